@@ -1,0 +1,51 @@
+# Every target sets itself up in .venv: nothing but Python 3.11+, git and make is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench fix lock nightly clean
+
+demo: .venv/run
+	@$(BIN)/infx config check
+
+test: .venv/dev
+	@$(BIN)/pytest -n 2 --dist worksteal
+
+nightly: .venv/dev
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto -k properties
+
+lint: .venv/dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: .venv/dev
+	@$(BIN)/python -m tests.bench
+
+fix: .venv/dev
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+# The locks are made anew from pyproject.toml, for every Python and platform at once.
+lock: | .venv/bin/pip
+	@$(BIN)/pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+	  --group build pyproject.toml --output-file requirements/run.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+	  --group build --group dev pyproject.toml --output-file requirements/dev.txt
+
+clean:
+	@rm -rf .venv
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "infx needs Python 3.11 or newer; say which with make PYTHON=python3.12")'
+	@$(PYTHON) -m venv .venv
+
+.venv/run: requirements/run.txt pyproject.toml | .venv/bin/pip
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev: requirements/dev.txt .venv/run
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,225 @@
+"""What GitHub holds, as values: only what infx decides by, already read, normalised and frozen.
+
+Times are aware `datetime`s in UTC. Logins are as GitHub spells them; a deleted account is `GHOST`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class UserType(StrEnum):
+    USER = "User"
+    BOT = "Bot"
+    MANNEQUIN = "Mannequin"
+    ORGANIZATION = "Organization"
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    login: str
+    type: UserType = UserType.USER
+
+    @property
+    def is_human(self) -> bool:
+        return self.type is UserType.USER and self != GHOST
+
+
+GHOST = User(login="ghost")
+
+
+class Permission(StrEnum):
+    """What a collaborator may do at the least; GitHub's own five roles, weakest first."""
+
+    NONE = "none"
+    READ = "read"
+    TRIAGE = "triage"
+    WRITE = "write"
+    MAINTAIN = "maintain"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collaborator:
+    """Both answers of GitHub about one person: `permission` knows only admin, write, read and none; `role`
+    may be the name of a custom role, which never counts as one of the five.
+    """
+
+    login: str
+    permission: str
+    role: str
+
+    @property
+    def can_write(self) -> bool:
+        return self.permission in {"admin", "write"} and self.role in {"admin", "maintain", "write"}
+
+    @property
+    def is_admin(self) -> bool:
+        return self.permission == self.role == "admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequest:
+    number: int
+    title: str
+    body: str
+    author: User
+    labels: tuple[str, ...]
+    is_open: bool
+    is_merged: bool
+    is_draft: bool
+    mergeable: bool | None  # None: GitHub has not computed it yet
+    base_ref: str
+    base_sha: str
+    head_ref: str
+    head_sha: str
+    head_repository: str | None  # None: the fork was deleted
+    base_repository: str
+    changed_files: int
+    commits: int
+    updated_at: datetime
+    created_at: datetime
+    merge_commit_sha: str | None = None
+
+    @property
+    def is_fork(self) -> bool:
+        """GitHub's repository names are case-insensitive; a deleted fork is still a fork."""
+        return (self.head_repository or "").lower() != self.base_repository.lower()
+
+
+class FileStatus(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    MODIFIED = "modified"
+    RENAMED = "renamed"
+    COPIED = "copied"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedFile:
+    path: str
+    status: FileStatus
+    previous_path: str | None = None
+    patch: str | None = None  # None: binary or too large
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Both sides of a rename."""
+        return (self.path,) if self.previous_path is None else (self.previous_path, self.path)
+
+
+class CommentKind(StrEnum):
+    """Three endpoints, three number ranges; the value is the fragment in GitHub's URLs."""
+
+    ISSUE = "issuecomment"
+    REVIEW = "pullrequestreview"
+    REVIEW_COMMENT = "discussion_r"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comment:
+    id: int
+    kind: CommentKind
+    author: User
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    url: str
+    pull_number: int
+    association: str = "NONE"
+
+
+class Conclusion(StrEnum):
+    SUCCESS = "success"
+    FAILURE = "failure"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    NEUTRAL = "neutral"
+    TIMED_OUT = "timed_out"
+    ACTION_REQUIRED = "action_required"
+    STARTUP_FAILURE = "startup_failure"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A workflow run; `conclusion` is None until it has completed."""
+
+    id: int
+    attempt: int
+    path: str  # .github/workflows/run-sweep.yml
+    event: str
+    status: str
+    conclusion: Conclusion | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: str | None
+    url: str
+    created_at: datetime
+    updated_at: datetime
+    title: str = ""
+    pull_numbers: tuple[int, ...] = ()
+    actor: User = GHOST
+    triggering_actor: User = GHOST
+
+    @property
+    def is_completed(self) -> bool:
+        return self.status == "completed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    id: int
+    run_id: int
+    attempt: int
+    name: str
+    status: str
+    conclusion: Conclusion | None
+    url: str
+    runner_name: str | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    id: int
+    name: str
+    size: int  # bytes
+    expired: bool
+    run_id: int
+    head_sha: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRun:
+    id: int
+    name: str
+    status: str
+    conclusion: Conclusion | None
+    head_sha: str
+    app_slug: str | None
+    started_at: datetime | None = None
+    url: str = ""
+
+
+class StatusState(StrEnum):
+    ERROR = "error"
+    FAILURE = "failure"
+    PENDING = "pending"
+    SUCCESS = "success"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitStatus:
+    context: str
+    state: StatusState
+    description: str
+    target_url: str
+    creator: User = GHOST
+    created_at: datetime | None = None

@@ -1,0 +1,290 @@
+"""The one way infx reads YAML: YAML 1.2, strictly, and fast.
+
+libyaml composes the nodes; values are built here, so that everything the stock loaders let pass is refused with
+a line: duplicate keys (both lines), keys that are no text, tags, merge keys, self-containing and exploding
+aliases, several documents, a byte order mark, NUL, bytes that are no UTF-8.
+
+Plain scalars follow the core schema of YAML 1.2 (only true and false are booleans, dates are text, `010` is ten,
+`1e3` is a number) with one addition, integers with underscores such as `1_000`, because configurations use them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import yaml
+
+from infx.errors import Problem, ProblemsError
+
+MAX_DEPTH = 64
+MAX_EXPANDED_NODES = 2_000_000  # after aliases are written out; the largest real file has 60,000
+
+_NULLS = {"", "~", "null", "Null", "NULL"}
+_BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+# At most 18 digits: what does not fit 64 bits stays text, and the schema that wanted a number says so.
+_INTEGER = re.compile(r"[-+]?[0-9](?:_?[0-9]){0,17}")
+_OTHER_BASE = re.compile(r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
+_STR_TAG = "tag:yaml.org,2002:str"
+_PLAIN = "plain"  # our own mark for scalars whose type their text decides
+_QUOTED = "quoted"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None)."""
+
+    path: str
+    value: Any
+    root: yaml.Node
+
+    def line(self, *path: str | int) -> int:
+        """Line, from 1, of the key or item that `path` leads to; of its nearest existing parent otherwise."""
+        node, line = self.root, self.root.start_mark.line + 1
+        for step in path:
+            child = _child(node, step)
+            if child is None:
+                break
+            start, node = child
+            line = start.start_mark.line + 1
+        return line
+
+
+def load(data: bytes, path: str, *, text_keys: bool = False) -> Document:
+    """Parse one document.
+
+    text_keys: keys that YAML reads as numbers, booleans or null are taken as the text they are written with.
+    Raises ProblemsError, with a line for each problem.
+    """
+    _refuse_bytes(data, path)
+    root = _compose(data, path)
+    builder = _Builder(path, text_keys=text_keys)
+    value = None if root is None else builder.build(root)
+    if builder.problems:
+        raise ProblemsError(builder.problems)
+    return Document(path, value, root if root is not None else _empty_node())
+
+
+def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
+    """Like `load`, for files whose root must be a mapping."""
+    document = load(data, path, text_keys=text_keys)
+    if not isinstance(document.value, dict):
+        found = "nothing" if document.value is None else f"a {type(document.value).__name__}"
+        raise ProblemsError([_problem(path, 1, "yaml-root", f"The file holds {found}; expected a mapping.")])
+    return document
+
+
+def top_level_keys(data: bytes, path: str) -> dict[str, int]:
+    """The keys of the root mapping with their lines (from 1), from parser events, building nothing.
+
+    Raises ProblemsError for what the parser itself refuses; duplicates keep their first line.
+    """
+    _refuse_bytes(data, path)
+    keys: dict[str, int] = {}
+    depth, is_key = 0, True
+    try:
+        for event in yaml.parse(data, Loader=yaml.CLoader):
+            if isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            elif isinstance(event, yaml.NodeEvent):
+                if depth == 1:
+                    if is_key and isinstance(event, yaml.ScalarEvent):
+                        keys.setdefault(str(event.value), event.start_mark.line + 1)
+                    is_key = not is_key
+                depth += isinstance(event, yaml.CollectionStartEvent)
+    except yaml.YAMLError as error:
+        raise ProblemsError([_syntax_problem(error, path)]) from None
+    return keys
+
+
+def _refuse_bytes(data: bytes, path: str) -> None:
+    problems = []
+    if data.startswith(b"\xef\xbb\xbf"):
+        problems.append(
+            _problem(path, 1, "yaml-bom", "The file starts with a byte order mark.", "Save it as UTF-8 without BOM.")
+        )
+    if (nul := data.find(b"\0")) >= 0:
+        problems.append(
+            _problem(path, _line_at(data, nul), "yaml-nul", "A NUL byte is not allowed.", "Remove it.")
+        )
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        shown = data[error.start : error.start + 1].hex()
+        text = f"Byte 0x{shown} is not UTF-8."
+        problems.append(
+            _problem(path, _line_at(data, error.start), "yaml-utf8", text, "Save the file as UTF-8.")
+        )
+    if problems:
+        raise ProblemsError(problems)
+
+
+def _line_at(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
+
+
+class _TooDeepError(Exception):
+    pass
+
+
+class _Composer(yaml.CLoader):
+    """libyaml's composer, told not to guess types and not to nest without end."""
+
+    depth = 0
+
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _TooDeepError
+
+    def ascend_resolver(self) -> None:
+        self.depth -= 1
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        if kind is yaml.ScalarNode:
+            return _PLAIN if implicit[0] else _QUOTED
+        return ""
+
+
+def _compose(data: bytes, path: str) -> yaml.Node | None:
+    loader = _Composer(data)
+    try:
+        return cast("yaml.Node | None", loader.get_single_node())
+    except _TooDeepError:
+        text = f"Nested deeper than {MAX_DEPTH} levels."
+        raise ProblemsError([_problem(path, None, "yaml-depth", text)]) from None
+    except yaml.YAMLError as error:
+        raise ProblemsError([_syntax_problem(error, path)]) from None
+    finally:
+        loader.dispose()
+
+
+def _syntax_problem(error: yaml.YAMLError, path: str) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    parts = [getattr(error, "context", None), getattr(error, "problem", None)]
+    text = ", ".join(part for part in parts if part) or str(error).splitlines()[0]
+    hint = None
+    if "single document" in text:
+        hint = "Remove the line with ---: one document is expected."
+    elif "cannot start any token" in text and "\\t" in text:
+        hint = "Indent with spaces instead of tabs."
+    return _problem(path, mark.line + 1 if mark else None, "yaml-syntax", f"This is not YAML: {text}.", hint)
+
+
+def _problem(path: str, line: int | None, rule: str, message: str, hint: str | None = None) -> Problem:
+    return Problem(rule=rule, message=message, path=path, line=line, hint=hint)
+
+
+def _empty_node() -> yaml.Node:
+    mark = yaml.Mark("", 0, 0, 0, None, 0)
+    return yaml.ScalarNode(_PLAIN, "", mark, mark)
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """(where it starts, its value) of a key or an item."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                return key, value
+    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step], node.value[step]
+    return None
+
+
+def plain_scalar(text: str) -> str | int | float | bool | None:
+    """The value of an unquoted scalar."""
+    first = text[:1]
+    if first.isalpha() or first in {"", "~"}:
+        return None if text in _NULLS else _BOOLEANS.get(text, text)
+    if _INTEGER.fullmatch(text):
+        return int(text.replace("_", ""))
+    if _OTHER_BASE.fullmatch(text):
+        return int(text, 0)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+class _Builder:
+    def __init__(self, path: str, *, text_keys: bool) -> None:
+        self.path = path
+        self.text_keys = text_keys
+        self.problems: list[Problem] = []
+        self.expanded = 0  # nodes, aliases written out
+        self.done: dict[int, tuple[Any, int]] = {}  # collection node → value, expanded size
+        self.plain: dict[str, Any] = {}
+
+    def refuse(self, node: yaml.Node, rule: str, message: str, hint: str | None = None) -> None:
+        self.problems.append(_problem(self.path, node.start_mark.line + 1, rule, message, hint))
+
+    def build(self, node: yaml.Node) -> Any:
+        tag = node.tag
+        if tag == _PLAIN:
+            self.expanded += 1
+            text = node.value
+            if text not in self.plain:
+                self.plain[text] = plain_scalar(text)
+            return self.plain[text]
+        if tag == _QUOTED:
+            self.expanded += 1
+            return node.value
+        if tag == "":
+            return self.build_collection(node)
+        if tag == _STR_TAG and isinstance(node, yaml.ScalarNode):
+            return node.value
+        shown = tag.replace("tag:yaml.org,2002:", "!!")
+        self.refuse(node, "yaml-tag", f"The tag {shown} is not used here.", "Remove it; quote text that needs it.")
+        return None
+
+    def build_collection(self, node: yaml.Node) -> Any:
+        key = id(node)
+        if key in self.done:
+            value, size = self.done[key]
+            if size == 0:
+                self.refuse(node, "yaml-alias", "An anchor contains an alias of itself.")
+                return None
+            self.expanded += size
+            if self.expanded > MAX_EXPANDED_NODES:
+                text = f"The aliases expand to more than {MAX_EXPANDED_NODES:,} values."
+                raise ProblemsError([_problem(self.path, node.start_mark.line + 1, "yaml-alias", text)])
+            return value
+        before = self.expanded
+        self.done[key] = (None, 0)
+        self.expanded += 1
+        value = self.build_mapping(node) if isinstance(node, yaml.MappingNode) else self.build_items(node.value)
+        self.done[key] = (value, self.expanded - before)
+        return value
+
+    def build_items(self, nodes: Iterable[yaml.Node]) -> list[Any]:
+        build = self.build
+        return [build(node) for node in nodes]
+
+    def build_mapping(self, node: yaml.Node) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            key = self.build_key(key_node)
+            if key is None:
+                continue
+            line = key_node.start_mark.line + 1
+            if key in result:
+                text = f'The key "{key}" stands twice, on lines {lines[key]} and {line}.'
+                self.refuse(key_node, "yaml-duplicate-key", text, "Keep one of them.")
+            lines[key] = line
+            result[key] = self.build(value_node)
+        return result
+
+    def build_key(self, node: yaml.Node) -> str | None:
+        if not isinstance(node, yaml.ScalarNode):
+            self.refuse(node, "yaml-key", "A key must be text, not a list or a mapping.")
+            return None
+        if node.tag == _PLAIN and not self.text_keys and not isinstance(plain_scalar(node.value), str):
+            self.refuse(node, "yaml-key", f"The key {node.value or 'null'} is not text.", f'Write "{node.value}".')
+            return None
+        if node.tag == _PLAIN and node.value == "<<":
+            self.refuse(node, "yaml-merge-key", "Merge keys (<<) are not YAML 1.2.", "Write the values out.")
+            return None
+        return str(node.value)
