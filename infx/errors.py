@@ -50,6 +50,14 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.level is Level.ERROR for problem in problems)
 
 
+def suggest(word: str, choices: Iterable[str]) -> str | None:
+    """A hint with the names nearest to a misspelt one."""
+    import difflib
+
+    near = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(near)}?" if near else None
+
+
 class InfxError(Exception):
     """The request was understood and is refused."""
 

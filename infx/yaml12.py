@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
@@ -92,11 +92,11 @@ def top_level_keys(data: bytes, path: str) -> dict[str, int]:
             elif isinstance(event, yaml.NodeEvent):
                 if depth == 1:
                     if is_key and isinstance(event, yaml.ScalarEvent):
-                        keys.setdefault(str(event.value), event.start_mark.line + 1)
+                        keys.setdefault(str(event.value), _mark_line(event.start_mark))
                     is_key = not is_key
                 depth += isinstance(event, yaml.CollectionStartEvent)
     except yaml.YAMLError as error:
-        raise ProblemsError([_syntax_problem(error, path)]) from None
+        raise ProblemsError([_syntax_problem(error, data, path)]) from None
     return keys
 
 
@@ -104,7 +104,13 @@ def _refuse_bytes(data: bytes, path: str) -> None:
     problems = []
     if data.startswith(b"\xef\xbb\xbf"):
         problems.append(
-            _problem(path, 1, "yaml-bom", "The file starts with a byte order mark.", "Save it as UTF-8 without BOM.")
+            _problem(
+                path,
+                1,
+                "yaml-bom",
+                "The file starts with a byte order mark.",
+                "Save it as UTF-8 without BOM.",
+            )
         )
     if (nul := data.find(b"\0")) >= 0:
         problems.append(
@@ -120,6 +126,10 @@ def _refuse_bytes(data: bytes, path: str) -> None:
         )
     if problems:
         raise ProblemsError(problems)
+
+
+def _mark_line(mark: Any) -> int:
+    return int(mark.line) + 1
 
 
 def _line_at(data: bytes, offset: int) -> int:
@@ -152,26 +162,31 @@ class _Composer(yaml.CLoader):
 def _compose(data: bytes, path: str) -> yaml.Node | None:
     loader = _Composer(data)
     try:
-        return cast("yaml.Node | None", loader.get_single_node())
+        return loader.get_single_node()
     except _TooDeepError:
         text = f"Nested deeper than {MAX_DEPTH} levels."
         raise ProblemsError([_problem(path, None, "yaml-depth", text)]) from None
     except yaml.YAMLError as error:
-        raise ProblemsError([_syntax_problem(error, path)]) from None
+        raise ProblemsError([_syntax_problem(error, data, path)]) from None
     finally:
         loader.dispose()
 
 
-def _syntax_problem(error: yaml.YAMLError, path: str) -> Problem:
+def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = mark.line + 1 if mark else _line_at(data, getattr(error, "position", 0))
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
-    text = ", ".join(part for part in parts if part) or str(error).splitlines()[0]
+    text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
+    lines = data.splitlines()
     if "single document" in text:
         hint = "Remove the line with ---: one document is expected."
-    elif "cannot start any token" in text and "\\t" in text:
+    elif (
+        line <= len(lines)
+        and b"\t" in lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
+    ):
         hint = "Indent with spaces instead of tabs."
-    return _problem(path, mark.line + 1 if mark else None, "yaml-syntax", f"This is not YAML: {text}.", hint)
+    return _problem(path, line, "yaml-syntax", f"This is not YAML: {text}.", hint)
 
 
 def _problem(path: str, line: int | None, rule: str, message: str, hint: str | None = None) -> Problem:
@@ -236,7 +251,9 @@ class _Builder:
         if tag == _STR_TAG and isinstance(node, yaml.ScalarNode):
             return node.value
         shown = tag.replace("tag:yaml.org,2002:", "!!")
-        self.refuse(node, "yaml-tag", f"The tag {shown} is not used here.", "Remove it; quote text that needs it.")
+        self.refuse(
+            node, "yaml-tag", f"The tag {shown} is not used here.", "Remove it; quote text that needs it."
+        )
         return None
 
     def build_collection(self, node: yaml.Node) -> Any:
@@ -254,7 +271,9 @@ class _Builder:
         before = self.expanded
         self.done[key] = (None, 0)
         self.expanded += 1
-        value = self.build_mapping(node) if isinstance(node, yaml.MappingNode) else self.build_items(node.value)
+        value = (
+            self.build_mapping(node) if isinstance(node, yaml.MappingNode) else self.build_items(node.value)
+        )
         self.done[key] = (value, self.expanded - before)
         return value
 
@@ -282,7 +301,9 @@ class _Builder:
             self.refuse(node, "yaml-key", "A key must be text, not a list or a mapping.")
             return None
         if node.tag == _PLAIN and not self.text_keys and not isinstance(plain_scalar(node.value), str):
-            self.refuse(node, "yaml-key", f"The key {node.value or 'null'} is not text.", f'Write "{node.value}".')
+            self.refuse(
+                node, "yaml-key", f"The key {node.value or 'null'} is not text.", f'Write "{node.value}".'
+            )
             return None
         if node.tag == _PLAIN and node.value == "<<":
             self.refuse(node, "yaml-merge-key", "Merge keys (<<) are not YAML 1.2.", "Write the values out.")

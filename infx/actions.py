@@ -1,0 +1,119 @@
+"""GitHub Actions as seen from inside a step: workflow commands, outputs, the summary and the event.
+
+Anything that came from a pull request passes through `neutralise` before it is printed, so that no line of it
+can start a workflow command, and through a random delimiter before it becomes an output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from infx.errors import Level, Problem, UsageError
+
+MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
+MAX_MESSAGE = 4096  # characters of one annotation
+MAX_SUMMARY = 1024 * 1024  # bytes; of a larger file GitHub shows nothing at all
+_CUT = "\n\n*Cut here: the rest did not fit.*\n"
+
+
+def is_actions(environ: Mapping[str, str]) -> bool:
+    return environ.get("GITHUB_ACTIONS") == "true"
+
+
+def neutralise(text: str) -> str:
+    """The same text, with no line that the runner would take for a command (`::x::` or `##[x]`)."""
+    lines = re.split(r"(\r\n|\n|\r)", text)
+    return "".join(_neutral_line(part) for part in lines)
+
+
+def _neutral_line(line: str) -> str:
+    stripped = line.lstrip()
+    if stripped.startswith("::"):
+        line = line[: len(line) - len(stripped)] + "\\" + stripped
+    return line.replace("##[", "#\\#[")
+
+
+def _escape_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def format_annotation(problem: Problem) -> str:
+    """The workflow command that shows a problem beside its line."""
+    properties = {"file": problem.path, "line": problem.line, "title": problem.rule}
+    shown = ",".join(f"{key}={_escape_property(str(value))}" for key, value in properties.items() if value)
+    text = f"{problem.message} {problem.hint}" if problem.hint else problem.message
+    return f"::{problem.level} {shown}::{_escape_data(text[:MAX_MESSAGE])}"
+
+
+def format_annotations(problems: Iterable[Problem]) -> tuple[list[str], list[Problem]]:
+    """Commands for the first ten errors and the first ten warnings, and the problems left over."""
+    commands, rest = [], []
+    counts = dict.fromkeys(Level, 0)
+    for problem in problems:
+        counts[problem.level] += 1
+        if counts[problem.level] <= MAX_ANNOTATIONS:
+            commands.append(format_annotation(problem))
+        else:
+            rest.append(problem)
+    return commands, rest
+
+
+def format_output(name: str, value: str) -> str:
+    """One output in the multi-line form, under a delimiter that the value does not contain."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
+        raise ValueError(f"not the name of an output: {name!r}")
+    import secrets
+
+    delimiter = f"infx-{secrets.token_hex(16)}"
+    while delimiter in value:
+        delimiter = f"infx-{secrets.token_hex(16)}"
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def write_outputs(environ: Mapping[str, str], outputs: Mapping[str, str]) -> None:
+    """Append to `GITHUB_OUTPUT`; without that file (outside Actions) nothing happens."""
+    if path := environ.get("GITHUB_OUTPUT"):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write("".join(format_output(name, value) for name, value in outputs.items()))
+
+
+def write_summary(environ: Mapping[str, str], markdown: str) -> None:
+    """Append to the step's summary, cut at a line so that the whole stays within GitHub's limit."""
+    if not (name := environ.get("GITHUB_STEP_SUMMARY")):
+        return
+    path = Path(name)
+    room = MAX_SUMMARY - (path.stat().st_size if path.exists() else 0)
+    text = cut_text(markdown.rstrip("\n") + "\n", room)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def cut_text(text: str, room: int) -> str:
+    """At most `room` bytes of UTF-8, ending after a whole line and saying so when something is missing."""
+    if len(text.encode()) <= room:
+        return text
+    kept = text.encode()[: max(room - len(_CUT.encode()), 0)].decode(errors="ignore")
+    kept = kept[: kept.rfind("\n") + 1]
+    fence = "```\n" if kept.count("\n```") % 2 else ""
+    return kept[: len(kept) - len(fence)] + fence + _CUT if room > len(_CUT.encode()) else ""
+
+
+def read_event(path: Path) -> dict[str, Any]:
+    """The webhook payload that started the run."""
+    try:
+        payload = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"The event file cannot be read: {error.strerror}.", where=str(path)) from None
+    except ValueError as error:
+        raise UsageError(f"The event file is not JSON: {error}.", where=str(path)) from None
+    if not isinstance(payload, dict):
+        raise UsageError("The event file holds no JSON object.", where=str(path))
+    return payload

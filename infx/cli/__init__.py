@@ -1,0 +1,30 @@
+"""The command line: one table of commands, imported when they are called, and the shell around their errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from infx import __version__
+from infx.cli.group import LazyGroup
+
+COMMANDS = {
+    "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
+}
+
+
+@click.group(
+    cls=LazyGroup, commands_by_name=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, message="infx %(version)s")
+def infx() -> None:
+    """The control plane for GPU benchmark sweeps on GitHub."""
+
+
+def main() -> None:
+    """Entry point: runs a command and turns whatever happens into words and an exit code."""
+    from infx.cli.shell import run
+
+    sys.exit(run(infx, sys.argv[1:], os.environ))

@@ -1,0 +1,107 @@
+"""Options that many commands share, and what they resolve to."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from infx import actions
+from infx.errors import UsageError
+from infx.policy.model import Policy
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+POLICY_PATH = "configs/policy.yaml"
+
+
+def find_root(start: Path) -> Path:
+    """The repository that `start` stands in; outside of one, `start` itself."""
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists():
+            return folder
+    return start
+
+
+def load_policy(given: str | None) -> Policy:
+    """The policy of `--policy` (a file or `<commit>:<path>`), of the repository, or the packaged default.
+
+    On Actions nothing is guessed: a pull request must not be judged by rules that it brought along.
+    """
+    from infx.policy.load import default_policy, parse_policy
+
+    if given is None:
+        if actions.is_actions(os.environ):
+            raise UsageError(
+                "On Actions the policy must be named.",
+                hint="Give --policy or set INFX_POLICY to a file or <commit>:<path>.",
+            )
+        path = find_root(Path.cwd()) / POLICY_PATH
+        return parse_policy(path.read_bytes(), POLICY_PATH) if path.is_file() else default_policy()
+    if not Path(given).exists() and (match := re.fullmatch(r"([0-9A-Za-z_][^:]*):(.+)", given)):
+        from infx.git import Git
+
+        data = Git(Path.cwd()).read(match[1], match[2])
+        if data is None:
+            raise UsageError(f"There is no policy {match[2]} at {match[1]}.")
+        return parse_policy(data, given)
+    try:
+        return parse_policy(Path(given).read_bytes(), given)
+    except OSError as error:
+        raise UsageError(f"The policy cannot be read: {error.strerror}.", where=given) from None
+
+
+def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Adds --policy and passes `policy: Policy`."""
+
+    @click.option(
+        "--policy",
+        "policy_source",
+        envvar="INFX_POLICY",
+        metavar="FILE",
+        help=f"Policy file or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, policy_source: str | None, **kwargs: Any) -> _R:
+        return function(*args, policy=load_policy(policy_source), **kwargs)
+
+    return wrapper
+
+
+def format_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Adds --format and passes `as_json: bool`: a table on a terminal, JSON elsewhere, unless said otherwise."""
+
+    @click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(["json", "table"]),
+        help="Default: a table on a terminal, else JSON.",
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, output_format: str | None, **kwargs: Any) -> _R:
+        as_json = output_format == "json" if output_format else not sys.stdout.isatty()
+        return function(*args, as_json=as_json, **kwargs)
+
+    return wrapper
+
+
+def repository_name(given: str | None, policy: Policy) -> str | None:
+    """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
+    for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
+        if name:
+            return name
+    from infx.git import Git, GitError
+
+    try:
+        url = Git(Path.cwd()).origin_url() or ""
+    except GitError:
+        return None
+    match = re.search(r"[/:]([^/:]+/[^/]+?)(?:\.git)?/?$", url)
+    return match[1] if match else None

@@ -1,0 +1,187 @@
+"""Every git process that infx starts: bytes in, bytes out, and an error of its own for each thing that is missing.
+
+Nothing here reads the user's pager, prompts for credentials or trusts a revision that looks like an option.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infx.errors import UnavailableError
+
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_PAGER": "cat",
+}
+
+
+class GitError(UnavailableError):
+    """git failed, or is not there."""
+
+
+class MissingRevisionError(GitError):
+    """A revision that this repository does not have."""
+
+
+class ShallowHistoryError(GitError):
+    """The clone is too shallow to know the merge base."""
+
+
+class CorruptRepositoryError(GitError):
+    """Objects are missing or damaged."""
+
+
+@dataclass(frozen=True)
+class Output:
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def message(self) -> str:
+        return self.stderr.decode(errors="replace").strip() or f"exit code {self.code}"
+
+
+@dataclass(frozen=True)
+class Git:
+    """A repository, by any folder inside it."""
+
+    directory: Path
+
+    def call(
+        self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> Output:
+        """Run git and return whatever it answered."""
+        command = ["git", "-c", "core.quotePath=false", *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.directory,
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                env={**os.environ, **_ENVIRONMENT, **(env or {})},
+                check=False,
+            )
+        except FileNotFoundError:
+            where = str(self.directory)
+            raise GitError("git is not installed, or the folder does not exist.", where=where) from None
+        return Output(done.returncode, done.stdout, done.stderr)
+
+    def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
+        """Run git; a failure is an error that says what git said."""
+        output = self.call(*arguments, stdin=stdin, env=env)
+        if output.code:
+            raise _explain(output, arguments, self.directory)
+        return output.stdout
+
+    def line(self, *arguments: str) -> str:
+        return self.run(*arguments).decode().strip()
+
+    def root(self) -> Path:
+        return Path(self.line("rev-parse", "--show-toplevel"))
+
+    def origin_url(self) -> str | None:
+        output = self.call("config", "--get", "remote.origin.url")
+        return output.stdout.decode().strip() or None
+
+    def commit(self, revision: str) -> str:
+        """The full SHA of the commit that `revision` names."""
+        if not revision.strip("0"):
+            raise MissingRevisionError(
+                f"The revision {revision or '(empty)'} names no commit.",
+                hint="An all-zero SHA means that a branch was just created or deleted; say a base yourself.",
+            )
+        if revision.startswith("-"):
+            raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
+        output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if output.code:
+            if b"not a git repository" in output.stderr:
+                raise _explain(output, ("rev-parse",), self.directory)
+            shallow = " The clone is shallow." if self.is_shallow() else ""
+            raise MissingRevisionError(
+                f"The revision {revision!r} is not in this repository.{shallow}", hint="Fetch it first."
+            )
+        return output.stdout.decode().strip()
+
+    def is_shallow(self) -> bool:
+        return self.call("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The newest common ancestor. Raises ShallowHistoryError where the clone cannot know it."""
+        one, other = self.commit(one), self.commit(other)
+        output = self.call("merge-base", one, other)
+        if output.code == 0:
+            return output.stdout.decode().split()[0]
+        if self.is_shallow():
+            raise ShallowHistoryError(
+                f"History too shallow: no merge base of {one[:12]} and {other[:12]} in this clone.",
+                hint="Fetch with full history (fetch-depth: 0).",
+            )
+        if output.code == 1:
+            raise GitError(f"{one[:12]} and {other[:12]} have no common history.")
+        raise _explain(output, ("merge-base",), self.directory)
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """A file's bytes at a revision; None if there is no such file there."""
+        return self.read_many([(revision, path)])[0]
+
+    def read_many(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]:
+        """Several files at their revisions with one process; None for each that does not exist."""
+        revisions = (
+            {revision: self.commit(revision) for revision, _ in dict(wanted).items()} if wanted else {}
+        )
+        names = [f"{revisions[revision]}:{path}" for revision, path in wanted]
+        for (_, path), name in zip(wanted, names, strict=True):
+            if "\n" in name:
+                raise GitError(f"The path {path!r} holds a line break.")
+        if not names:
+            return []
+        text = self.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
+        return _split_batch(text, names)
+
+    def list_files(self, revision: str, *paths: str) -> list[str]:
+        """Paths of the files below `paths` (of all files without any) at a revision."""
+        text = self.run(
+            "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
+        )
+        return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
+
+
+def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:
+    result: list[bytes | None] = []
+    position = 0
+    for name in names:
+        end = text.find(b"\n", position)
+        header = text[position:end].rsplit(b" ", 2)
+        if text[position:end].endswith((b" missing", b" ambiguous")):
+            result.append(None)
+            position = end + 1
+            continue
+        if len(header) != 3 or not header[2].isdigit():
+            raise CorruptRepositoryError(f"git answered nonsense about {name}.", hint="Run git fsck.")
+        size = int(header[2])
+        result.append(text[end + 1 : end + 1 + size] if header[1] == b"blob" else None)
+        position = end + 1 + size + 1
+    return result
+
+
+_CORRUPT = ("corrupt", "bad object", "loose object", "unable to read", "packfile", "invalid sha1", "inflate")
+
+
+def _explain(output: Output, arguments: Sequence[str], directory: Path) -> GitError:
+    text = output.message
+    if "not a git repository" in text:
+        return GitError(f"{directory} is not inside a git repository.", hint="Run it inside a clone.")
+    if any(word in text for word in _CORRUPT):
+        return CorruptRepositoryError(
+            f"The repository is damaged: {text}.", hint="Run git fsck, or clone again."
+        )
+    return GitError(f"git {arguments[0]} failed: {text}.")

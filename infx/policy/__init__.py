@@ -1,0 +1,1 @@
+"""What a repository may choose for itself, and what follows from it."""

@@ -1,0 +1,105 @@
+"""From the text of a policy file to a `Policy`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from infx import schema, yaml12
+from infx.errors import Problem, ProblemsError
+from infx.policy.model import Policy
+
+_T = TypeVar("_T")
+
+# Sections that a policy replaces whole: a default label must not survive beside the repository's own.
+_REPLACED = {"labels"}
+
+
+@functools.cache
+def default_policy() -> Policy:
+    """The packaged default, for folders that have no policy of their own."""
+    return _build(Policy, _default_values())
+
+
+def parse_policy(data: bytes, path: str) -> Policy:
+    """Raises ProblemsError with everything that is wrong with the file."""
+    document = yaml12.load_mapping(data, path)
+    if problems := schema.check("policy", document):
+        raise ProblemsError(problems)
+    policy = _build(Policy, _merge(_default_values(), document.value))
+    if problems := _check_labels(policy, document):
+        raise ProblemsError(problems)
+    return policy
+
+
+def _default_values() -> dict[str, Any]:
+    data = Path(__file__).with_name("default.yaml").read_bytes()
+    values: dict[str, Any] = yaml12.load(data, "default.yaml").value
+    return values
+
+
+def _merge(default: Mapping[str, Any], own: Mapping[str, Any], *, top: bool = True) -> dict[str, Any]:
+    merged = dict(default)
+    for key, value in own.items():
+        below = merged.get(key)
+        if isinstance(value, dict) and isinstance(below, dict) and not (top and key in _REPLACED):
+            value = _merge(below, value, top=False)  # noqa: PLW2901
+        merged[key] = value
+    return merged
+
+
+def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
+    """A label with two meanings has none."""
+    groups = {
+        "primary": policy.labels.primary,
+        "modifiers": policy.labels.modifiers,
+        "control": policy.labels.control,
+    }
+    seen: dict[str, str] = {}
+    problems = []
+    for group, names in groups.items():
+        for name in names:
+            if name.lower() in seen:
+                message = f"The label {name!r} stands under {seen[name.lower()]} and under {group}."
+                line = document.line("labels", group, name)
+                hint = "Keep one; GitHub does not tell upper and lower case apart."
+                problems.append(
+                    Problem(rule="policy-label", message=message, path=document.path, line=line, hint=hint)
+                )
+            seen[name.lower()] = group
+    return problems
+
+
+def _build(cls: type[_T], value: Any) -> _T:
+    """A frozen dataclass from the mapping that a schema has already approved."""
+    hints = _hints(cls)
+    fields = {name: _convert(hint, value[key]) for name, (key, hint) in hints.items() if key in value}
+    return cls(**fields)
+
+
+@functools.cache
+def _hints(cls: Any) -> dict[str, tuple[str, Any]]:
+    return {name: (name.replace("_", "-"), hint) for name, hint in typing.get_type_hints(cls).items()}
+
+
+def _convert(hint: Any, value: Any) -> Any:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return None if value is None else _convert(next(a for a in arguments if a is not type(None)), value)
+    if origin is tuple:
+        return tuple(_convert(arguments[0], item) for item in value)
+    if origin is Mapping:
+        return types.MappingProxyType({key: _convert(arguments[1], item) for key, item in value.items()})
+    if origin is None and dataclasses.is_dataclass(hint):
+        return _build(typing.cast("type", hint), value)
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return hint(value)
+    if hint is float:
+        return float(value)
+    return value

@@ -1,0 +1,102 @@
+"""The policy as typed values: every name, number and rule that a repository may choose for itself.
+
+One dataclass for each section of the file; field names are the file's keys with `_` for `-`. Defaults stand in
+`default.yaml` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    FULL = "full"
+    TRIMMED = "trimmed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrimaryLabel:
+    """A label that starts a sweep."""
+
+    scope: Scope
+    canary: bool
+    fail_fast: bool
+    recommended: bool = False
+
+
+class Effect(StrEnum):
+    ALL_EVALS = "all-evals"
+    EVALS_ONLY = "evals-only"
+    FAST = "fast"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModifierLabel:
+    """A label that changes what a sweep does; `reusable`: whether its results may stand for a merge's."""
+
+    effect: Effect
+    reusable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    primary: Mapping[str, PrimaryLabel]
+    modifiers: Mapping[str, ModifierLabel]
+    control: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrLink:
+    """placeholders: the words that stand for a pull request's own number until it has one."""
+
+    placeholders: tuple[str, ...]
+
+
+class Drafts(StrEnum):
+    ALLOW = "allow"
+    IGNORE = "ignore"
+
+
+class OnMerge(StrEnum):
+    NOTHING = "nothing"
+    REUSE = "reuse"
+    REUSE_OR_SWEEP = "reuse-or-sweep"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Where GitHub stops, or where we choose to stop before it.
+
+    matrix_rows: jobs of one matrix. output_characters: all outputs of a job, counted in UTF-16.
+    environment_bytes: one environment string or argument. comment_characters, status_characters,
+    summary_bytes: one of each. api_requests: of one command. queue_hours: a job waits at most.
+    """
+
+    matrix_rows: int
+    output_characters: int
+    environment_bytes: int
+    comment_characters: int
+    status_characters: int
+    summary_bytes: int
+    api_requests: int
+    queue_hours: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """repository, former_names: `owner/name`; links to a former name stay valid in history."""
+
+    base_branch: str
+    changelog: str
+    master_configs: tuple[str, ...]
+    runners: str
+    identities: tuple[str, ...]
+    labels: Labels
+    pr_link: PrLink
+    drafts: Drafts
+    on_merge: OnMerge
+    limits: Limits
+    repository: str | None = None
+    former_names: tuple[str, ...] = ()

@@ -1,0 +1,166 @@
+"""JSON Schemas of every file infx reads, and what they find, in words.
+
+jsonschema-rs answers yes or no; only when it says no does jsonschema, slower by orders of magnitude, say why.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infx.errors import Problem, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonschema.exceptions import ValidationError
+
+    from infx.yaml12 import Document
+
+NAMES = ("policy", "master-config", "runners", "changelog-entry", "matrix-row")
+
+
+@functools.cache
+def read_schema(name: str) -> dict[str, Any]:
+    """The schema `infx/schemas/<name>.json` that the package carries."""
+    text = Path(__file__).with_name("schemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def is_valid(name: str, value: object) -> bool:
+    return bool(_validator(name).is_valid(value))
+
+
+@functools.cache
+def _validator(name: str) -> Any:
+    import jsonschema_rs  # 25 ms that most commands do not need
+
+    return jsonschema_rs.validator_for(read_schema(name))
+
+
+def check(name: str, document: Document) -> list[Problem]:
+    """Every way in which a document breaks the schema, each with path and line."""
+    return check_value(name, document.value, document)
+
+
+def check_value(
+    name: str, value: object, document: Document, at: tuple[str | int, ...] = ()
+) -> list[Problem]:
+    """Like `check`, for the part of a document that stands at `at`."""
+    if is_valid(name, value):
+        return []
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(read_schema(name))
+    problems: list[Problem] = []
+    for error in validator.iter_errors(value):
+        for leaf in _leaves(error):
+            problems.extend(_explain(leaf, document, at))
+    return problems
+
+
+def _leaves(error: ValidationError) -> Iterator[ValidationError]:
+    """A failed oneOf or anyOf says nothing by itself: take the alternative that came nearest."""
+    if not error.context:
+        yield error
+        return
+    from jsonschema.exceptions import relevance
+
+    branches: dict[Any, list[ValidationError]] = {}
+    for child in error.context:
+        branches.setdefault(child.schema_path[0], []).append(child)
+    nearest = min(branches.values(), key=lambda found: (len(found), min(relevance(child) for child in found)))
+    for child in nearest:
+        yield from _leaves(child)
+
+
+def _explain(error: ValidationError, document: Document, at: tuple[str | int, ...]) -> Iterator[Problem]:
+    path = (*at, *error.absolute_path)
+    instance: Any = error.instance
+    wanted: Any = error.validator_value
+    name = _dotted(path)
+
+    def problem(rule: str, message: str, *, line: int | None = None, hint: str | None = None) -> Problem:
+        where = document.line(*path) if line is None else line
+        return Problem(rule=f"schema-{rule}", message=message, path=document.path, line=where, hint=hint)
+
+    match error.validator:
+        case "additionalProperties" | "unevaluatedProperties":
+            known = sorted(_known_keys(error.schema))
+            for key in instance:
+                if key not in known and not _matches_pattern(key, error.schema):
+                    message = f"{name}: unknown key {key!r}. Known keys: {', '.join(known)}."
+                    yield problem(
+                        "unknown-key", message, line=document.line(*path, key), hint=suggest(key, known)
+                    )
+        case "required":
+            # jsonschema yields one error per missing key; its message starts with the key.
+            missing = [key for key in wanted if key not in instance]
+            for key in missing:
+                if error.message.startswith(repr(key)):
+                    yield problem("missing-key", f"{name}: the key {key!r} is missing.", hint=f"Add {key}.")
+        case "type":
+            expected = _article(wanted)
+            yield problem("type", f"{name}: found {_shown(instance)}; expected {expected}.")
+        case "enum" | "const":
+            choices = wanted if error.validator == "enum" else [wanted]
+            words = [str(choice) for choice in choices]
+            message = f"{name}: found {_shown(instance)}; expected {_one_of(choices)}."
+            yield problem("choice", message, hint=suggest(str(instance), words))
+        case _:
+            yield problem(str(error.validator), f"{name}: {_constraint(error)}.")
+
+
+def _constraint(error: ValidationError) -> str:
+    """The schema's `$comment`, if the author wrote one, is the best statement of what was expected."""
+    expected = error.schema.get("$comment") if isinstance(error.schema, dict) else None
+    limits = {
+        "minimum": f"at least {error.validator_value}",
+        "maximum": f"at most {error.validator_value}",
+        "exclusiveMinimum": f"more than {error.validator_value}",
+        "exclusiveMaximum": f"less than {error.validator_value}",
+        "minItems": f"at least {error.validator_value} item",
+        "minLength": "text that is not empty",
+        "minProperties": f"at least {error.validator_value} key",
+        "uniqueItems": "each item once",
+    }
+    wanted = expected or limits.get(str(error.validator))
+    if wanted:
+        return f"found {_shown(error.instance)}; expected {wanted}"
+    return error.message.rstrip(".")
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.lstrip(".") or "the file"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _article(types: str | list[str]) -> str:
+    names = {
+        "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+        "array": "a list", "object": "a mapping", "null": "nothing",
+    }  # fmt: skip
+    return " or ".join(names[name] for name in ([types] if isinstance(types, str) else types))
+
+
+def _one_of(choices: list[object]) -> str:
+    words = [json.dumps(choice) if not isinstance(choice, str) else choice for choice in choices]
+    return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
+
+
+def _known_keys(schema: Any) -> set[str]:
+    return set(schema.get("properties", {})) if isinstance(schema, dict) else set()
+
+
+def _matches_pattern(key: str, schema: Any) -> bool:
+    import re
+
+    return any(re.search(pattern, key) for pattern in schema.get("patternProperties", {}))
