@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -78,14 +78,17 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
 
 def _build(cls: type[_T], value: Any) -> _T:
     """A frozen dataclass from the mapping that a schema has already approved."""
-    hints = _hints(cls)
+    hints = _hints(typing.cast("Hashable", cls))
     fields = {name: _convert(hint, value[key]) for name, (key, hint) in hints.items() if key in value}
     return cls(**fields)
 
 
 @functools.cache
-def _hints(cls: Any) -> dict[str, tuple[str, Any]]:
-    return {name: (name.replace("_", "-"), hint) for name, hint in typing.get_type_hints(cls).items()}
+def _hints(cls: Hashable) -> dict[str, tuple[str, Any]]:
+    return {
+        name: (name.replace("_", "-"), hint)
+        for name, hint in typing.get_type_hints(typing.cast("type", cls)).items()
+    }
 
 
 def _convert(hint: Any, value: Any) -> Any:
