@@ -85,7 +85,9 @@ def read_entries(text: bytes, path: str, *, lines_before: int = 0) -> tuple[Entr
     root = document.root
     if not isinstance(root, yaml.SequenceNode) or root.flow_style or root.start_mark.column:
         message = "The appended text is no list of entries. Every entry starts with `- config-keys:` in the first column."
-        raise ProblemsError([Problem(rule="changelog-list", message=message, path=path, line=document.line())])
+        raise ProblemsError(
+            [Problem(rule="changelog-list", message=message, path=path, line=document.line())]
+        )
     problems: list[Problem] = []
     for index, value in enumerate(document.value):
         problems += _check_entry(value, document, index)

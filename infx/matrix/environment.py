@@ -19,7 +19,9 @@ PORT = 8888
 RANDOM_RANGE_RATIO = "0.8"
 _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 # What the runner and the shell themselves live by is not a recipe's to set.
-_RESERVED = re.compile(r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS")
+_RESERVED = re.compile(
+    r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS"
+)
 
 
 def project_job(job: Job, *, max_bytes: int) -> dict[str, str]:
@@ -122,7 +124,9 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
         if match is None or "\0" in setting:
             raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
         if _RESERVED.fullmatch(match[1]):
-            raise InfxError(f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name.")
+            raise InfxError(
+                f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
+            )
         values[match[1]] = match[2]
     return values
 
@@ -161,7 +165,9 @@ def _components(recipe: Recipe) -> dict[str, str]:
 
 def _metadata(component: Component) -> str:
     values = {"name": component.name, "version": component.version}
-    return json.dumps({key: value for key, value in values.items() if value is not None}, separators=(",", ":"))
+    return json.dumps(
+        {key: value for key, value in values.items() if value is not None}, separators=(",", ":")
+    )
 
 
 def _flag(value: bool) -> str:
