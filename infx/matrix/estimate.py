@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from infx.matrix.config import Runners
@@ -64,19 +64,18 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
     )
 
 
-def order_rows(rows: Iterable[Row], estimates: Estimates) -> list[Row]:
-    """The cheapest failures first.
+def order_rows(rows: Sequence[Row], estimates: Estimates) -> list[int]:
+    """Positions of the rows, the cheapest failures first.
 
     Every recipe's cheapest point comes before anybody's second, cheap recipes before dear ones: what is wrong with
     a recipe as a whole shows after its first point, and the first points of all recipes cost the least together.
     """
-    by_recipe: dict[object, list[tuple[float, int, Row]]] = defaultdict(list)
+    by_recipe: dict[object, list[tuple[float, int, int]]] = defaultdict(list)
     for index, row in enumerate(rows):
         cost = estimate_minutes(row, estimates) * count_gpus(row.recipe)
-        by_recipe[row.recipe, row.eval_only].append((cost, index, row))
+        by_recipe[row.recipe, row.eval_only].append((cost, min(row.conc), index))
     ranked = []
     for points in by_recipe.values():
-        points.sort(key=lambda point: (point[0], min(point[2].conc), point[1]))
-        ranked += [(rank, cost, index, row) for rank, (cost, index, row) in enumerate(points)]
-    ranked.sort(key=lambda point: point[:3])
-    return [row for *_, row in ranked]
+        points.sort()
+        ranked += [(rank, cost, index) for rank, (cost, _, index) in enumerate(points)]
+    return [index for *_, index in sorted(ranked)]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from infx.matrix.row import FixedWorkload, Row
+from collections.abc import Mapping
+from typing import Any
+
+from infx import schema
+from infx.errors import Problem, ProblemsError
+from infx.matrix.names import AGENTIC, name_sequence
+from infx.matrix.row import FixedWorkload, Row, RowReader
 
 CANARY = "canary"
-_SEQUENCES = {(1024, 1024): "1k1k", (8192, 1024): "8k1k"}
 _EVAL_BUCKETS = {
     (False, False): "evals",
     (False, True): "agentic_evals",
@@ -14,18 +19,13 @@ _EVAL_BUCKETS = {
 }
 
 
-def sequence_name(isl: int, osl: int) -> str:
-    """The short name of a request length in tokens; `<isl>_<osl>` for those that have none."""
-    return _SEQUENCES.get((isl, osl), f"{isl}_{osl}")
-
-
 def bucket_of(row: Row) -> tuple[str, ...]:
     """The keys that lead to the row's list in a plan."""
     recipe = row.recipe
     if row.eval_only:
         return (_EVAL_BUCKETS[recipe.is_multinode, recipe.is_agentic],)
     workload = recipe.workload
-    kind = sequence_name(workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else "agentic"
+    kind = name_sequence(workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else AGENTIC
     return ("multi_node" if recipe.is_multinode else "single_node", kind)
 
 
@@ -39,3 +39,39 @@ def family_of(row: Row) -> str:
     if recipe.is_agentic:
         return "multi-node agentic" if recipe.is_multinode else "agentic"
     return f"{nodes} {bucket_of(row)[1]}"
+
+
+def read_rows(plan: Any, path: str) -> list[Row]:
+    """Every row of a plan's JSON, bucket after bucket. Raises ProblemsError for what is no row."""
+    reader = RowReader()
+    rows, problems = [], []
+    for place, values in _lists(plan):
+        if schema.is_valid("matrix-row", values):
+            rows.append(reader.read(values))
+        else:
+            message = f"{place} is no row of a plan."
+            problems.append(
+                Problem(
+                    rule="plan-row", message=message, path=path, hint="Make the plan anew with infx plan."
+                )
+            )
+    if problems:
+        raise ProblemsError(problems)
+    return rows
+
+
+def _lists(plan: Any) -> list[tuple[str, Any]]:
+    if not isinstance(plan, Mapping):
+        return [("The file", plan)]
+    found = []
+    for bucket in ("single_node", "multi_node", *_EVAL_BUCKETS.values()):
+        below = plan.get(bucket) or []
+        lists = (
+            {f"{bucket}/{kind}": items for kind, items in below.items()}
+            if isinstance(below, Mapping)
+            else {bucket: below}
+        )
+        for name, items in lists.items():
+            rows = items if isinstance(items, list) else [items]
+            found += [(f"{name}/{index}", row) for index, row in enumerate(rows)]
+    return found

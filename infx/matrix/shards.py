@@ -52,24 +52,23 @@ def cut_shards(
     with_canary: bool,
 ) -> Shards:
     """Raises ProblemsError where a limit would be met."""
-    ids = dict(zip(map(id, rows), row_ids(rows), strict=True))
-    places = _places(rows)
+    ids, places = row_ids(rows), _places(rows)
     size = policy.limits.matrix_rows
     jobs = []
-    for index, row in enumerate(order_rows(rows, policy.estimates)):
+    for number, index in enumerate(order_rows(rows, policy.estimates)):
+        row = rows[index]
         nodes = count_nodes(row.recipe, runners)
         score = score_row(row, nodes, priorities, event=occasion.event, labels=occasion.labels)
         family = family_of(row)
-        row_id = ids[id(row)]
         jobs.append(
             Job(
-                id=row_id,
+                id=ids[index],
                 row=row,
                 family=family,
-                name=job_name(row_id, family, row, score),
+                name=job_name(ids[index], family, row, score),
                 priority=score,
-                queue_token=queue_token(row, places[id(row)], occasion.namespace),
-                shard=index // size,
+                queue_token=queue_token(row, places[index], occasion.namespace),
+                shard=number // size,
             )
         )
     canary = choose_canary(jobs, policy.canary.pools) if with_canary else None
@@ -79,13 +78,13 @@ def cut_shards(
     return shards
 
 
-def _places(rows: Sequence[Row]) -> dict[int, str]:
-    """Where each row stands in the plan's JSON, by identity."""
+def _places(rows: Sequence[Row]) -> list[str]:
+    """Where each row stands in the plan's JSON."""
     counts: Counter[tuple[str, ...]] = Counter()
-    places = {}
+    places = []
     for row in rows:
         bucket = bucket_of(row)
-        places[id(row)] = "/".join((*bucket, str(counts[bucket])))
+        places.append("/".join((*bucket, str(counts[bucket]))))
         counts[bucket] += 1
     return places
 
