@@ -76,10 +76,15 @@ def row_ids(rows: Iterable[Row]) -> list[str]:
 
 
 def job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
-    """`<id> · <family> · <runner> · <text>`; a cut to 100 characters takes only from the text."""
+    """`<id> · <family> · <runner> · <text>`; a cut to 100 characters takes only from the text.
+
+    Longer than that only where the parts that are never cut are; `measure` refuses such a plan.
+    """
     head = SEPARATOR.join((row_id, family, _plain(row.recipe.runner)))
     full = SEPARATOR.join((head, describe_row(row, priority)))
-    return full if len(full) <= MAX_NAME else full[: MAX_NAME - 1] + "…"
+    if len(full) <= MAX_NAME:
+        return full
+    return full[: MAX_NAME - 1] + "…" if len(head) < MAX_NAME else head
 
 
 def parse_job_name(name: str) -> JobName | None:
