@@ -54,6 +54,33 @@ class PrLink:
     placeholders: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Contexts:
+    """Names of our commit statuses: whether a head was swept, and which revision of a fork may be."""
+
+    sweep: str
+    approval: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """How sweeps appear on GitHub.
+
+    skip_marker: in a head commit's subject, or on a line of its own, it keeps that commit from starting a sweep.
+    workflow, job: the file of the workflow, and the job in it that calls the sweep. contexts: commit statuses.
+    approve_command: first word of the comment that approves a fork's revision.
+    row_command: what a row's job runs, as program and arguments; `infx row env` says what it finds in its
+    environment.
+    """
+
+    skip_marker: str
+    workflow: str
+    job: str
+    contexts: Contexts
+    approve_command: str
+    row_command: tuple[str, ...]
+
+
 class Drafts(StrEnum):
     ALLOW = "allow"
     IGNORE = "ignore"
@@ -123,6 +150,7 @@ class Policy:
     runners: str
     identities: tuple[str, ...]
     labels: Labels
+    sweep: Sweep
     pr_link: PrLink
     drafts: Drafts
     on_merge: OnMerge
