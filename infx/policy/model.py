@@ -81,6 +81,61 @@ class Sweep:
     row_command: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Greeting:
+    """Said once on a pull request that touches benchmarks.
+
+    adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
+    text links.
+    """
+
+    marker: str
+    codeowners: str
+    checklist: str
+    adopt: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultLink:
+    """Where a run's results can be looked at. url: `{run}` stands for the run's number. short: in lists."""
+
+    text: str
+    short: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visualizer:
+    """The comment that follows a pull request's newest sweep.
+
+    results: name of the artifact that a sweep with results leaves behind.
+    """
+
+    marker: str
+    results: str
+    links: tuple[ResultLink, ...] = ()
+    adopt: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notices:
+    """Why nothing runs. marker: `{cause}` stands for the reason; there is one comment for each."""
+
+    marker: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comments:
+    """What the bot says. paths: globs of files whose pull requests it speaks on, besides the changelog and the
+    master configurations.
+    """
+
+    paths: tuple[str, ...]
+    greeting: Greeting
+    visualizer: Visualizer
+    notices: Notices
+
+
 class Drafts(StrEnum):
     ALLOW = "allow"
     IGNORE = "ignore"
@@ -152,6 +207,7 @@ class Policy:
     labels: Labels
     sweep: Sweep
     pr_link: PrLink
+    comments: Comments
     drafts: Drafts
     on_merge: OnMerge
     canary: Canary
