@@ -12,6 +12,11 @@ from infx.cli.group import LazyGroup
 
 COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
+    "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
+    "explain": (
+        "infx.cli.gate:explain",
+        "Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from infx.comments.progress import read_sweep
+from infx.comments.sticky import is_ours
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
 from infx.github.pulls import MAX_FILES
@@ -17,7 +19,6 @@ from infx.model import (
     Collaborator,
     Commit,
     CommitStatus,
-    Conclusion,
     Job,
     LabelEvent,
     PullRequest,
@@ -78,6 +79,15 @@ def gather_facts(
     return facts
 
 
+def gather_row_facts(event: Event, policy: Policy, github: GateReader) -> Facts:
+    """What a row of a later attempt goes by, in one request, or two for a fork: there may be hundreds of rows."""
+    if not event.pull:
+        return Facts(event=event)
+    pull = github.pull(event.pull)
+    approval = find_approval(pull.head_sha, policy, github) if pull.is_fork else None
+    return Facts(event=event, pull=pull, approval=approval)
+
+
 def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:
     asks = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}
     known = event.actor.lower() in {name.lower() for name in policy.identities}
@@ -125,19 +135,15 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
     workflow = policy.sweep.workflow.rpartition("/")[2]
     runs = github.runs(workflow=workflow, head_sha=pull.head_sha, newest=NEWEST_RUNS)
     return tuple(
-        SweepRun(id=run.id, url=run.url, conclusion=run.conclusion, swept=_has_swept(run, policy, github))
+        SweepRun(
+            id=run.id,
+            url=run.url,
+            conclusion=run.conclusion,
+            swept=read_sweep(run, github.jobs(run.id), policy.sweep.job).swept,
+        )
         for run in runs
         if run.id != event.run_id
     )
-
-
-def _has_swept(run: Run, policy: Policy, github: GateReader) -> bool | None:
-    """A called workflow's jobs are named `<caller> / <job>`; where it was skipped there is only the caller."""
-    caller = policy.sweep.job
-    jobs = [job for job in github.jobs(run.id) if job.name == caller or job.name.startswith(f"{caller} / ")]
-    if any(job.conclusion is not Conclusion.SKIPPED for job in jobs):
-        return True
-    return False if jobs or run.is_completed else None
 
 
 def _approval(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -> Approval | None:
@@ -154,11 +160,10 @@ def _approval(pull: PullRequest, event: Event, policy: Policy, github: GateReade
 
 def find_approval(sha: str, policy: Policy, github: GateReader) -> Approval | None:
     """A commit's approval, if one of our identities gave it: anybody with write access can set a status."""
-    ours = {name.lower() for name in policy.identities}
     for status in github.statuses(sha):
         if status.context != policy.sweep.contexts.approval:
             continue
-        if status.state is StatusState.SUCCESS and status.creator.login.lower() in ours:
+        if status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities):
             return Approval(sha=sha, url=status.target_url)
     return None
 
