@@ -67,7 +67,13 @@ def test_line_depth_and_parent() -> None:
 
 @pytest.mark.parametrize(
     ("source", "lead"),
-    [("- [x] **Sweep.** ran", "Sweep."), ("**A b** c", "A b"), ("a **b**", ""), ("- [ ] __X__ y", "X"), ("-", "")],
+    [
+        ("- [x] **Sweep.** ran", "Sweep."),
+        ("**A b** c", "A b"),
+        ("a **b**", ""),
+        ("- [ ] __X__ y", "X"),
+        ("-", ""),
+    ],
 )
 def test_lead(source: str, lead: str) -> None:
     assert [block.lead for block in read_blocks(source)] in ([lead], [])

@@ -17,6 +17,10 @@ COMMANDS = {
         "infx.cli.gate:explain",
         "Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at.",
     ),
+    "approve": (
+        "infx.cli.approve:approve",
+        "Answer a comment that approves one revision of a fork: status, dispatch, link.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from infx import actions
-from infx.cli.options import POLICY_PATH, format_option, policy_option, repository_name
+from infx.cli.options import POLICY_PATH, connect_to, format_option, policy_option
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, parse_event
@@ -55,7 +55,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
-            facts = gather(event, policy, repo)
+            facts = gather(event, policy, repo, row=bool(kwargs.get("row")))
         if save_facts:
             from infx.saved import dump_json
 
@@ -149,11 +149,10 @@ def read_facts(path: Path) -> Facts:
         raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
 
 
-def gather(event: Event, policy: Policy, repo: str | None) -> Facts:
-    from infx.github.api import connect
-    from infx.github.gate import gather_facts
+def gather(event: Event, policy: Policy, repo: str | None, *, row: bool) -> Facts:
+    from infx.github.gate import gather_facts, gather_row_facts
 
-    name = repository_name(repo, policy)
-    if name is None:
-        raise UsageError("Which repository?", hint="Give --repo, or set `repository` in the policy.")
-    return gather_facts(event, policy, connect(name), rules=(POLICY_PATH,))
+    github = connect_to(repo, policy)
+    if row:
+        return gather_row_facts(event, policy, github)
+    return gather_facts(event, policy, github, rules=(POLICY_PATH,))

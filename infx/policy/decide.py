@@ -83,7 +83,7 @@ def _finish(case: Case, table: tuple[Rule, ...]) -> Decision:
         group=_own_group(case) if verdict is Verdict.IGNORE else _sweep_group(case),
         pull=case.facts.event.pull or (case.facts.pull.number if case.facts.pull else None),
         head_sha=_head(case),
-        merge_sha=case.inputs.merge_sha or None,
+        merge_sha=case.inputs.merge_sha if SHA.fullmatch(case.inputs.merge_sha) else None,
         scope=plan.scope,
         canary=plan.canary,
         fail_fast=plan.fail_fast,
