@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from infx.yaml12 import Document
 
-NAMES = ("policy", "master-config", "runners", "changelog-entry", "matrix-row")
+NAMES = ("policy", "master-config", "runners", "changelog-entry", "matrix-row", "result-row")
 
 
 @functools.cache

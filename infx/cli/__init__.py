@@ -21,6 +21,7 @@ COMMANDS = {
         "infx.cli.approve:approve",
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
+    "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
