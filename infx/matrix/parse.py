@@ -15,7 +15,7 @@ from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
 from infx.matrix.build import build_config
 from infx.matrix.config import Config
-from infx.matrix.rules import Found, check_config
+from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"
 
@@ -59,7 +59,7 @@ def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None)
         if entry is None:
             continue
         config = build_config(key_node, node, entry, path)
-        found = [_rule_problem(found, document) for found in check_config(config)]
+        found = [state_problem(found, document) for found in check_config(config)]
         problems += found
         if not found and key not in wrong:
             configs[key] = config
@@ -73,16 +73,6 @@ def _star_problem(key: str, document: yaml12.Document) -> Problem:
         path=document.path,
         line=document.line(key),
         hint="Choose a key without *.",
-    )
-
-
-def _rule_problem(found: Found, document: yaml12.Document) -> Problem:
-    return Problem(
-        rule=found.rule,
-        message=f"{schema.dotted(found.at)}: {found.finding.message}.",
-        path=document.path,
-        line=document.line(*found.at),
-        hint=found.finding.hint,
     )
 
 

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from infx.errors import Level, Problem
 from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
 from infx.matrix.row_rules import ROW_RULES, Finding
+from infx.schema import dotted
+from infx.yaml12 import Document
 
 Scenario: TypeAlias = FixedScenario | AgenticScenario
 
@@ -25,6 +28,19 @@ class Found:
     rule: str
     finding: Finding
     at: tuple[str | int, ...]
+    level: Level = Level.ERROR
+
+
+def state_problem(found: Found, document: Document) -> Problem:
+    """The finding as a problem of the file that it was made in."""
+    return Problem(
+        rule=found.rule,
+        message=f"{dotted(found.at)}: {found.finding.message}.",
+        path=document.path,
+        line=document.line(*found.at),
+        hint=found.finding.hint,
+        level=found.level,
+    )
 
 
 def check_config(config: Config) -> Iterator[Found]:
@@ -36,9 +52,8 @@ def check_config(config: Config) -> Iterator[Found]:
         for rule, find_in_scenario in SCENARIO_RULES:
             yield from _located(rule, find_in_scenario(scenario), at)
         for row in scenario.search_space:
-            row_at = (*at, "search-space", row.index)
             for rule, find_in_row in ROW_RULES:
-                yield from _located(rule, find_in_row(row, config, scenario), row_at)
+                yield from _located(rule, find_in_row(row, config, scenario), row_path(at, row))
 
 
 def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], Scenario]]:
@@ -47,6 +62,10 @@ def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], S
         yield (config.key, "scenarios", ScenarioType.FIXED.value, fixed.index), fixed
     for agentic in config.agentic:
         yield (config.key, "scenarios", ScenarioType.AGENTIC.value, agentic.index), agentic
+
+
+def row_path(scenario_at: tuple[str | int, ...], row: SearchRow) -> tuple[str | int, ...]:
+    return (*scenario_at, "search-space", row.index)
 
 
 def iterate_rows(config: Config) -> Iterator[SearchRow]:
@@ -103,7 +122,7 @@ def _find_missing_transfer(config: Config) -> Iterator[Finding]:
         for row in scenario.search_space:
             if row.kv_p2p_transfer is None:
                 yield Finding(
-                    at=(*at[1:], "search-space", row.index),
+                    at=row_path(at[1:], row),
                     message="kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top",
                     hint="Name the transfer engine on this row too, or once at the top.",
                 )
