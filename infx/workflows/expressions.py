@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 _EXPRESSION = re.compile(r"\$\{\{((?:'(?:[^']|'')*'|[^'}]|\}(?!\}))*)\}\}")
 _TOKEN = re.compile(
@@ -13,7 +14,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][\w-]*(?:\.[A-Za-z_*][\w-]*|\[[^\]]*\])*)"
     r"|(?P<operator>&&|\|\||[=!<>]=|[<>!(),])"
 )
-_STATUS_CHECKS = {"success", "failure", "cancelled", "always"}
+_LABELS = re.compile(r"labels\.\*\.name$|event\.label\.name$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,17 @@ def literals(expression: str) -> list[str]:
     return [token.text for token in tokens(expression) if token.kind == "literal"]
 
 
+def label_texts(expression: str) -> Iterator[str]:
+    """Texts that are compared with a pull request's labels, or looked for among them."""
+    found = tokens(expression)
+    for name, operator, text in zip(found, found[1:], found[2:], strict=False):
+        if text.kind == "literal" and _LABELS.search(name.text) and operator.text in {",", "==", "!="}:
+            yield text.text
+
+
 def calls(expression: str, function: str) -> bool:
     found = tokens(expression)
-    pairs = zip(found, found[1:], strict=False)
-    return any(one.text.lower() == function and other.text == "(" for one, other in pairs)
+    return any(one.text.lower() == function and other.text == "(" for one, other in pairwise(found))
 
 
 def is_bare_text(expression: str) -> bool:

@@ -63,6 +63,11 @@ class Job:
         )
 
     @property
+    def may_reach_gpus(self) -> bool:
+        """It runs on a machine of one's own, or calls a workflow of this repository that may."""
+        return not self.is_hosted or (self.uses or "").startswith("./")
+
+    @property
     def concurrency_group(self) -> str | None:
         group = self.concurrency.get("group") if isinstance(self.concurrency, dict) else self.concurrency
         return group if isinstance(group, str) else None

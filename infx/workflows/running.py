@@ -29,10 +29,9 @@ def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
 def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
     """GitHub asks `if` again on cancellation: `always()` keeps a runner that somebody wanted back."""
     for job in file.jobs:
-        if not job.is_hosted or (job.uses or "").startswith("./"):
-            if job.condition and expressions.calls(expressions.condition(job.condition), "always"):
-                message = f"The job {job.id} would go on after a cancellation, because of always()."
-                yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
+        if job.may_reach_gpus and expressions.calls(_condition(job), "always"):
+            message = f"The job {job.id} would go on after a cancellation, because of always()."
+            yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
 
 
 def string_booleans(file: Workflow, _: Policy) -> Iterator[Finding]:

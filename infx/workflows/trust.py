@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Scalar, Step, Workflow, scalars
+from infx.workflows.model import Action, Scalar, Step, Workflow, scalars
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"docker://.+@sha256:[0-9a-f]{64}")
@@ -18,7 +18,6 @@ _HEAD = re.compile(
     r"github\.head_ref|pull_request\.head\.|workflow_run\.head_|pull_request\.merge_commit_sha|refs/pull/",
     re.IGNORECASE,
 )
-_LABEL_COMPARISON = re.compile(r"labels\.\*\.name|event\.label\.name", re.IGNORECASE)
 
 
 def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
@@ -81,14 +80,14 @@ def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]
     lower = {name.lower() for name in known}
     for scalar in scalars(file.document):
         for expression in _expressions_of(scalar):
-            about_labels = bool(_LABEL_COMPARISON.search(expression))
             for text in expressions.literals(expression):
                 if text.lower() in lower:
                     message = (
                         f"The label {text!r} is spelled in a condition. Labels are the policy's business."
                     )
                     yield Finding(path=scalar.path, message=message, hint="Use an output of infx gate.")
-                elif about_labels and text:
+            for text in expressions.label_texts(expression):
+                if text.lower() not in lower:
                     message = f"The condition asks for the label {text!r}, which the policy does not know."
                     yield Finding(
                         path=scalar.path, message=message, hint="Add it to the policy and ask infx gate."
@@ -123,31 +122,32 @@ def persisted_credentials(file: Workflow | Action, _: Policy) -> Iterator[Findin
 def code_after_head_checkout(file: Workflow, _: Policy) -> Iterator[Finding]:
     """After a pull request's files are on disk, no secret and no `./` action, unless a trusted checkout came later."""
     for job in file.jobs:
-        head = None  # the checkout of the pull request, while nothing trusted came after it
-        trusted: set[str] = set()  # folders laid out from the base branch after that
+        head_is_there = False
+        trusted: set[str] = set()  # folders laid out from somewhere else after that
         for step in job.steps:
             if step.is_checkout:
-                folder = str(step.inputs.get("path", "")).strip("./")
                 if _is_head_checkout(step, file):
-                    head, trusted = step, set()
-                elif head is not None and folder:
-                    trusted.add(f".{folder}" if str(step.inputs["path"]).startswith(".") else folder)
-                continue
-            if head is None:
-                continue
-            uses = step.uses or ""
-            if uses.startswith("./") and uses[2:].split("/", 1)[0] not in trusted:
-                message = (
-                    f"{uses} is read from the workspace after the pull request's code was laid out there."
-                )
-                hint = (
-                    "Check out the trusted toolkit into a folder of its own afterwards and use it from there."
-                )
-                yield Finding(path=(*step.path, "uses"), message=message, hint=hint)
-            if secret := _secret(step):
-                message = f"{secret} is given to a step after the pull request's code was laid out."
-                hint = "Do what needs the secret in another job, or before the checkout."
-                yield Finding(path=step.path, message=message, hint=hint)
+                    head_is_there, trusted = True, set()
+                else:
+                    trusted.add(_first_folder(str(step.inputs.get("path", "."))))
+            elif head_is_there:
+                yield from _reach_of(step, trusted)
+
+
+def _reach_of(step: Step, trusted: set[str]) -> Iterator[Finding]:
+    uses = step.uses or ""
+    if uses.startswith("./") and _first_folder(uses) not in trusted:
+        message = f"{uses} is read from the workspace after the pull request's code was laid out there."
+        hint = "Check out the trusted toolkit into a folder of its own afterwards and use it from there."
+        yield Finding(path=(*step.path, "uses"), message=message, hint=hint)
+    if secret := _secret(step):
+        message = f"{secret} is given to a step after the pull request's code was laid out."
+        hint = "Do what needs the secret in another job, or before the checkout."
+        yield Finding(path=step.path, message=message, hint=hint)
+
+
+def _first_folder(path: str) -> str:
+    return path.removeprefix("./").split("/", 1)[0]
 
 
 def _all_steps(file: Workflow | Action) -> Iterator[Step]:
@@ -191,8 +191,7 @@ def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Findin
     """On pull_request the workflow comes from the pull request: a runner that takes any job runs any code."""
     if "pull_request" not in file.events or policy.workflows.runner_boundary:
         return
-    jobs = [job for job in file.jobs if not job.is_hosted or _calls_locally(job)]
-    for job in jobs[:1]:
+    for job in [job for job in file.jobs if job.may_reach_gpus][:1]:
         yield Finding(
             path=job.path,
             message=f"The job {job.id} reaches self-hosted runners from a file that a pull request can edit.",
@@ -201,7 +200,3 @@ def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Findin
                 "owner/repository/path@branch, or state in the policy, under workflows, what protects them."
             ),
         )
-
-
-def _calls_locally(job: Job) -> bool:
-    return (job.uses or "").startswith("./")
