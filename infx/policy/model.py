@@ -66,6 +66,16 @@ class OnMerge(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Workflows:
+    """required_checks: names of jobs that branch rules wait for. runner_boundary: what keeps a pull request's own
+    workflow off the GPU runners, in words (a runner group with selected workflows, approval for every outsider).
+    """
+
+    required_checks: tuple[str, ...] = ()
+    runner_boundary: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """Where GitHub stops, or where we choose to stop before it.
 
@@ -98,5 +108,6 @@ class Policy:
     drafts: Drafts
     on_merge: OnMerge
     limits: Limits
+    workflows: Workflows
     repository: str | None = None
     former_names: tuple[str, ...] = ()
