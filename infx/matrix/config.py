@@ -98,21 +98,26 @@ class SearchRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FixedScenario:
-    """Requests of fixed input and output length, in tokens."""
+    """Requests of fixed input and output length, in tokens. index: its place among its kind, from 0."""
 
     isl: int
     osl: int
     search_space: tuple[SearchRow, ...]
     line: int
+    index: int = 0
     require_power: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgenticScenario:
-    """Replayed coding sessions; `dram_utilization` is the share of a node's DRAM that KV offload may use."""
+    """Replayed coding sessions; `dram_utilization` is the share of a node's DRAM that KV offload may use.
+
+    index: its place among its kind, from 0.
+    """
 
     search_space: tuple[SearchRow, ...]
     line: int
+    index: int = 0
     dram_utilization: Decimal | None = None
 
 

@@ -76,6 +76,25 @@ class Workflows:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Canary:
+    """pools: lists of job families; the canary comes from the first list that has a row."""
+
+    pools: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates:
+    """Minutes. start_up: image, weights and server of any job. fixed, evaluation: one concurrency. agentic_overhead:
+    one concurrency beside the replay itself.
+    """
+
+    start_up: float
+    fixed: float
+    agentic_overhead: float
+    evaluation: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """Where GitHub stops, or where we choose to stop before it.
 
@@ -107,6 +126,8 @@ class Policy:
     pr_link: PrLink
     drafts: Drafts
     on_merge: OnMerge
+    canary: Canary
+    estimates: Estimates
     limits: Limits
     workflows: Workflows
     repository: str | None = None

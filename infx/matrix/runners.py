@@ -1,0 +1,40 @@
+"""From the text of a runner inventory to `Runners`.
+
+Two shapes are in use: labels with `hardware` by label, and labels with `clusters` by id, whose record stands for
+the label `cluster:<id>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from infx import schema, yaml12
+from infx.errors import Problem, ProblemsError
+from infx.matrix.config import Hardware, Runners
+
+
+def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
+    """Read an inventory. Raises nothing; an inventory with problems of structure has no labels."""
+    try:
+        document = yaml12.load_mapping(data, path)
+    except ProblemsError as error:
+        return Runners(labels={}, hardware={}, path=path), error.problems
+    if problems := schema.check("runners", document):
+        return Runners(labels={}, hardware={}, path=path), problems
+    return _build_runners(document.value, path), []
+
+
+def _build_runners(value: Mapping[str, Any], path: str) -> Runners:
+    records = dict(value.get("hardware", {}))
+    records |= {f"cluster:{key}": record for key, record in value.get("clusters", {}).items()}
+    return Runners(
+        labels={label: tuple(names) for label, names in value["labels"].items()},
+        hardware={
+            label: Hardware(
+                gpus_per_node=record["gpus-per-node"], dram_mib=record.get("available-cpu-dram-mib")
+            )
+            for label, record in records.items()
+        },
+        path=path,
+    )
