@@ -35,11 +35,15 @@ _QUOTED = "quoted"
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None)."""
+    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None).
+
+    has_whole_floats: a number such as 8.0 or 1e3 occurs, which JSON Schema would take for an integer.
+    """
 
     path: str
     value: Any
     root: yaml.Node
+    has_whole_floats: bool = False
 
     def line(self, *path: str | int) -> int:
         """Line, from 1, of the key or item that `path` leads to; of its nearest existing parent otherwise."""
@@ -65,7 +69,7 @@ def load(data: bytes, path: str, *, text_keys: bool = False) -> Document:
     value = None if root is None else builder.build(root)
     if builder.problems:
         raise ProblemsError(builder.problems)
-    return Document(path, value, root if root is not None else _empty_node())
+    return Document(path, value, root if root is not None else _empty_node(), builder.has_whole_floats)
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
@@ -231,6 +235,10 @@ class _Builder:
         self.expanded = 0  # nodes, aliases written out
         self.done: dict[int, tuple[Any, int]] = {}  # collection node → value, expanded size
         self.plain: dict[str, Any] = {}
+
+    @property
+    def has_whole_floats(self) -> bool:
+        return any(isinstance(value, float) and value.is_integer() for value in self.plain.values())
 
     def refuse(self, node: yaml.Node, rule: str, message: str, hint: str | None = None) -> None:
         self.problems.append(_problem(self.path, node.start_mark.line + 1, rule, message, hint))
