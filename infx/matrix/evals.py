@@ -84,7 +84,6 @@ def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) ->
 def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
     """Eval-only rows for every row that can be evaluated; multi-node rows of one recipe become one."""
     result: dict[Hashable, Row] = {}
-    suites = []
     for index, row in enumerate(rows):
         if row.eval_only or not _is_eligible(row, _find_rule(row, profile)):
             continue
@@ -92,9 +91,11 @@ def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
         merged = result.get(key, row)
         conc = tuple(sorted({*merged.conc, *row.conc})) if row.recipe.is_multinode else row.conc
         result[key] = replace(_mark(replace(merged, conc=conc), max(conc), _task(profile)), eval_only=True)
-    for row in result.values():
-        if suite := _find_suite(row, profile, on_request=True):
-            suites.append(replace(_mark(row, max(row.conc), suite), eval_only=True))
+    suites = [
+        replace(_mark(row, max(row.conc), suite), eval_only=True)
+        for row in result.values()
+        if (suite := _find_suite(row, profile, on_request=True))
+    ]
     return [_evaluate_batch(row) for row in result.values()] + suites
 
 

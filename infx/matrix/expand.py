@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from infx.errors import Problem, ProblemsError, suggest
 from infx.matrix import dram
@@ -33,7 +33,7 @@ class Limits:
     sequences: (isl, osl) of fixed scenarios, empty for all. scenario_types: empty for all.
     """
 
-    bounds: Bounds = Bounds()
+    bounds: Bounds = field(default_factory=Bounds)
     max_tp: int | None = None
     max_ep: int | None = None
     sequences: frozenset[tuple[int, int]] = frozenset()
@@ -57,7 +57,8 @@ def expand_config(
     rows: list[Row] = []
     problems: list[Problem] = []
     runners = (config.runner,) if on is None else on
-    for scenario in (*config.fixed, *config.agentic):
+    scenarios: tuple[FixedScenario | AgenticScenario, ...] = (*config.fixed, *config.agentic)
+    for scenario in scenarios:
         for search in scenario.search_space:
             try:
                 rows.extend(_expand_search(config, scenario, search, runners, inventory, limits))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from infx.errors import Problem, ProblemsError, suggest
+from infx.errors import Level, Problem, ProblemsError, suggest
 from infx.matrix.config import Config, Runners
 
 
@@ -74,12 +74,9 @@ def unknown_label(label: str, inventory: Runners, config: Config | None = None) 
     who = f"{config.key}: " if config else ""
     return Problem(
         rule="runner-label-unknown",
+        level=Level.WARNING if config else Level.ERROR,
         message=f"{who}{inventory.path} has no runner label {label!r}.",
         path=config.path if config else None,
         line=config.line if config else None,
         hint=suggest(label, inventory.labels),
     )
-
-
-def pick_configs(keys: Iterable[str], configs: Mapping[str, Config]) -> list[Config]:
-    return [configs[key] for key in keys]
