@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -12,6 +13,8 @@ from infx.cli.group import LazyGroup
 
 COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
+    "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
+    "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
 
@@ -27,4 +30,7 @@ def main() -> None:
     """Entry point: runs a command and turns whatever happens into words and an exit code."""
     from infx.cli.shell import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(run(infx, sys.argv[1:], os.environ))

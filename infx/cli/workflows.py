@@ -1,0 +1,47 @@
+"""infx workflows: what can be wrong in workflow and action files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from infx.cli.options import find_root, format_option, policy_option
+from infx.cli.report import report
+from infx.errors import UsageError
+from infx.policy.model import Policy
+
+
+@click.group()
+def workflows() -> None:
+    """Check workflow and action files."""
+
+
+@workflows.command()
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@policy_option
+@format_option
+@click.pass_context
+def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: bool) -> None:
+    """Report what is wrong in DIRECTORY (default: .github of this repository) and in the root action."""
+    from infx.workflows.check import check_files
+
+    files = read_sources(directory or find_root(Path.cwd()) / ".github")
+    code = report(check_files(files, policy), os.environ, as_json=as_json)
+    if not as_json and not code:
+        click.echo(f"{len(files)} files, no errors.", err=True)
+    ctx.exit(code)
+
+
+def read_sources(directory: Path) -> dict[str, bytes]:
+    """Workflow files and actions below `directory` and the action beside it, by path from its parent."""
+    root = directory.parent
+    found = [
+        *directory.glob("workflows/*.y*ml"),
+        *directory.glob("actions/**/action.y*ml"),
+        *root.glob("action.y*ml"),
+    ]
+    if not found:
+        raise UsageError("There are no workflow or action files here.", where=str(directory))
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}

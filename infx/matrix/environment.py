@@ -1,0 +1,174 @@
+"""A row as environment variables, for the scripts that measure it.
+
+The names are those that benchmark scripts of this kind read; a name that does not apply to a row is not set.
+Values are data: whoever writes them into a shell quotes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from infx.errors import InfxError
+from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
+from infx.matrix.jobs import Job
+from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+
+PORT = 8888
+RANDOM_RANGE_RATIO = "0.8"
+_SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+# What the runner and the shell themselves live by is not a recipe's to set.
+_RESERVED = re.compile(
+    r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS"
+)
+
+
+def project_job(job: Job, *, max_bytes: int) -> dict[str, str]:
+    """All variables of one job. Raises InfxError for a setting that is no assignment or too long a value."""
+    row, recipe = job.row, job.row.recipe
+    values: dict[str, str] = {
+        "ROW_ID": job.id,
+        "RESULT_FILENAME": job.result_name,
+        "RUNNER_TYPE": recipe.runner,
+        "IMAGE": recipe.image,
+        "MODEL": recipe.model,
+        "MODEL_PREFIX": recipe.model_prefix,
+        "PRECISION": recipe.precision,
+        "FRAMEWORK": recipe.framework,
+        "SPEC_DECODING": recipe.spec_decoding.value,
+        "DISAGG": _flag(recipe.disagg),
+        "EXP_NAME": row.exp_name,
+        "IS_MULTINODE": _flag(recipe.is_multinode),
+        "PORT": str(PORT),
+        "RANDOM_RANGE_RATIO": RANDOM_RANGE_RATIO,
+        **_workload(recipe),
+        **_layout(recipe),
+        **_concurrency(row),
+        **_evaluation(row),
+        **_components(recipe),
+    }
+    for name, value in values.items():
+        if len(f"{name}={value}".encode()) >= max_bytes:
+            raise InfxError(f"The variable {name} of row {job.id} is longer than an environment can hold.")
+    return values
+
+
+def _workload(recipe: Recipe) -> dict[str, str]:
+    workload = recipe.workload
+    if isinstance(workload, FixedWorkload):
+        return {
+            "SCENARIO_TYPE": ScenarioType.FIXED.value,
+            "SCENARIO_SUBDIR": "fixed_seq_len/",
+            "ISL": str(workload.isl),
+            "OSL": str(workload.osl),
+            "MAX_MODEL_LEN": str(workload.max_model_len),
+            "REQUIRE_POWER": _flag(bool(workload.require_power)),
+        }
+    return {
+        "SCENARIO_TYPE": ScenarioType.AGENTIC.value,
+        "SCENARIO_SUBDIR": "agentic/",
+        "IS_AGENTIC": "1",
+        "ISL": "0",
+        "OSL": "0",
+        "MAX_MODEL_LEN": "0",
+        "DURATION": str(workload.duration),
+        "WARMUP_REQUESTS": str(workload.warmup_requests),
+        "THINKING_MODE": "thinking_on",
+        **_offload(workload),
+    }
+
+
+def _offload(workload: AgenticWorkload) -> dict[str, str]:
+    values = {
+        "KV_OFFLOADING": workload.kv_offloading.value,
+        "TOTAL_CPU_DRAM_GB": str(workload.total_cpu_dram_gb),
+    }
+    if workload.kv_offloading is not KvOffloading.NONE and workload.kv_offload_backend is not None:
+        values["KV_OFFLOAD_BACKEND"] = workload.kv_offload_backend.name
+        values["KV_OFFLOAD_BACKEND_METADATA"] = _metadata(workload.kv_offload_backend)
+    return values
+
+
+def _layout(recipe: Recipe) -> dict[str, str]:
+    if isinstance(recipe.layout, Roles):
+        return {**_role("PREFILL", recipe.layout.prefill), **_role("DECODE", recipe.layout.decode)}
+    engine = recipe.layout
+    return {**_engine("", engine, ep="EP_SIZE", dp="DP_ATTENTION"), "GPU_COUNT": str(engine.gpus)}
+
+
+def _role(prefix: str, worker: Worker) -> dict[str, str]:
+    values = {f"{prefix}_NUM_WORKERS": str(worker.num_worker)}
+    values.update(_engine(f"{prefix}_", worker, ep="EP", dp="DP_ATTN"))
+    if worker.hardware is not None:
+        values[f"{prefix}_HARDWARE"] = worker.hardware
+    values.update(_settings(worker.additional_settings or ()))
+    return values
+
+
+def _engine(prefix: str, engine: Parallelism, *, ep: str, dp: str) -> dict[str, str]:
+    return {
+        f"{prefix}TP": str(engine.tp),
+        f"{prefix}PP_SIZE": str(engine.pp),
+        f"{prefix}DCP_SIZE": str(engine.dcp_size),
+        f"{prefix}PCP_SIZE": str(engine.pcp_size),
+        f"{prefix}{ep}": str(engine.ep or 1),
+        f"{prefix}{dp}": _flag(bool(engine.dp_attn)),
+    }
+
+
+def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
+    values = {}
+    for setting in settings:
+        match = _SETTING.fullmatch(setting)
+        if match is None or "\0" in setting:
+            raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
+        if _RESERVED.fullmatch(match[1]):
+            raise InfxError(
+                f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
+            )
+        values[match[1]] = match[2]
+    return values
+
+
+def _concurrency(row: Row) -> dict[str, str]:
+    if row.recipe.is_multinode:
+        return {"CONC_LIST": " ".join(map(str, row.conc))}
+    return {"CONC": str(row.conc[0])}
+
+
+def _evaluation(row: Row) -> dict[str, str]:
+    values = {"RUN_EVAL": _flag(bool(row.run_eval)), "EVAL_ONLY": _flag(bool(row.eval_only))}
+    if row.eval_all_concs:
+        values["EVAL_CONC"] = " ".join(map(str, row.conc))
+    elif row.eval_conc is not None:
+        values["EVAL_CONC"] = str(row.eval_conc)
+    if row.eval_framework is not None:
+        values["EVAL_FRAMEWORK"] = row.eval_framework
+    if row.eval_suite is not None:
+        values["EVAL_SUITE"] = row.eval_suite
+    return values
+
+
+def _components(recipe: Recipe) -> dict[str, str]:
+    values = {}
+    if recipe.router is not None:
+        values["ROUTER_METADATA"] = _metadata(recipe.router)
+    if recipe.kv_p2p_transfer is not None:
+        values["KV_P2P_TRANSFER"] = recipe.kv_p2p_transfer
+    if recipe.srt_recipe is not None:
+        values["SRT_RECIPE"] = recipe.srt_recipe
+    if recipe.eval_srt_recipe is not None:
+        values["EVAL_SRT_RECIPE"] = recipe.eval_srt_recipe
+    return values
+
+
+def _metadata(component: Component) -> str:
+    values = {"name": component.name, "version": component.version}
+    return json.dumps(
+        {key: value for key, value in values.items() if value is not None}, separators=(",", ":")
+    )
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,81 @@
+"""How long rows will take and wait: rough numbers for tables, warnings and the order of rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from infx.matrix.config import Runners
+from infx.matrix.row import AgenticWorkload, Row
+from infx.matrix.topology import count_gpus, count_nodes
+from infx.policy.model import Estimates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What a plan puts on one runner label.
+
+    runners: 0 where nobody serves the label. hours: until its last job has ended if all runners are free;
+    None where nobody serves it.
+    """
+
+    label: str
+    rows: int
+    nodes: int  # of its largest row
+    gpus: int  # of its largest row
+    gpu_hours: float
+    runners: int
+    hours: float | None
+
+
+def estimate_minutes(row: Row, estimates: Estimates) -> float:
+    """Wall time of the row's job; a multi-node row measures its concurrencies one after the other."""
+    points = len(row.conc)
+    if row.eval_only:
+        return estimates.start_up + estimates.evaluation * points
+    workload = row.recipe.workload
+    if isinstance(workload, AgenticWorkload):
+        return estimates.start_up + (workload.duration / 60 + estimates.agentic_overhead) * points
+    return estimates.start_up + estimates.fixed * points
+
+
+def estimate_loads(rows: Iterable[Row], runners: Runners, estimates: Estimates) -> list[Load]:
+    """One value for each runner label, the busiest first."""
+    by_label: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_label[row.recipe.runner].append(row)
+    loads = [_estimate_load(label, found, runners, estimates) for label, found in by_label.items()]
+    return sorted(loads, key=lambda load: (-(load.hours or 0), load.label))
+
+
+def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Estimates) -> Load:
+    serving = len(runners.labels.get(label, ()))
+    minutes = [estimate_minutes(row, estimates) for row in rows]
+    gpus = [count_gpus(row.recipe) for row in rows]
+    return Load(
+        label=label,
+        rows=len(rows),
+        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        gpus=max(gpus),
+        gpu_hours=sum(time * count for time, count in zip(minutes, gpus, strict=True)) / 60,
+        runners=serving,
+        hours=sum(minutes) / 60 / serving if serving else None,
+    )
+
+
+def order_rows(rows: Sequence[Row], estimates: Estimates) -> list[int]:
+    """Positions of the rows, the cheapest failures first.
+
+    Every recipe's cheapest point comes before anybody's second, cheap recipes before dear ones: what is wrong with
+    a recipe as a whole shows after its first point, and the first points of all recipes cost the least together.
+    """
+    by_recipe: dict[object, list[tuple[float, int, int]]] = defaultdict(list)
+    for index, row in enumerate(rows):
+        cost = estimate_minutes(row, estimates) * count_gpus(row.recipe)
+        by_recipe[row.recipe, row.eval_only].append((cost, min(row.conc), index))
+    ranked = []
+    for points in by_recipe.values():
+        points.sort()
+        ranked += [(rank, cost, index) for rank, (cost, _, index) in enumerate(points)]
+    return [index for *_, index in sorted(ranked)]

@@ -1,0 +1,96 @@
+"""A cut plan as a folder of files: how it travels from the job that plans to the jobs that run.
+
+plan.json     the plan as `infx plan` printed it
+index.json    what every reader needs first: numbers, the canary's id
+jobs.jsonl    one job a line, in the order of the shards; a reader of one row reads lines until it finds it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from infx.errors import InfxError
+from infx.matrix.jobs import Job
+from infx.matrix.row import RowReader, render_row
+from infx.matrix.shards import Shards
+
+PLAN, INDEX, JOBS = "plan.json", "index.json", "jobs.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """rows: jobs of all shards. canary: the id of the row that runs first, alone."""
+
+    rows: int
+    shards: int
+    canary: str | None
+
+
+def render_folder(shards: Shards, plan: str) -> dict[str, str]:
+    """File name → text."""
+    index = {
+        "rows": len(shards.jobs),
+        "shards": shards.count,
+        "canary": shards.canary.id if shards.canary else None,
+        "canary-name": shards.canary.name if shards.canary else None,
+        "canary-runs-on": shards.canary.runs_on if shards.canary else None,
+    }
+    return {
+        PLAN: plan,
+        INDEX: json.dumps(index, indent=2) + "\n",
+        JOBS: "".join(f"{_render_job(job)}\n" for job in shards.jobs),
+    }
+
+
+def read_index(text: str) -> Index:
+    values = json.loads(text)
+    return Index(rows=values["rows"], shards=values["shards"], canary=values["canary"])
+
+
+def read_jobs(lines: Iterable[str]) -> Iterator[Job]:
+    reader = RowReader()
+    for line in lines:
+        yield _read_job(json.loads(line), reader)
+
+
+def find_job(lines: Iterable[str], row_id: str) -> Job:
+    """The job of one row. Raises InfxError if the plan does not have it."""
+    start = f'{{"id":{json.dumps(row_id)},'
+    for line in lines:
+        if line.startswith(start):
+            return _read_job(json.loads(line), RowReader())
+    raise InfxError(
+        f"The plan has no row {row_id}.",
+        hint="The plan may belong to another commit; take the one of this run.",
+    )
+
+
+def _render_job(job: Job) -> str:
+    values = {
+        "id": job.id,  # first: find_job looks for it without reading the rest
+        "shard": job.shard,
+        "family": job.family,
+        "name": job.name,
+        "runs-on": job.runs_on,
+        "priority": str(job.priority),
+        "queue-token": job.queue_token,
+        "result-name": job.result_name,
+        "row": render_row(job.row),
+    }
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read_job(values: dict[str, Any], reader: RowReader) -> Job:
+    return Job(
+        id=values["id"],
+        row=reader.read(values["row"]),
+        family=values["family"],
+        name=values["name"],
+        priority=Decimal(values["priority"]),
+        queue_token=values["queue-token"],
+        shard=values["shard"],
+    )

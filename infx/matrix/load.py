@@ -1,0 +1,50 @@
+"""All of a repository's configurations as one mapping, or everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from infx.errors import Problem, ProblemsError
+from infx.matrix.config import Config, Runners
+from infx.matrix.parse import parse_master
+from infx.matrix.runners import parse_runners
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What rows are made of. configs: by key, file after file, in the files' order."""
+
+    configs: Mapping[str, Config]
+    runners: Runners
+
+
+def load_inputs(
+    masters: Iterable[tuple[str, bytes]],
+    runners: tuple[str, bytes],
+    *,
+    only: Collection[str] | None = None,
+) -> Inputs:
+    """From (path, bytes) of every file. only: the keys that are wanted. Raises ProblemsError."""
+    inventory, problems = parse_runners(runners[1], runners[0])
+    configs: dict[str, Config] = {}
+    for path, data in masters:
+        file = parse_master(data, path, only=only)
+        problems += file.problems
+        problems += [
+            _repeated(config, configs[key]) for key, config in file.configs.items() if key in configs
+        ]
+        configs |= file.configs
+    if problems:
+        raise ProblemsError(problems)
+    return Inputs(configs=configs, runners=inventory)
+
+
+def _repeated(config: Config, first: Config) -> Problem:
+    return Problem(
+        rule="config-key-repeated",
+        message=f'The key "{config.key}" stands in {first.path}:{first.line} too. A key names one configuration.',
+        path=config.path,
+        line=config.line,
+        hint="Rename one of them.",
+    )

@@ -1,0 +1,159 @@
+"""A plan cut to GitHub's limits: which row runs first, which rows go into which matrix, and what they are called.
+
+Every limit is measured here, before anything is written: rows of a matrix, characters of an output, length of a
+job's name, names of artifacts. A plan that cannot be cut is refused whole; nothing is ever left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from infx.errors import InfxError, Problem, ProblemsError
+from infx.matrix.config import Runners
+from infx.matrix.estimate import order_rows
+from infx.matrix.family import CANARY, bucket_of, family_of
+from infx.matrix.jobs import MAX_NAME, Job, job_name, row_ids
+from infx.matrix.priority import Priorities, queue_token, score_row
+from infx.matrix.row import Row
+from infx.matrix.topology import count_nodes
+from infx.policy.model import Policy
+
+_FORBIDDEN_IN_ARTIFACTS = set('":<>|*?\r\n\\/')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occasion:
+    """Why rows are run, as far as the queue cares. namespace: `<run id>:<attempt>`."""
+
+    event: str = ""
+    labels: tuple[str, ...] = ()
+    namespace: str = "0:1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shards:
+    """jobs: in the order in which they should start. canary: the row that runs alone first, as a job of its own."""
+
+    jobs: tuple[Job, ...]
+    canary: Job | None
+    count: int
+
+
+def cut_shards(
+    rows: Sequence[Row],
+    runners: Runners,
+    priorities: Priorities,
+    policy: Policy,
+    occasion: Occasion,
+    *,
+    with_canary: bool,
+) -> Shards:
+    """Raises ProblemsError where a limit would be met."""
+    ids, places = row_ids(rows), _places(rows)
+    size = policy.limits.matrix_rows
+    jobs = []
+    for number, index in enumerate(order_rows(rows, policy.estimates)):
+        row = rows[index]
+        nodes = count_nodes(row.recipe, runners)
+        score = score_row(row, nodes, priorities, event=occasion.event, labels=occasion.labels)
+        family = family_of(row)
+        jobs.append(
+            Job(
+                id=ids[index],
+                row=row,
+                family=family,
+                name=job_name(ids[index], family, row, score),
+                priority=score,
+                queue_token=queue_token(row, places[index], occasion.namespace),
+                shard=number // size,
+            )
+        )
+    canary = choose_canary(jobs, policy.canary.pools) if with_canary else None
+    shards = Shards(jobs=tuple(jobs), canary=canary, count=-(-len(jobs) // size))
+    if problems := measure(shards, policy):
+        raise ProblemsError(problems)
+    return shards
+
+
+def _places(rows: Sequence[Row]) -> list[str]:
+    """Where each row stands in the plan's JSON."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    places = []
+    for row in rows:
+        bucket = bucket_of(row)
+        places.append("/".join((*bucket, str(counts[bucket]))))
+        counts[bucket] += 1
+    return places
+
+
+def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job | None:
+    """The lowest concurrency of the first pool of families that has a row; earlier families win a tie.
+
+    Accuracy rows are no canaries: one failing answer says little about a sweep.
+    """
+    for pool in pools:
+        order = {family: index for index, family in enumerate(pool)}
+        found = [job for job in jobs if job.family in order and not job.row.run_eval]
+        if found:
+            best = min(found, key=lambda job: (min(job.row.conc), order[job.family]))
+            name = job_name(best.id, CANARY, best.row, best.priority)
+            return Job(
+                id=best.id,
+                row=best.row,
+                family=CANARY,
+                name=name,
+                priority=best.priority,
+                queue_token=best.queue_token,
+                shard=best.shard,
+            )
+    return None
+
+
+def matrix_of(jobs: Sequence[Job]) -> list[dict[str, str]]:
+    """One shard as the vector of a matrix: no more than an id, a label and a name, so that no field is lost."""
+    return [{"id": job.id, "runs-on": job.runs_on, "name": job.name} for job in jobs]
+
+
+def render_matrix(jobs: Sequence[Job]) -> str:
+    return json.dumps(matrix_of(jobs), ensure_ascii=False, separators=(",", ":"))
+
+
+def shard_jobs(shards: Shards, number: int, *, without: str | None = None) -> list[Job]:
+    """The jobs of one shard; without: the id of a row that has already run."""
+    if not 0 <= number < max(shards.count, 1):
+        raise InfxError(f"There is no shard {number}: the plan has {shards.count}, counted from 0.")
+    return [job for job in shards.jobs if job.shard == number and job.id != without]
+
+
+def measure(shards: Shards, policy: Policy) -> list[Problem]:
+    """Every limit that the shards would meet."""
+    limits = policy.limits
+    problems = []
+    if shards.count > limits.matrix_rows:
+        most = limits.matrix_rows**2
+        text = f"The plan has {len(shards.jobs):,} rows; two nested matrices hold {most:,}."
+        problems.append(_too_much("limit-rows", text, "Name fewer config keys, or split the change."))
+    for number in range(min(shards.count, limits.matrix_rows)):
+        part = shards.jobs[number * limits.matrix_rows : (number + 1) * limits.matrix_rows]
+        characters = len(render_matrix(part).encode("utf-16-le")) // 2
+        if characters > limits.output_characters:
+            text = (
+                f"Shard {number} has {characters:,} characters; an output holds {limits.output_characters:,}."
+            )
+            problems.append(_too_much("limit-output", text, "Lower limits.matrix-rows in the policy."))
+    names = Counter(job.result_name for job in shards.jobs)
+    for job in shards.jobs:
+        if len(job.name) > MAX_NAME:
+            text = f"The job name of row {job.id} is longer than {MAX_NAME} characters even without its text."
+            problems.append(_too_much("limit-name", text, f"Shorten the runner label {job.runs_on}."))
+        if names[job.result_name] > 1 or _FORBIDDEN_IN_ARTIFACTS & set(job.result_name):
+            text = f"The result name {job.result_name} is not a name of its own that an artifact can have."
+            problems.append(_too_much("result-name", text, "This is a bug in infx; please report it."))
+    return problems
+
+
+def _too_much(rule: str, message: str, hint: str) -> Problem:
+    return Problem(rule=rule, message=message, hint=hint)

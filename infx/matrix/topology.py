@@ -1,0 +1,56 @@
+"""How much hardware a row takes: GPUs and nodes."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from infx.matrix.config import Hardware, Parallelism, Runners, Worker
+from infx.matrix.row import Recipe, Roles
+
+USUAL_GPUS_PER_NODE = 8  # of a label about which the inventory says nothing
+_NODES = re.compile(r"(PREFILL|DECODE)_NODES=([1-9][0-9]{0,3})")
+
+
+def count_gpus(recipe: Recipe) -> int:
+    """GPUs that all engines of the row use together."""
+    if isinstance(recipe.layout, Parallelism):
+        return recipe.layout.gpus
+    return sum(role.num_worker * role.gpus for role in (recipe.layout.prefill, recipe.layout.decode))
+
+
+def count_nodes(recipe: Recipe, runners: Runners) -> int:
+    """Nodes that the row occupies.
+
+    A number that the recipe or its settings state counts as stated; else every role fills whole nodes.
+    """
+    if not isinstance(recipe.layout, Roles):
+        return 1
+    if recipe.node_count is not None:
+        return recipe.node_count
+    hardware = find_hardware(recipe.runner, runners)
+    per_node = hardware.gpus_per_node if hardware else USUAL_GPUS_PER_NODE
+    return sum(_role_nodes(role, per_node) for role in (recipe.layout.prefill, recipe.layout.decode))
+
+
+def _role_nodes(role: Worker, gpus_per_node: int) -> int:
+    for setting in role.additional_settings or ():
+        if match := _NODES.fullmatch(setting):
+            return int(match[2])
+    return math.ceil(role.num_worker * role.gpus / gpus_per_node)
+
+
+def find_hardware(label: str, runners: Runners) -> Hardware | None:
+    """One node of a runner label: its own record, else that of its GPU family if all clusters agree on it."""
+    if label in runners.hardware:
+        return runners.hardware[label]
+    family = gpu_family(label)
+    found = {record for name, record in runners.hardware.items() if gpu_family(name) == family}
+    if len({record.gpus_per_node for record in found}) != 1:
+        return None
+    return Hardware(gpus_per_node=found.pop().gpus_per_node)
+
+
+def gpu_family(label: str) -> str:
+    """`b200` of `cluster:b200-nscale`."""
+    return label.removeprefix("cluster:").split("-", 1)[0]

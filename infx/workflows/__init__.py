@@ -1,0 +1,1 @@
+"""What can be wrong in workflow and action files, found by reading them."""

@@ -1,0 +1,38 @@
+"""What a rule yields: where in the file, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from infx.errors import Level, Problem
+from infx.policy.model import Policy
+from infx.workflows.model import Action, Path, Workflow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    path: Path
+    message: str
+    hint: str
+    level: Level = Level.ERROR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """id: what the problem is called. check: the findings in one file, given the policy."""
+
+    id: str
+    check: Callable[[Workflow, Policy], Iterator[Finding]] | None = None
+    check_action: Callable[[Action, Policy], Iterator[Finding]] | None = None
+
+
+def as_problem(rule: str, file: Workflow | Action, finding: Finding) -> Problem:
+    return Problem(
+        rule=rule,
+        message=finding.message,
+        hint=finding.hint,
+        path=file.path,
+        line=file.document.line(*finding.path),
+        level=finding.level,
+    )

@@ -1,0 +1,239 @@
+"""Workflow and action files as typed values, each with the line it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infx import yaml12
+from infx.errors import Problem, ProblemsError
+
+HOSTED = ("ubuntu-", "windows-", "macos-")
+Path = tuple[str | int, ...]
+_CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalar:
+    """A text somewhere below a job or step: `path` leads to it from the root of the file."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    index: int
+    path: Path
+    uses: str | None
+    run: str | None
+    condition: str | None
+    inputs: Mapping[str, Any]
+    env: Mapping[str, Any]
+
+    @property
+    def is_checkout(self) -> bool:
+        return (self.uses or "").startswith("actions/checkout@")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    id: str
+    path: Path
+    name: str
+    uses: str | None
+    condition: str | None
+    needs: tuple[str, ...]
+    runs_on: Any
+    permissions: Any
+    timeout: Any
+    strategy: Mapping[str, Any]
+    concurrency: Any
+    outputs: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    env: Mapping[str, Any]
+    steps: tuple[Step, ...]
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether GitHub's own machines run it; a label only known at run time is somebody's GPU."""
+        labels = self.runs_on if isinstance(self.runs_on, list) else [self.runs_on]
+        return self.uses is not None or all(
+            isinstance(label, str) and label.startswith(HOSTED) for label in labels
+        )
+
+    @property
+    def may_reach_gpus(self) -> bool:
+        """It runs on a machine of one's own, or calls a workflow of this repository that may."""
+        return not self.is_hosted or (self.uses or "").startswith("./")
+
+    @property
+    def concurrency_group(self) -> str | None:
+        group = self.concurrency.get("group") if isinstance(self.concurrency, dict) else self.concurrency
+        return group if isinstance(group, str) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workflow:
+    document: yaml12.Document
+    events: Mapping[str, Any]
+    permissions: Any
+    concurrency: Any
+    env: Mapping[str, Any]
+    jobs: tuple[Job, ...]
+
+    @property
+    def path(self) -> str:
+        return self.document.path
+
+    @property
+    def boolean_inputs(self) -> frozenset[str]:
+        """`inputs.<name>` of every input that arrives as a boolean."""
+        declared = [_mapping(_mapping(self.events.get(event)).get("inputs")) for event in _CALLING_EVENTS]
+        return frozenset(
+            f"inputs.{name}"
+            for inputs in declared
+            for name, values in inputs.items()
+            if _mapping(values).get("type") == "boolean"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """An `action.yml`; only composite ones have steps."""
+
+    document: yaml12.Document
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    steps: tuple[Step, ...]
+
+    @property
+    def path(self) -> str:
+        return self.document.path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Everything that was read, and what could not be."""
+
+    workflows: tuple[Workflow, ...]
+    actions: tuple[Action, ...]
+    problems: tuple[Problem, ...]
+
+
+def parse_sources(files: Mapping[str, bytes]) -> Sources:
+    """files: path → bytes of workflow files and of files called action.yml or action.yaml."""
+    workflows, actions, problems = [], [], []
+    for path, data in sorted(files.items()):
+        try:
+            document = yaml12.load_mapping(data, path)
+        except ProblemsError as error:
+            problems.extend(error.problems)
+            continue
+        if path.rsplit("/", 1)[-1].startswith("action."):
+            actions.append(_parse_action(document))
+        elif isinstance(document.value.get("jobs"), dict):
+            workflows.append(_parse_workflow(document))
+        else:
+            message = "The workflow has no jobs. Expected a mapping under jobs."
+            problems.append(Problem(rule="workflow-jobs", message=message, path=path, line=1))
+    return Sources(workflows=tuple(workflows), actions=tuple(actions), problems=tuple(problems))
+
+
+def scalars(document: yaml12.Document, *start: str | int) -> Iterator[Scalar]:
+    """Every text below `start`, in the order of the file."""
+    value = document.value
+    for step in start:
+        value = value[step]
+    yield from _walk(start, value)
+
+
+def _walk(path: Path, value: Any) -> Iterator[Scalar]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from _walk((*path, key), below)
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _walk((*path, index), below)
+    elif isinstance(value, str):
+        yield Scalar(path=path, text=value)
+
+
+def _parse_workflow(document: yaml12.Document) -> Workflow:
+    value = document.value
+    jobs = [_parse_job(name, body) for name, body in value["jobs"].items() if isinstance(body, dict)]
+    return Workflow(
+        document=document,
+        events=_parse_events(value.get("on")),
+        permissions=value.get("permissions"),
+        concurrency=value.get("concurrency"),
+        env=_mapping(value.get("env")),
+        jobs=tuple(jobs),
+    )
+
+
+def _parse_events(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str):
+        return {value: None}
+    if isinstance(value, list):
+        return {str(name): None for name in value}
+    return _mapping(value)
+
+
+def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
+    path: Path = ("jobs", name)
+    needs = body.get("needs", [])
+    return Job(
+        id=name,
+        path=path,
+        name=str(body.get("name", name)),
+        uses=_text(body.get("uses")),
+        condition=None if body.get("if") is None else str(body["if"]),
+        needs=(needs,) if isinstance(needs, str) else tuple(map(str, needs or ())),
+        runs_on=body.get("runs-on"),
+        permissions=body.get("permissions"),
+        timeout=body.get("timeout-minutes"),
+        strategy=_mapping(body.get("strategy")),
+        concurrency=body.get("concurrency"),
+        outputs=_mapping(body.get("outputs")),
+        inputs=_mapping(body.get("with")),
+        env=_mapping(body.get("env")),
+        steps=_parse_steps(path, body.get("steps")),
+    )
+
+
+def _parse_action(document: yaml12.Document) -> Action:
+    value = document.value
+    runs = _mapping(value.get("runs"))
+    return Action(
+        document=document,
+        inputs=_mapping(value.get("inputs")),
+        outputs=_mapping(value.get("outputs")),
+        steps=_parse_steps(("runs",), runs.get("steps")),
+    )
+
+
+def _parse_steps(path: Path, value: Any) -> tuple[Step, ...]:
+    steps = value if isinstance(value, list) else []
+    return tuple(
+        Step(
+            index=index,
+            path=(*path, "steps", index),
+            uses=_text(step.get("uses")),
+            run=_text(step.get("run")),
+            condition=None if step.get("if") is None else str(step["if"]),
+            inputs=_mapping(step.get("with")),
+            env=_mapping(step.get("env")),
+        )
+        for index, step in enumerate(steps)
+        if isinstance(step, dict)
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

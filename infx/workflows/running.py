@@ -1,0 +1,218 @@
+"""Rules about what GitHub does with a file when it runs: time, truth, matrices, groups, sizes, required checks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+
+from infx.errors import Level
+from infx.policy.model import Policy
+from infx.workflows import expressions
+from infx.workflows.finding import Finding
+from infx.workflows.model import Action, Job, Workflow, scalars
+
+MAX_EXPRESSION = 21_000  # characters of a scalar that holds an expression
+_BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs?)([^a-z]|$)", re.IGNORECASE)
+# What such a name may still carry: where something lies, how much there is, which one.
+_HANDLE = re.compile(r"path|dir|file|count|number|name|id\b|ref|sha|has|total|size|key", re.IGNORECASE)
+
+
+def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
+    for job in file.jobs:
+        if job.uses is None and job.timeout is None:
+            message = f"The job {job.id} has no timeout-minutes. Without one GitHub waits six hours."
+            yield Finding(path=job.path, message=message, hint="Add timeout-minutes.")
+
+
+def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
+    """GitHub asks `if` again on cancellation: `always()` keeps a runner that somebody wanted back."""
+    for job in file.jobs:
+        if job.may_reach_gpus and expressions.calls(_condition(job), "always"):
+            message = f"The job {job.id} would go on after a cancellation, because of always()."
+            yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
+
+
+def string_booleans(file: Workflow, _: Policy) -> Iterator[Finding]:
+    """Outputs are text: GitHub refuses them as booleans, and in a condition 'false' counts as true."""
+    for job in file.jobs:
+        settings = {
+            (*job.path, "strategy", "fail-fast"): job.strategy.get("fail-fast"),
+            (*job.path, "concurrency", "cancel-in-progress"): (
+                job.concurrency.get("cancel-in-progress") if isinstance(job.concurrency, dict) else None
+            ),
+        }
+        for path, value in settings.items():
+            if isinstance(value, str):
+                inner = expressions.condition(value)
+                if inner == value.strip() or (
+                    expressions.is_bare_text(inner) and inner not in file.boolean_inputs
+                ):
+                    message = f"{path[-1]} is text. Expected a boolean: true, false or a comparison."
+                    yield Finding(path=path, message=message, hint="Compare with == 'true'.")
+        conditions = [((*job.path, "if"), job.condition)]
+        conditions += [((*step.path, "if"), step.condition) for step in job.steps]
+        for path, text in conditions:
+            yield from _text_as_truth(path, text)
+
+
+def string_booleans_in_action(file: Action, _: Policy) -> Iterator[Finding]:
+    for step in file.steps:
+        yield from _text_as_truth((*step.path, "if"), step.condition)
+        inner = expressions.condition(step.condition or "")
+        if re.fullmatch(r"inputs\.[\w-]+", inner):
+            message = f"{inner} stands as a condition, but an action's inputs are text and 'false' is true."
+            yield Finding(path=(*step.path, "if"), message=message, hint="Compare with == 'true'.")
+
+
+def _text_as_truth(path: tuple[str | int, ...], text: str | None) -> Iterator[Finding]:
+    if text is None:
+        return
+    if "${{" in text and not re.fullmatch(r"\s*\$\{\{.*\}\}\s*", text, re.DOTALL):
+        message = "The condition mixes an expression with other text, which is always true."
+        yield Finding(path=path, message=message, hint="Write one expression without ${{ }}.")
+    for operand in expressions.bare_text_operands(expressions.condition(text)):
+        message = f"{operand} stands as a condition, but it is text and 'false' is true."
+        yield Finding(path=path, message=message, hint="Compare with == 'true'.")
+
+
+def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
+    """Plans and rows travel by file: 128 KiB of environment and 1 MB of outputs end far below a sweep."""
+    if isinstance(file, Workflow):
+        yield from _bulk_in_workflow(file)
+        return
+    for name in file.inputs:
+        if _is_bulk(name):
+            yield _bulk(("inputs", name), f"The input {name} looks like a plan or its rows")
+    for name in file.outputs:
+        if _is_bulk(name):
+            yield _bulk(("outputs", name), f"The output {name} looks like a plan or its rows")
+    for step in file.steps:
+        for name, value in step.env.items():
+            if _is_bulk(name) and "${{" in str(value):
+                yield _bulk((*step.path, "env", name), f"The variable {name} looks like a plan or its rows")
+
+
+def _bulk_in_workflow(file: Workflow) -> Iterator[Finding]:
+    for job in file.jobs:
+        for name in job.outputs:
+            if _is_bulk(name) and not _feeds_a_matrix_only(file, job, name):
+                yield _bulk((*job.path, "outputs", name), f"The output {name} looks like a plan or its rows")
+        places = [((*job.path, "env"), job.env), ((*job.path, "with"), job.inputs)]
+        for step in job.steps:
+            places += [((*step.path, "env"), step.env), ((*step.path, "with"), step.inputs)]
+        for path, values in places:
+            for name, value in values.items():
+                if _is_bulk(name) and "${{" in str(value):
+                    yield _bulk((*path, name), f"{name} looks like a plan or its rows")
+
+
+def _is_bulk(name: str) -> bool:
+    return bool(_BULK.search(name)) and not _HANDLE.search(name)
+
+
+def _bulk(path: tuple[str | int, ...], words: str) -> Finding:
+    hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
+    return Finding(path=path, message=f"{words} and would meet GitHub's limits.", hint=hint)
+
+
+def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
+    """One shard's matrix of ids may be an output, if nothing but `strategy.matrix` reads it."""
+    name = f"needs.{job.id}.outputs.{output}".lower()
+    readers = [
+        scalar.path
+        for scalar in scalars(file.document, "jobs")
+        if any(name in expressions.names(found) for found in expressions.find_expressions(scalar.text))
+    ]
+    return bool(readers) and all("matrix" in path for path in readers)
+
+
+def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
+    """An empty vector is an error, not a job that has nothing to do."""
+    for job in file.jobs:
+        matrix = job.strategy.get("matrix")
+        dynamic = [scalar for scalar in _texts(matrix) if expressions.find_expressions(scalar)]
+        if dynamic and job.condition is None:
+            message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
+            hint = "Guard the job with an if on the number of its rows."
+            yield Finding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
+        if isinstance(matrix, dict):
+            for name, vector in matrix.items():
+                if vector == []:
+                    message = f"The vector {name} of {job.id} is empty."
+                    path = (*job.path, "strategy", "matrix", name)
+                    yield Finding(path=path, message=message, hint="Give it a value or remove the job.")
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for below in value.values():
+            yield from _texts(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _texts(below)
+
+
+def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
+    """Two jobs of one run in one group cancel each other, and so do the legs of a matrix."""
+    groups: dict[str, list[Job]] = defaultdict(list)
+    for job in file.jobs:
+        if job.concurrency_group is not None:
+            groups[job.concurrency_group.strip()].append(job)
+    top = file.concurrency.get("group") if isinstance(file.concurrency, dict) else file.concurrency
+    for group, jobs in groups.items():
+        for one, other in combinations(jobs, 2):
+            if not expressions.excludes(_condition(one), _condition(other)):
+                message = (
+                    f"The jobs {one.id} and {other.id} share a concurrency group and can run in one run."
+                )
+                hint = "Give the group to one job, or compare one value with different texts in their ifs."
+                yield Finding(path=(*other.path, "concurrency"), message=message, hint=hint)
+        for job in jobs:
+            if job.strategy.get("matrix") is not None and "matrix." not in group:
+                message = f"All legs of {job.id} join one concurrency group and cancel each other."
+                hint = "Move the group to one calling job without a matrix."
+                yield Finding(path=(*job.path, "concurrency"), message=message, hint=hint)
+            if group == str(top).strip():
+                message = f"The job {job.id} waits for the group that its own workflow holds."
+                yield Finding(path=(*job.path, "concurrency"), message=message, hint="Use another group.")
+
+
+def _condition(job: Job) -> str:
+    return expressions.condition(job.condition or "")
+
+
+def large_expressions(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
+    for scalar in scalars(file.document):
+        if "${{" in scalar.text and len(scalar.text) > MAX_EXPRESSION:
+            message = f"A text with an expression has {len(scalar.text):,} characters; GitHub takes {MAX_EXPRESSION:,}."
+            yield Finding(path=scalar.path, message=message, hint="Move the script into a file.")
+
+
+def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding]:
+    """A required check that does not start stays pending for ever; one that is skipped counts as passed."""
+    for job in file.jobs:
+        if job.name not in policy.workflows.required_checks:
+            continue
+        for event in ("pull_request", "push", "merge_group"):
+            filters = file.events.get(event) or {}
+            for key in ("paths", "paths-ignore"):
+                if key in filters and event != "push":
+                    message = f"The check {job.name} is required, but {event} is filtered by {key}."
+                    yield Finding(path=("on", event, key), message=message, hint="Remove the filter.")
+        if "merge_group" not in file.events:
+            message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
+            yield Finding(
+                path=("on",), message=message, hint="Add merge_group to the events.", level=Level.WARNING
+            )
+        if job.uses is not None or job.strategy.get("matrix") is not None:
+            message = f"The check {job.name} is required, but its name changes with what it calls or with its matrix."
+            yield Finding(path=job.path, message=message, hint="Require one plain job that needs it.")
+        if job.needs and not (job.condition and expressions.calls(_condition(job), "always")):
+            message = f"The check {job.name} is required, but it is skipped, which passes, when a job before it fails."
+            yield Finding(
+                path=job.path, message=message, hint="Add if: always() and look at the results in it."
+            )

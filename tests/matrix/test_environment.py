@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from infx.errors import InfxError
+from infx.matrix.environment import project_job
+from infx.matrix.family import family_of
+from infx.matrix.jobs import Job
+from infx.matrix.row import Recipe, Roles, Row
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+
+
+def project(value: Row) -> dict[str, str]:
+    job = Job(
+        id="0123456789ab",
+        row=value,
+        family=family_of(value),
+        name="n",
+        priority=Decimal(1),
+        queue_token="t",
+        shard=0,
+    )
+    return project_job(job, max_bytes=131_071)
+
+
+def test_a_single_node_row() -> None:
+    values = project(row(FIXED, 64))
+    assert values == {
+        "ROW_ID": "0123456789ab",
+        "RESULT_FILENAME": "m1_8k1k_fp8_vllm_cluster-h200-a_0123456789ab",
+        "RUNNER_TYPE": "cluster:h200-a",
+        "IMAGE": "vllm/vllm-openai:v1",
+        "MODEL": "acme/m1",
+        "MODEL_PREFIX": "m1",
+        "PRECISION": "fp8",
+        "FRAMEWORK": "vllm",
+        "SPEC_DECODING": "none",
+        "DISAGG": "false",
+        "EXP_NAME": "m1_8k1k",
+        "IS_MULTINODE": "false",
+        "PORT": "8888",
+        "RANDOM_RANGE_RATIO": "0.8",
+        "SCENARIO_TYPE": "fixed-seq-len",
+        "SCENARIO_SUBDIR": "fixed_seq_len/",
+        "ISL": "8192",
+        "OSL": "1024",
+        "MAX_MODEL_LEN": "9472",
+        "REQUIRE_POWER": "false",
+        "TP": "8",
+        "PP_SIZE": "1",
+        "DCP_SIZE": "1",
+        "PCP_SIZE": "1",
+        "EP_SIZE": "1",
+        "DP_ATTENTION": "false",
+        "GPU_COUNT": "8",
+        "CONC": "64",
+        "RUN_EVAL": "false",
+        "EVAL_ONLY": "false",
+    }
+
+
+def test_an_agentic_row_has_no_lengths_and_a_budget() -> None:
+    values = project(row(AGENTIC, 8))
+    wanted = {
+        "IS_AGENTIC": "1",
+        "ISL": "0",
+        "OSL": "0",
+        "MAX_MODEL_LEN": "0",
+        "DURATION": "3600",
+        "WARMUP_REQUESTS": "10",
+        "SCENARIO_SUBDIR": "agentic/",
+        "KV_OFFLOADING": "dram",
+        "KV_OFFLOAD_BACKEND": "mooncake",
+        "KV_OFFLOAD_BACKEND_METADATA": '{"name":"mooncake","version":"0.3"}',
+        "TOTAL_CPU_DRAM_GB": "360",
+    }
+    assert {name: values[name] for name in wanted} == wanted
+
+
+def test_a_disaggregated_row_has_both_roles_and_a_list() -> None:
+    values = project(replace(row(DISAGG, 4, 16), eval_conc=16, run_eval=True))
+    wanted = {
+        "PREFILL_NUM_WORKERS": "2",
+        "PREFILL_TP": "8",
+        "PREFILL_EP": "8",
+        "PREFILL_DP_ATTN": "true",
+        "DECODE_NUM_WORKERS": "1",
+        "DECODE_TP": "16",
+        "NCCL_DEBUG": "a b'c",
+        "CONC_LIST": "4 16",
+        "EVAL_CONC": "16",
+        "KV_P2P_TRANSFER": "nixl",
+        "ROUTER_METADATA": '{"name":"dynamo-router","version":"1"}',
+    }
+    assert {name: values[name] for name in wanted} == wanted
+    assert {"CONC", "TP", "GPU_COUNT"}.isdisjoint(values)
+
+
+def test_all_concurrencies_are_evaluated() -> None:
+    assert project(replace(row(DISAGG, 4, 16), eval_all_concs=True))["EVAL_CONC"] == "4 16"
+
+
+def with_setting(setting: str) -> Recipe:
+    assert isinstance(DISAGG.layout, Roles)
+    prefill = replace(DISAGG.layout.prefill, additional_settings=(setting,))
+    return replace(DISAGG, layout=replace(DISAGG.layout, prefill=prefill))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("export X=1", "is no assignment"),
+        ("$(touch x)=1", "is no assignment"),
+        ("PATH=/tmp", "belongs to the runner"),
+        ("GITHUB_TOKEN=x", "belongs to the runner"),
+        ("LD_PRELOAD=x.so", "belongs to the runner"),
+        ("LONG=" + "x" * 131_070, "longer than an environment can hold"),
+    ],
+)
+def test_settings_that_are_refused(setting: str, message: str) -> None:
+    with pytest.raises(InfxError, match=message):
+        project(row(with_setting(setting)))
