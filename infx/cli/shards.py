@@ -85,13 +85,14 @@ def shards(
 @click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
 def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> None:
     """Print the matrix of one shard, or of the canary."""
-    from infx.matrix.folder import CANARY, JOBS, read_jobs
+    from infx.matrix.folder import CANARY, JOBS, read_jobs, read_shard
     from infx.matrix.shards import render_matrix
 
     if canary is (shard is not None):
         raise UsageError("Name either a shard or the canary.", hint="Give --shard N or --canary.")
-    with lines_of(folder, CANARY if canary else JOBS) as lines:
-        jobs = [job for job in read_jobs(lines) if (canary or job.shard == shard) and job.id != without]
+    with lines_of(folder, CANARY if shard is None else JOBS) as lines:
+        found = read_jobs(lines) if shard is None else read_shard(lines, shard)
+        jobs = [job for job in found if job.id != without]
     matrix = render_matrix(jobs)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
     click.echo(matrix)

@@ -20,6 +20,7 @@ from infx.matrix.row import RowReader, render_row
 from infx.matrix.shards import Shards
 
 PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
+_HEAD = 60  # characters of a line within which id and shard stand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,12 @@ def read_jobs(lines: Iterable[str]) -> Iterator[Job]:
         yield _read_job(json.loads(line), reader)
 
 
+def read_shard(lines: Iterable[str], number: int) -> Iterator[Job]:
+    """The jobs of one shard; lines of other shards are passed over unread."""
+    mark = f'","shard":{number},'
+    return read_jobs(line for line in lines if line.find(mark, 0, _HEAD) > 0)
+
+
 def find_job(lines: Iterable[str], row_id: str) -> Job:
     """The job of one row. Raises InfxError if the plan does not have it."""
     start = f'{{"id":{json.dumps(row_id)},'
@@ -72,7 +79,7 @@ def find_job(lines: Iterable[str], row_id: str) -> Job:
 
 def _render_job(job: Job) -> str:
     values = {
-        "id": job.id,  # first: find_job looks for it without reading the rest
+        "id": job.id,  # first, then the shard: readers look for them without reading the rest
         "shard": job.shard,
         "family": job.family,
         "name": job.name,
