@@ -13,6 +13,7 @@ from infx.cli.group import LazyGroup
 COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
+    "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

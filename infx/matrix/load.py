@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from infx.errors import Problem, ProblemsError
 from infx.matrix.config import Config, Runners
@@ -13,9 +14,14 @@ from infx.matrix.runners import parse_runners
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What rows are made of. configs: by key, file after file, in the files' order."""
+    """What rows are made of.
+
+    configs: by key, file after file, in the files' order. raw: all keys of the files, wanted or not, with what YAML
+    says of them.
+    """
 
     configs: Mapping[str, Config]
+    raw: Mapping[str, Any]
     runners: Runners
 
 
@@ -23,11 +29,12 @@ def load_inputs(
     masters: Iterable[tuple[str, bytes]],
     runners: tuple[str, bytes],
     *,
-    only: Collection[str] | None = None,
+    only: Container[str] | None = None,
 ) -> Inputs:
-    """From (path, bytes) of every file. only: the keys that are wanted. Raises ProblemsError."""
+    """From (path, bytes) of every file. only: the keys that are wanted; others are not checked. Raises ProblemsError."""
     inventory, problems = parse_runners(runners[1], runners[0])
     configs: dict[str, Config] = {}
+    raw: dict[str, Any] = {}
     for path, data in masters:
         file = parse_master(data, path, only=only)
         problems += file.problems
@@ -35,9 +42,10 @@ def load_inputs(
             _repeated(config, configs[key]) for key, config in file.configs.items() if key in configs
         ]
         configs |= file.configs
+        raw |= file.document.value if file.document else {}
     if problems:
         raise ProblemsError(problems)
-    return Inputs(configs=configs, runners=inventory)
+    return Inputs(configs=configs, raw=raw, runners=inventory)
 
 
 def _repeated(config: Config, first: Config) -> Problem:

@@ -6,7 +6,7 @@ good file costs little more than loading its YAML. What one field demands of ano
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -45,7 +45,7 @@ class MasterFile:
     document: yaml12.Document | None = None
 
 
-def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None) -> MasterFile:
+def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
     """Read a file of configurations. Raises nothing: what is wrong stands in `problems`.
 
     only: the keys that are wanted; others are neither checked nor built. Keys that are not there are left out.
