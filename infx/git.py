@@ -6,6 +6,7 @@ Nothing here reads the user's pager, prompts for credentials or trusts a revisio
 from __future__ import annotations
 
 import os
+import posixpath
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,9 +71,10 @@ class Git:
                 env={**os.environ, **_ENVIRONMENT, **(env or {})},
                 check=False,
             )
-        except FileNotFoundError:
-            where = str(self.directory)
-            raise GitError("git is not installed, or the folder does not exist.", where=where) from None
+        except OSError as error:
+            if not self.directory.is_dir():
+                raise GitError("This folder does not exist.", where=str(self.directory)) from None
+            raise GitError(f"git cannot be started: {error.strerror}.") from None
         return Output(done.returncode, done.stdout, done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
@@ -83,14 +85,14 @@ class Git:
         return output.stdout
 
     def line(self, *arguments: str) -> str:
-        return self.run(*arguments).decode().strip()
+        return os.fsdecode(self.run(*arguments)).strip()
 
     def root(self) -> Path:
         return Path(self.line("rev-parse", "--show-toplevel"))
 
     def origin_url(self) -> str | None:
         output = self.call("config", "--get", "remote.origin.url")
-        return output.stdout.decode().strip() or None
+        return os.fsdecode(output.stdout).strip() or None
 
     def commit(self, revision: str) -> str:
         """The full SHA of the commit that `revision` names."""
@@ -103,7 +105,7 @@ class Git:
             raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
-            if b"not a git repository" in output.stderr:
+            if output.stderr:  # about a revision that is merely missing, git says nothing
                 raise _explain(output, ("rev-parse",), self.directory)
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
@@ -134,25 +136,40 @@ class Git:
         return self.read_many([(revision, path)])[0]
 
     def read_many(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]:
-        """Several files at their revisions with one process; None for each that does not exist."""
-        revisions = (
-            {revision: self.commit(revision) for revision, _ in dict(wanted).items()} if wanted else {}
-        )
-        names = [f"{revisions[revision]}:{path}" for revision, path in wanted]
-        for (_, path), name in zip(wanted, names, strict=True):
-            if "\n" in name:
-                raise GitError(f"The path {path!r} holds a line break.")
-        if not names:
+        """Files at their revisions, all read by one process; None for each that does not exist."""
+        commits = {revision: self.commit(revision) for revision in dict.fromkeys(r for r, _ in wanted)}
+        files = [(commits[revision], _clean_path(path)) for revision, path in wanted]
+        if not files:
             return []
-        text = self.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
-        return _split_batch(text, names)
+        names = [f"{commit}:{path}" for commit, path in files]
+        stdin = os.fsencode("".join(f"{name}\n" for name in names))
+        contents = _split_batch(self.run("cat-file", "--batch", stdin=stdin), names)
+        for (commit, path), content in zip(files, contents, strict=True):
+            if content is None:
+                self._refuse_lost(commit, path)
+        return contents
+
+    def _refuse_lost(self, commit: str, path: str) -> None:
+        """A file that is in the tree while its content is gone is "missing" to git, like one that never was."""
+        entry = self.run("ls-tree", "-z", "--full-tree", commit, "--", path)
+        if entry.split(b" ", 2)[1:2] == [b"blob"]:
+            text = f"The repository is damaged: the content of {path} at {commit[:12]} is missing."
+            raise CorruptRepositoryError(text, hint="Run git fsck, or clone again.")
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
         """Paths of the files below `paths` (of all files without any) at a revision."""
         text = self.run(
             "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
         )
-        return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
+        return [os.fsdecode(name) for name in text.split(b"\0") if name]
+
+
+def _clean_path(path: str) -> str:
+    """From the root, whatever folder git runs in: it reads `./` and `../` from there."""
+    clean = posixpath.normpath(path)
+    if clean == "." or clean.startswith(("/", "../")) or "\n" in path or "\0" in path:
+        raise GitError(f"{path!r} is not a path inside the repository.")
+    return clean
 
 
 def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:

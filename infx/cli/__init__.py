@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -30,4 +31,7 @@ def main() -> None:
     """Entry point: runs a command and turns whatever happens into words and an exit code."""
     from infx.cli.shell import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(run(infx, sys.argv[1:], os.environ))

@@ -21,6 +21,11 @@ _R = TypeVar("_R")
 
 POLICY_PATH = "configs/policy.yaml"
 
+# Whatever can be `<commit>:<path>` is that, even where a file has such a name: a pull request could bring one along.
+_AT_COMMIT = re.compile(r"([0-9A-Za-z_][^:]*):(.+)")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_REMOTE = re.compile(r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")
+
 
 def find_root(start: Path) -> Path:
     """The repository that `start` stands in; outside of one, `start` itself."""
@@ -45,7 +50,7 @@ def load_policy(given: str | None) -> Policy:
             )
         path = find_root(Path.cwd()) / POLICY_PATH
         return parse_policy(path.read_bytes(), POLICY_PATH) if path.is_file() else default_policy()
-    if not Path(given).exists() and (match := re.fullmatch(r"([0-9A-Za-z_][^:]*):(.+)", given)):
+    if match := _AT_COMMIT.fullmatch(given):
         from infx.git import Git
 
         data = Git(Path.cwd()).read(match[1], match[2])
@@ -66,7 +71,7 @@ def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
         "policy_source",
         envvar="INFX_POLICY",
         metavar="FILE",
-        help=f"Policy file or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
+        help=f"Policy file (./ before a name with a colon) or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
     )
     @functools.wraps(function)
     def wrapper(*args: Any, policy_source: str | None, **kwargs: Any) -> _R:
@@ -96,6 +101,8 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
     """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
     for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:
+            if not _NAME.fullmatch(name):
+                raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
             return name
     from infx.git import Git, GitError
 
@@ -103,5 +110,5 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
         url = Git(Path.cwd()).origin_url() or ""
     except GitError:
         return None
-    match = re.search(r"[/:]([^/:]+/[^/]+?)(?:\.git)?/?$", url)
-    return match[1] if match else None
+    match = _REMOTE.fullmatch(url)  # a folder is no name
+    return match["name"] if match and _NAME.fullmatch(match["name"]) else None

@@ -6,9 +6,9 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infx.errors import Problem, ProblemsError
+from infx.errors import ProblemsError
 from infx.matrix.config import Config, Runners
-from infx.matrix.parse import parse_master
+from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.runners import parse_runners
 
 
@@ -33,26 +33,12 @@ def load_inputs(
 ) -> Inputs:
     """From (path, bytes) of every file. only: the keys that are wanted; others are not checked. Raises ProblemsError."""
     inventory, problems = parse_runners(runners[1], runners[0])
-    configs: dict[str, Config] = {}
-    raw: dict[str, Any] = {}
-    for path, data in masters:
-        file = parse_master(data, path, only=only)
+    files = [parse_master(data, path, only=only) for path, data in masters]
+    for file in files:
         problems += file.problems
-        problems += [
-            _repeated(config, configs[key]) for key, config in file.configs.items() if key in configs
-        ]
-        configs |= file.configs
-        raw |= file.document.value if file.document else {}
+    problems += find_repeated_keys(files)
     if problems:
         raise ProblemsError(problems)
+    configs = {key: config for file in files for key, config in file.configs.items()}
+    raw = {key: value for file in files if file.document for key, value in file.document.value.items()}
     return Inputs(configs=configs, raw=raw, runners=inventory)
-
-
-def _repeated(config: Config, first: Config) -> Problem:
-    return Problem(
-        rule="config-key-repeated",
-        message=f'The key "{config.key}" stands in {first.path}:{first.line} too. A key names one configuration.',
-        path=config.path,
-        line=config.line,
-        hint="Rename one of them.",
-    )

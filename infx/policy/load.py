@@ -70,10 +70,10 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
     seen: dict[str, str] = {}
     problems = []
     for group, names in groups.items():
-        for name in names:
+        for index, name in enumerate(names):
             if name.lower() in seen:
                 message = f"The label {name!r} stands under {seen[name.lower()]} and under {group}."
-                line = document.line("labels", group, name)
+                line = document.line("labels", group, index if group == "control" else name)
                 hint = "Keep one; GitHub does not tell upper and lower case apart."
                 problems.append(
                     Problem(rule="policy-label", message=message, path=document.path, line=line, hint=hint)

@@ -46,6 +46,10 @@ class Labels:
     modifiers: Mapping[str, ModifierLabel]
     control: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((*self.primary, *self.modifiers, *self.control))
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrLink:
@@ -200,12 +204,20 @@ class EvalProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """repository, former_names: `owner/name`; links to a former name stay valid in history."""
+    """repository, former_names: `owner/name`; links to a former name stay valid in history.
+
+    Paths are relative to the repository. golden_al is a folder; models, eval_thresholds, golden_al and priorities
+    may be missing.
+    """
 
     base_branch: str
     changelog: str
     master_configs: tuple[str, ...]
     runners: str
+    models: str
+    eval_thresholds: str
+    golden_al: str
+    priorities: str
     identities: tuple[str, ...]
     labels: Labels
     evals: Mapping[str, EvalProfile]
