@@ -124,6 +124,8 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
     path = (*at, *error.absolute_path)
     instance: Any = error.instance
     wanted: Any = error.validator_value
+    if "propertyNames" in list(error.absolute_schema_path)[-3:]:
+        path = (*path, instance)  # what is wrong is the key
     name = dotted(path)
 
     def problem(rule: str, message: str, *, line: int | None = None, hint: str | None = None) -> Problem:
@@ -135,7 +137,7 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
             known = sorted(_known_keys(error.schema))
             for key in instance:
                 if key not in known and not _matches_pattern(key, error.schema):
-                    message = f"{name}: unknown key {key!r}. Known keys: {', '.join(known)}."
+                    message = f"{name}: unknown key {_shown(key)}. Known keys: {', '.join(known)}."
                     yield problem(
                         "unknown-key", message, line=document.line(*path, key), hint=suggest(key, known)
                     )
@@ -144,7 +146,9 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
             missing = [key for key in wanted if key not in instance]
             for key in missing:
                 if error.message.startswith(repr(key)):
-                    yield problem("missing-key", f"{name}: the key {key!r} is missing.", hint=f"Add {key}.")
+                    yield problem(
+                        "missing-key", f"{name}: the key {_shown(key)} is missing.", hint=f"Add {key}."
+                    )
         case "type":
             expected = _article(wanted)
             number = isinstance(instance, int | float) and not isinstance(instance, bool)
@@ -187,8 +191,13 @@ def _constraint(error: ValidationError) -> str:
 
 def dotted(path: tuple[str | int, ...]) -> str:
     """A path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in path)
     return text.lstrip(".") or "the file"
+
+
+def _plain(key: str) -> str:
+    """A key on one line and without control characters, whatever a file holds."""
+    return key if key.isprintable() and key else json.dumps(key, ensure_ascii=not key.isprintable())
 
 
 def _shown(value: object) -> str:

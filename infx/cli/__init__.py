@@ -18,6 +18,7 @@ COMMANDS = {
     "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
     "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
     "row": ("infx.cli.shards:row", "Show one row of a plan, to people and to scripts."),
+    "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

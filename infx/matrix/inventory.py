@@ -10,7 +10,7 @@ from infx.matrix.dram import BudgetError, count_per_node, count_single_node
 from infx.matrix.row_rules import Finding
 from infx.matrix.rules import Found, iterate_scenarios, row_path
 
-UNKNOWN_RUNNER = "runner-unknown"
+UNKNOWN_RUNNER = "runner-label-unknown"
 
 
 def check_inventory(config: Config, runners: Runners) -> Iterator[Found]:
@@ -26,10 +26,17 @@ def find_unknown_runner(config: Config, runners: Runners) -> Found | None:
     if config.runner in runners.labels:
         return None
     finding = Finding(
-        message=f'"{config.runner}" is no label of {runners.path}',
-        hint=suggest(config.runner, runners.labels) or f"Name a label of {runners.path}.",
+        message=f'{runners.path} has no runner label "{config.runner}"',
+        hint=_suggest_label(config.runner, runners),
     )
     return Found(rule=UNKNOWN_RUNNER, finding=finding, at=(config.key, "runner"))
+
+
+def _suggest_label(label: str, runners: Runners) -> str:
+    """A cluster's name without `cluster:` before it is the commonest slip."""
+    if f"cluster:{label}" in runners.labels:
+        return f"Did you mean cluster:{label}?"
+    return suggest(label, runners.labels) or f"Name a label of {runners.path}."
 
 
 def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:

@@ -7,8 +7,8 @@ which see everything that is sound.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from infx import schema, yaml12
@@ -26,16 +26,25 @@ class MasterFile:
 
     configs: by key, in the file's order, those that are sound. problems: of all others, errors only; what a runner
     inventory or another configuration has to say is not among them.
-    document: None when the file is no YAML mapping at all.
+    entries: the plain value of every key that was asked for, broken or not. document: None when the file is no YAML mapping at all.
     """
 
     path: str
     configs: Mapping[str, Config]
     problems: tuple[Problem, ...] = ()
+    entries: Mapping[str, Any] = field(default_factory=dict)
     document: yaml12.Document | None = None
 
+    @property
+    def lines(self) -> dict[str, int]:
+        """The line of each entry, in the file's order."""
+        if self.document is None:
+            return {}
+        nodes = {key.value: key for key, _ in self.document.root.value}
+        return {key: nodes[key].start_mark.line + 1 for key in self.entries}
 
-def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None) -> MasterFile:
+
+def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
     """Read a file of configurations. Raises nothing: what is wrong stands in `problems`.
 
     only: the keys that are wanted; others are neither checked nor built. Keys that are not there are left out.
@@ -63,7 +72,30 @@ def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None)
         problems += found
         if not found and key not in wrong:
             configs[key] = config
-    return MasterFile(path=path, configs=configs, problems=tuple(problems), document=document)
+    return MasterFile(
+        path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
+    )
+
+
+def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
+    """Keys that stand in more than one file; the YAML loader knows those of one file."""
+    first: dict[str, str] = {}
+    problems = []
+    for file in files:
+        for key, line in file.lines.items():
+            here = f"{file.path}:{line}"
+            if first.setdefault(key, here) != here:
+                problems.append(
+                    Problem(
+                        rule="config-key-repeated",
+                        message=f"{schema.dotted((key,))}: the key stands in {first[key]} too. "
+                        "A key names one configuration.",
+                        path=file.path,
+                        line=line,
+                        hint="Rename one of them.",
+                    )
+                )
+    return problems
 
 
 def _star_problem(key: str, document: yaml12.Document) -> Problem:

@@ -46,6 +46,10 @@ class Labels:
     modifiers: Mapping[str, ModifierLabel]
     control: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((*self.primary, *self.modifiers, *self.control))
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrLink:
