@@ -55,6 +55,7 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     import difflib
 
     near = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    near.sort(key=lambda name: word not in name)  # a name that holds the whole word is the likeliest
     return f"Did you mean {' or '.join(near)}?" if near else None
 
 

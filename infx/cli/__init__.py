@@ -15,6 +15,10 @@ COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
+    "plan-diff": ("infx.cli.plan_diff:plan_diff", "Say in words what separates plan BEFORE from plan AFTER."),
+    "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
+    "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
+    "row": ("infx.cli.shards:row", "Show one row of a plan, to people and to scripts."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
