@@ -19,6 +19,15 @@ COMMANDS = {
     "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
     "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
     "row": ("infx.cli.shards:row", "Show one row of a plan, to people and to scripts."),
+    "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
+    "explain": (
+        "infx.cli.gate:explain",
+        "Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at.",
+    ),
+    "approve": (
+        "infx.cli.approve:approve",
+        "Answer a comment that approves one revision of a fork: status, dispatch, link.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

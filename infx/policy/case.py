@@ -98,7 +98,7 @@ class Case:
         unknown = [name for name in given.modifiers if self._effect(name) is None]
         refs = [name for name in (given.base_ref, given.head_ref) if name]
         if unknown:
-            return f"the dispatch names unknown modifiers: {join_words(unknown)}"
+            return f"the dispatch names unknown modifiers: {join_words([shorten(name) for name in unknown])}"
         if given.pull is not None:
             return self._check_pull_inputs(given)
         if given.merge_sha:
@@ -107,6 +107,8 @@ class Case:
             return "the dispatch gives one of base-ref and head-ref without the other"
         if bool(given.command) == bool(refs):
             return "the dispatch must give either a command, or base-ref and head-ref, or pr"
+        if self.facts.head_sha is None:
+            return f"there is no commit {shorten(given.head_ref or self.policy.base_branch)}"
         return None
 
     def _check_pull_inputs(self, given: Inputs) -> str | None:
@@ -129,6 +131,12 @@ class Case:
             label.lower(): value.effect for label, value in self.policy.labels.modifiers.items()
         }
         return by_label.get(name.lower()) or (Effect(name) if name in tuple(Effect) else None)
+
+
+def shorten(text: str, room: int = 60) -> str:
+    """Foreign text on one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= room else flat[: room - 3] + "..."
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

@@ -7,10 +7,10 @@ from typing import assert_never
 
 from infx.policy.case import Case, join_words
 from infx.policy.decision import Decision, Reason, Verdict
-from infx.policy.event import EventName
+from infx.policy.event import SHA, EventName
 from infx.policy.facts import Facts, Marker
 from infx.policy.model import Effect, Policy, Scope
-from infx.policy.rules import DISPATCH, DISPATCH_FOR_PULL, PULL_REQUEST, PUSH, ROW, Rule
+from infx.policy.rules import DISPATCH, DISPATCH_FOR_PULL, PULL_REQUEST, PUSH, READY, ROW, Rule
 from infx.policy.words import collect_words, describe_sweep
 
 
@@ -40,11 +40,19 @@ def decide(facts: Facts, policy: Policy) -> Decision:
 
 def decide_row(facts: Facts, policy: Policy) -> Decision:
     """What a row of a later attempt asks: is the pull request still one whose sweep may use a GPU?"""
-    if facts.pull is None:
-        return decide(facts, policy)
     case = Case(facts, policy)
-    table = PULL_REQUEST if facts.event.name is not EventName.DISPATCH else DISPATCH_FOR_PULL
+    if facts.pull is None:
+        return _finish(case, (READY,))
+    table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(case, tuple(rule for rule in table if rule.reason in {*ROW, Reason.READY}))
+
+
+def decide_as_if(facts: Facts, policy: Policy, reason: Reason) -> Decision:
+    """The answer if this reason were the only one: for telling all obstacles at once."""
+    table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
+    return _finish(
+        Case(facts, policy), tuple(rule for rule in table if rule.reason in {reason, Reason.READY})
+    )
 
 
 def _decide_dispatch(case: Case) -> Decision:
@@ -75,7 +83,7 @@ def _finish(case: Case, table: tuple[Rule, ...]) -> Decision:
         group=_own_group(case) if verdict is Verdict.IGNORE else _sweep_group(case),
         pull=case.facts.event.pull or (case.facts.pull.number if case.facts.pull else None),
         head_sha=_head(case),
-        merge_sha=case.inputs.merge_sha or None,
+        merge_sha=case.inputs.merge_sha if SHA.fullmatch(case.inputs.merge_sha) else None,
         scope=plan.scope,
         canary=plan.canary,
         fail_fast=plan.fail_fast,
@@ -151,7 +159,8 @@ def _also(case: Case, holding: list[Rule]) -> tuple[Reason, ...]:
 
 
 def _head(case: Case) -> str | None:
-    return case.facts.pull.head_sha if case.facts.pull else (case.facts.head_sha or case.facts.event.head_sha)
+    told = case.facts.pull.head_sha if case.facts.pull else case.facts.head_sha or case.facts.event.head_sha
+    return told if told and SHA.fullmatch(told) else None
 
 
 def _sweep_group(case: Case) -> str:
@@ -174,5 +183,5 @@ def _ignore(case: Case, reason: Reason, words: str) -> Decision:
         words=words,
         group=_own_group(case),
         pull=event.pull,
-        head_sha=event.head_sha,
+        head_sha=_head(case),
     )

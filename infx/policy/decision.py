@@ -94,5 +94,9 @@ class Decision:
     @property
     def sentence(self) -> str:
         """All of it for a reader: what happens, why, and what to do."""
-        start = "Sweep" if self.runs else "No sweep"
-        return " ".join(filter(None, (f"{start}: {self.words}.", self.fix)))
+        return f"{'Sweep' if self.runs else 'No sweep'}: {self.cause}"
+
+    @property
+    def cause(self) -> str:
+        """Why, and what to do."""
+        return " ".join(filter(None, (f"{self.words}.", self.fix)))

@@ -60,7 +60,7 @@ class Event:
     """head_sha: of the pull request, the push or the merge group, as the event tells it: it may be stale.
 
     actor: who caused this attempt of the run, on a re-run whoever pressed the button (`triggering_actor`).
-    label: the one that was put on or taken off. ref: the full name that was pushed.
+    before: the head or the tip until a push. label: the one that was put on or taken off. ref: the full name that was pushed.
     run_id: of the workflow run that asks; None outside Actions.
     """
 
@@ -69,6 +69,7 @@ class Event:
     action: Action = Action.OTHER
     pull: int | None = None
     head_sha: str | None = None
+    before: str | None = None
     label: str | None = None
     ref: str | None = None
     inputs: Inputs | None = None
@@ -98,6 +99,7 @@ def parse_event(
         action=_action(kind, payload),
         pull=pull,
         head_sha=head,
+        before=_text(payload, "before"),
         label=_text(payload, "label", "name"),
         ref=_text(payload, "ref"),
         inputs=_inputs(payload.get("inputs")) if kind is EventName.DISPATCH else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from infx.policy.case import Case, join_words
+from infx.policy.case import Case, join_words, shorten
 from infx.policy.event import EventName
 from infx.policy.model import Effect, Scope
 
@@ -93,9 +93,3 @@ def describe_sweep(
         *(_EFFECTS[effect] for effect in effects),
     ]
     return ", ".join(filter(None, parts)) + f" ({asked_by})"
-
-
-def shorten(text: str, room: int = 60) -> str:
-    """Foreign text on one line."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= room else flat[: room - 3] + "..."
