@@ -137,7 +137,15 @@ def test_no_file() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "catch_all"),
-    [("*", True), ("**", True), ("/**", True), ("**/*", True), ("/*", False), ("*.md", False), ("/a/**", False)],
+    [
+        ("*", True),
+        ("**", True),
+        ("/**", True),
+        ("**/*", True),
+        ("/*", False),
+        ("*.md", False),
+        ("/a/**", False),
+    ],
 )
 def test_catch_all(pattern: str, catch_all: bool) -> None:
     assert parse(f"{pattern} @a").rules[0].is_catch_all is catch_all
@@ -153,7 +161,10 @@ PATTERN = st.builds(
 PATH = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 
 
-@given(st.lists(st.tuples(PATTERN, st.lists(st.sampled_from(["@a", "@o/t", "c@d.ef"]), max_size=2)), max_size=4), PATH)
+@given(
+    st.lists(st.tuples(PATTERN, st.lists(st.sampled_from(["@a", "@o/t", "c@d.ef"]), max_size=2)), max_size=4),
+    PATH,
+)
 def test_properties_agree_with_the_oracle(lines: list[tuple[str, list[str]]], path: str) -> None:
     """Where the other implementation knows the syntax (no `#`, `[`, `!`, no bad owners), both say the same."""
     text = "".join(f"{pattern} {' '.join(owners)}\n" for pattern, owners in lines)
