@@ -198,7 +198,9 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: i
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     lines = data.splitlines()
     line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
-    line = min(line, first_line + max(len(lines), 1) - 1)  # what is missing at the end is missing on the last line
+    line = min(
+        line, first_line + max(len(lines), 1) - 1
+    )  # what is missing at the end is missing on the last line
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
@@ -293,7 +295,9 @@ class _Builder:
             self.expanded += size
             if self.expanded > MAX_EXPANDED_NODES:
                 text = f"The aliases expand to more than {MAX_EXPANDED_NODES:,} values."
-                raise ProblemsError([_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)])
+                raise ProblemsError(
+                    [_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)]
+                )
             return value
         before = self.expanded
         self.done[key] = (None, 0)
