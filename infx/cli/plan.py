@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infx.cli.options import policy_option
+from infx import actions
+from infx.cli.options import format_option, policy_option
 from infx.errors import InfxError, UsageError
 from infx.git import Git
 from infx.policy.model import Effect, Policy, Scope
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
 @click.option("--eval-profile", default="default", show_default=True, metavar="NAME")
 @policy_option
-def plan(base_ref: str, head_ref: str, policy: Policy, **options: Any) -> None:
+@format_option
+def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:
     """Plan the sweep that a changelog delta asks for."""
+    from infx.cli.plan_table import print_summary
     from infx.cli.report import print_problems
     from infx.matrix.filters import find_unserved
     from infx.matrix.plan import plan_delta
     from infx.matrix.render import render_plan
+    from infx.matrix.summary import find_long_queues, render_markdown, summarise
 
     wanted = _read_options(policy, options)
     git = Git(Path.cwd())
@@ -44,7 +48,14 @@ def plan(base_ref: str, head_ref: str, policy: Policy, **options: Any) -> None:
     delta, inputs, base_inputs = _gather(git, base, head, policy)
     planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
     unserved = find_unserved(inputs.configs.values(), inputs.runners)
-    print_problems((*planned.warnings, *unserved), os.environ)
+    summary = summarise(planned, inputs.runners, policy)
+    queues = find_long_queues(summary, policy.limits.queue_hours)
+    print_problems((*planned.warnings, *unserved, *queues), os.environ)
+    if actions.is_actions(os.environ):
+        actions.write_summary(os.environ, render_markdown(summary))
+    if not as_json:
+        print_summary(summary)
+        return
     for piece in render_plan(planned, base_ref=base, head_ref=head):
         click.echo(piece, nl=False)
     click.echo()
