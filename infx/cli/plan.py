@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from infx import actions
+from infx.cli.decision import read_decision
 from infx.cli.options import format_option, policy_option
-from infx.errors import InfxError, UsageError
+from infx.errors import UsageError
 from infx.git import Git
 from infx.policy.model import Effect, Policy, Scope
 
@@ -92,28 +92,12 @@ def _read_options(policy: Policy, options: dict[str, Any]) -> Options:
     from infx.matrix.evals import find_profile
     from infx.matrix.plan import Options
 
-    decision = _read_decision(options["decision_file"])
-    effects = set(decision.get("effects", ()))
+    decision = read_decision(options["decision_file"]) if options["decision_file"] else None
+    effects = decision.effects if decision else ()
     return Options(
         profile=find_profile(options["eval_profile"], policy.evals),
-        trim=options["trim_conc"] or decision.get("scope") == Scope.TRIMMED,
+        trim=options["trim_conc"] or bool(decision and decision.scope is Scope.TRIMMED),
         all_evals=options["all_evals"] or Effect.ALL_EVALS in effects,
         evals_only=options["evals_only"] or Effect.EVALS_ONLY in effects,
         fast=options["fast"] or Effect.FAST in effects,
     )
-
-
-def _read_decision(path: str | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        decision = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise UsageError(f"The decision cannot be read: {error.strerror}.", where=path) from None
-    except ValueError as error:
-        raise UsageError(f"The decision is not JSON: {error}.", where=path) from None
-    if not isinstance(decision, dict):
-        raise UsageError("The decision is no mapping.", hint="Give what infx gate printed.", where=path)
-    if decision.get("verdict", "run") != "run":
-        raise InfxError(f"The gate decided {decision['verdict']}, so there is nothing to plan.", where=path)
-    return decision

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from infx import actions
-from infx.cli.options import find_root, policy_option
+from infx.cli.decision import read_decision
+from infx.cli.options import find_root, policy_option, read_source
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
 from infx.policy.model import Policy
@@ -39,20 +40,22 @@ _plan_folder = click.option(
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder to write; must not exist."
 )
+@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided: canary and labels.")
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
-@click.option("--event", default="", help="The event that started the run, for priorities.")
-@click.option("--label", "labels", multiple=True, help="A label of the pull request, for priorities.")
+@click.option("--event", envvar="GITHUB_EVENT_NAME", default="", help="What started the run, for priorities.")
+@click.option("--runner-config", metavar="FILE", help="Default: the policy's, of this repository.")
 @click.option(
-    "--runner-config", type=click.Path(path_type=Path), help="Default: the policy's, of this repository."
+    "--priorities", metavar="FILE", help="Or <commit>:<path>. Default: the policy's, of this repository."
 )
 @policy_option
 def shards(
     plan_file: Path,
     out: Path,
+    decision_file: str | None,
     no_canary: bool,
     event: str,
-    labels: tuple[str, ...],
-    runner_config: Path | None,
+    runner_config: str | None,
+    priorities: str | None,
     policy: Policy,
 ) -> None:
     """Cut a plan into matrices that GitHub takes."""
@@ -60,12 +63,14 @@ def shards(
     from infx.matrix.shards import Occasion, cut_shards
 
     text, rows = read_plan_file(plan_file)
+    decision = read_decision(decision_file) if decision_file else None
     root = find_root(Path.cwd())
     namespace = f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}"
-    occasion = Occasion(event=event, labels=labels, namespace=namespace)
-    runners = read_runners(runner_config or root / policy.runners)
-    priorities = read_priorities_file(root / policy.priorities)
-    cut = cut_shards(rows, runners, priorities, policy, occasion, with_canary=not no_canary)
+    occasion = Occasion(event=event, labels=decision.labels if decision else (), namespace=namespace)
+    runners = read_runners(runner_config, root / policy.runners)
+    weights = read_priorities_file(priorities, root / policy.priorities)
+    with_canary = not no_canary and (decision is None or decision.canary)
+    cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
     files = render_folder(cut, text)
     write_folder(out, files)
     numbers = {
@@ -148,26 +153,28 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
         raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
 
 
-def read_runners(path: Path) -> Runners:
-    """The inventory; one without labels where there is no file."""
+def read_runners(given: str | None, default: Path) -> Runners:
+    """The inventory; one without labels where nothing was named and there is no file."""
     from infx.matrix.runners import parse_runners
 
-    if not path.is_file():
-        return Runners(labels={}, hardware={}, path=str(path))
-    runners, problems = parse_runners(path.read_bytes(), str(path))
+    if given is None and not default.is_file():
+        return Runners(labels={}, hardware={}, path=str(default))
+    path = given or str(default)
+    runners, problems = parse_runners(read_source(path, "runner inventory"), path)
     if problems:
         raise ProblemsError(problems)
     return runners
 
 
-def read_priorities_file(path: Path) -> Priorities:
-    """The repository's weights; all rows are equal where there is no file."""
+def read_priorities_file(given: str | None, default: Path) -> Priorities:
+    """The repository's weights; all rows are equal where nothing was named and there is no file."""
     from infx import schema, yaml12
     from infx.matrix.priority import NO_PRIORITIES, read_priorities
 
-    if not path.is_file():
+    if given is None and not default.is_file():
         return NO_PRIORITIES
-    document = yaml12.load_mapping(path.read_bytes(), str(path))
+    path = given or str(default)
+    document = yaml12.load_mapping(read_source(path, "priorities"), path)
     if problems := schema.check("ci-priority", document):
         raise ProblemsError(problems)
     return read_priorities(document.value)
