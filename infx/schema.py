@@ -25,6 +25,7 @@ NAMES = (
     "runners",
     "changelog-entry",
     "matrix-row",
+    "result-row",
     "models",
     "eval-thresholds",
     "golden-al",
