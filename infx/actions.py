@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from infx.errors import Level, Problem, UsageError
+from infx.shorten import count_bytes, shorten
 
 MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
 MAX_SUMMARY = 1024 * 1024  # bytes; of a larger file GitHub shows nothing at all
-_CUT = "\n\n*Cut here: the rest did not fit.*\n"
 
 
 def is_actions(environ: Mapping[str, str]) -> bool:
@@ -35,6 +35,11 @@ def _neutral_line(line: str) -> str:
     if stripped.startswith("::"):
         line = line[: len(line) - len(stripped)] + "\\" + stripped
     return line.replace("##[", "#\\#[")
+
+
+def neutralise_json(text: str) -> str:
+    """The same JSON, in which `##[`, a command wherever in a line it stands, is spelled with an escape."""
+    return text.replace("##[", "#\\u0023[")
 
 
 def _escape_data(text: str) -> str:
@@ -81,7 +86,7 @@ def format_output(name: str, value: str) -> str:
 def write_outputs(environ: Mapping[str, str], outputs: Mapping[str, str]) -> None:
     """Append to `GITHUB_OUTPUT`; without that file (outside Actions) nothing happens."""
     if path := environ.get("GITHUB_OUTPUT"):
-        with Path(path).open("a", encoding="utf-8") as file:
+        with Path(path).open("a", encoding="utf-8", errors="replace") as file:
             file.write("".join(format_output(name, value) for name, value in outputs.items()))
 
 
@@ -91,19 +96,9 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
         return
     path = Path(name)
     room = MAX_SUMMARY - (path.stat().st_size if path.exists() else 0)
-    text = cut_text(markdown.rstrip("\n") + "\n", room)
-    with path.open("a", encoding="utf-8") as file:
+    text = shorten(markdown.rstrip("\n") + "\n", room, measure=count_bytes)
+    with path.open("a", encoding="utf-8", errors="replace") as file:
         file.write(text)
-
-
-def cut_text(text: str, room: int) -> str:
-    """At most `room` bytes of UTF-8, ending after a whole line and saying so when something is missing."""
-    if len(text.encode()) <= room:
-        return text
-    kept = text.encode()[: max(room - len(_CUT.encode()), 0)].decode(errors="ignore")
-    kept = kept[: kept.rfind("\n") + 1]
-    fence = "```\n" if kept.count("\n```") % 2 else ""
-    return kept[: len(kept) - len(fence)] + fence + _CUT if room > len(_CUT.encode()) else ""
 
 
 def read_event(path: Path) -> dict[str, Any]:

@@ -6,7 +6,9 @@ Nothing here reads the user's pager, prompts for credentials or trusts a revisio
 from __future__ import annotations
 
 import os
+import posixpath
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +51,16 @@ class Output:
         return self.stderr.decode(errors="replace").strip() or f"exit code {self.code}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class TestMerge:
+    """tree: with conflict markers where it conflicts. conflicts: the files that do."""
+
+    __test__ = False  # to pytest every class of this name is a test
+
+    tree: str
+    conflicts: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Git:
     """A repository, by any folder inside it."""
@@ -70,9 +82,10 @@ class Git:
                 env={**os.environ, **_ENVIRONMENT, **(env or {})},
                 check=False,
             )
-        except FileNotFoundError:
-            where = str(self.directory)
-            raise GitError("git is not installed, or the folder does not exist.", where=where) from None
+        except OSError as error:
+            if not self.directory.is_dir():
+                raise GitError("This folder does not exist.", where=str(self.directory)) from None
+            raise GitError(f"git cannot be started: {error.strerror}.") from None
         return Output(done.returncode, done.stdout, done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
@@ -83,14 +96,14 @@ class Git:
         return output.stdout
 
     def line(self, *arguments: str) -> str:
-        return self.run(*arguments).decode().strip()
+        return os.fsdecode(self.run(*arguments)).strip()
 
     def root(self) -> Path:
         return Path(self.line("rev-parse", "--show-toplevel"))
 
     def origin_url(self) -> str | None:
         output = self.call("config", "--get", "remote.origin.url")
-        return output.stdout.decode().strip() or None
+        return os.fsdecode(output.stdout).strip() or None
 
     def commit(self, revision: str) -> str:
         """The full SHA of the commit that `revision` names."""
@@ -103,7 +116,7 @@ class Git:
             raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
-            if b"not a git repository" in output.stderr:
+            if output.stderr:  # about a revision that is merely missing, git says nothing
                 raise _explain(output, ("rev-parse",), self.directory)
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
@@ -134,25 +147,103 @@ class Git:
         return self.read_many([(revision, path)])[0]
 
     def read_many(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]:
-        """Several files at their revisions with one process; None for each that does not exist."""
-        revisions = (
-            {revision: self.commit(revision) for revision, _ in dict(wanted).items()} if wanted else {}
-        )
-        names = [f"{revisions[revision]}:{path}" for revision, path in wanted]
-        for (_, path), name in zip(wanted, names, strict=True):
-            if "\n" in name:
-                raise GitError(f"The path {path!r} holds a line break.")
-        if not names:
+        """Files at their revisions, all read by one process; None for each that does not exist."""
+        commits = {revision: self.commit(revision) for revision in dict.fromkeys(r for r, _ in wanted)}
+        files = [(commits[revision], _clean_path(path)) for revision, path in wanted]
+        if not files:
             return []
-        text = self.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
-        return _split_batch(text, names)
+        names = [f"{commit}:{path}" for commit, path in files]
+        stdin = os.fsencode("".join(f"{name}\n" for name in names))
+        contents = _split_batch(self.run("cat-file", "--batch", stdin=stdin), names)
+        for (commit, path), content in zip(files, contents, strict=True):
+            if content is None:
+                self._refuse_lost(commit, path)
+        return contents
+
+    def _refuse_lost(self, commit: str, path: str) -> None:
+        """A file that is in the tree while its content is gone is "missing" to git, like one that never was."""
+        entry = self.run("ls-tree", "-z", "--full-tree", commit, "--", path)
+        if entry.split(b" ", 2)[1:2] == [b"blob"]:
+            text = f"The repository is damaged: the content of {path} at {commit[:12]} is missing."
+            raise CorruptRepositoryError(text, hint="Run git fsck, or clone again.")
+
+    def fetch(self, remote: str, *refspecs: str, token: str | None = None) -> None:
+        """Bring refs of a remote, overwriting ours. token: for GitHub's https, by the environment alone."""
+        env = {}
+        if token:
+            import base64
+
+            basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+            env = {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": "http.extraHeader",
+                "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+            }
+        options = ("--quiet", "--force", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self.run("fetch", *options, "--end-of-options", remote, *refspecs, env=env)
+
+    def has_commit(self, sha: str) -> bool:
+        return self.call("cat-file", "-e", f"{sha}^{{commit}}").code == 0
+
+    def is_ancestor(self, one: str, of: str) -> bool:
+        return self.call("merge-base", "--is-ancestor", one, of).code == 0
+
+    def message(self, revision: str) -> str:
+        text = self.run("show", "--no-patch", "--format=%B", "--end-of-options", self.commit(revision))
+        return text.decode(errors="replace")
+
+    def changed_paths(self, base: str, head: str) -> list[str]:
+        """Paths that differ between two revisions, both sides of a rename."""
+        text = self.run("diff", "--name-only", "--no-renames", "-z", self.commit(base), self.commit(head))
+        return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
+
+    def patch(self, base: str, head: str, *, without: str) -> bytes:
+        """The difference of two revisions but for one path, without line numbers and blob names: equal where two
+        branches change the same lines in the same way.
+        """
+        options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index")
+        where = ("--", ".", f":(exclude,top,literal){without}")
+        text = self.run("diff", *options, self.commit(base), self.commit(head), *where)
+        lines = text.split(b"\n")
+        return b"\n".join(line for line in lines if not line.startswith((b"@@ ", b"index ")))
+
+    def test_merge(self, base: str, head: str) -> TestMerge:
+        """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""
+        base, head = self.commit(base), self.commit(head)
+        objects = (self.directory / self.line("rev-parse", "--git-path", "objects")).resolve()
+        with tempfile.TemporaryDirectory() as folder:
+            bare = Path(folder)
+            for name in ("objects", "refs"):
+                (bare / name).mkdir()
+            (bare / "HEAD").write_text("ref: refs/heads/none\n")
+            env = {
+                "GIT_DIR": folder,
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_ATTR_NOSYSTEM": "1",
+            }
+            options = ("--write-tree", "-z", "--name-only", "--no-messages")
+            output = self.call("merge-tree", *options, base, head, env=env)
+        if output.code not in {0, 1}:
+            raise _explain(output, ("merge-tree",), self.directory)
+        tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
+        return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
         """Paths of the files below `paths` (of all files without any) at a revision."""
         text = self.run(
             "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
         )
-        return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
+        return [os.fsdecode(name) for name in text.split(b"\0") if name]
+
+
+def _clean_path(path: str) -> str:
+    """From the root, whatever folder git runs in: it reads `./` and `../` from there."""
+    clean = posixpath.normpath(path)
+    if clean == "." or clean.startswith(("/", "../")) or "\n" in path or "\0" in path:
+        raise GitError(f"{path!r} is not a path inside the repository.")
+    return clean
 
 
 def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:

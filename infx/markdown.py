@@ -20,7 +20,9 @@ MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
 
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")
-_HIDING_TAG = re.compile(r"<(/?)(blockquote|pre|code|samp|template)\b[^>]*>|<!--.*?(?:-->|\Z)", re.I | re.S)
+_HIDING_TAG = re.compile(
+    r"<(/?)(blockquote|pre|code|samp|template)\b[^>]*>|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
+)
 
 
 class BlockKind(StrEnum):
@@ -36,8 +38,8 @@ class Block:
 
     text: as read, one line per source line, no formatting, links as their text. source: the same with its
     Markdown. line: in the comment, from 1. depth: of list nesting, 0 outside of lists. item: a number that all
-    blocks of one list item share; parent: the item around it. checked: of a task only. lead: the bold words that
-    it starts with. links: addresses, in order.
+    blocks of one list item share; parent: the item around it. ordinal: the number of an item in a numbered list.
+    checked: of a task only. lead: the bold words that it starts with. links: addresses, in order.
     """
 
     kind: BlockKind
@@ -47,6 +49,7 @@ class Block:
     depth: int = 0
     item: int = 0
     parent: int = 0
+    ordinal: str = ""
     checked: bool = False
     lead: str = ""
     links: tuple[str, ...] = ()
@@ -63,6 +66,7 @@ class _Cursor:
     quotes: int = 0
     hidden: int = 0
     items: list[int] = field(default_factory=lambda: [0])
+    ordinals: list[str] = field(default_factory=lambda: [""])
     last_item: int = 0
 
     @property
@@ -104,8 +108,10 @@ def _walk(tokens: Sequence[Token], cursor: _Cursor) -> Iterator[Block]:
             case "list_item_open":
                 cursor.last_item += 1
                 cursor.items.append(cursor.last_item)
+                cursor.ordinals.append(token.info)
             case "list_item_close":
                 cursor.items.pop()
+                cursor.ordinals.pop()
             case "html_block":
                 cursor.hidden = _hidden_after(token.content, cursor.hidden)
             case "inline" if cursor.is_visible:
@@ -137,6 +143,7 @@ def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> Block:
         depth=depth,
         item=cursor.items[-1],
         parent=cursor.items[-2] if depth else 0,
+        ordinal=cursor.ordinals[-1],
         checked=checked,
         lead=_lead(token),
         links=tuple(_links(token, text)),
@@ -192,7 +199,11 @@ def _inline(token: Token) -> tuple[str, str]:
 def _lead(token: Token) -> str:
     """The bold words at the start of a block, after the box of a task."""
     children = [child for child in token.children or () if child.type != "html_inline"]
-    if children and children[0].type == "text" and not _TASK.sub("", children[0].content, count=1).strip(" []xX"):
+    if (
+        children
+        and children[0].type == "text"
+        and not _TASK.sub("", children[0].content, count=1).strip(" []xX")
+    ):
         children = children[1:]
     if not children or children[0].type != "strong_open":
         return ""

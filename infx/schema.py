@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     from infx.yaml12 import Document
 
-NAMES = ("policy", "master-config", "runners", "changelog-entry", "matrix-row", "result-row")
+NAMES = (
+    "policy",
+    "master-config",
+    "runners",
+    "changelog-entry",
+    "matrix-row",
+    "result-row",
+    "models",
+    "eval-thresholds",
+    "golden-al",
+    "ci-priority",
+)
 
 
 @functools.cache
@@ -31,6 +42,7 @@ def read_schema(name: str) -> dict[str, Any]:
 
 
 def is_valid(name: str, value: object) -> bool:
+    """name: a schema, or `<schema>#<definition>` for a part of it. To JSON Schema 8.0 is an integer; see `fits`."""
     return bool(_validator(name).is_valid(value))
 
 
@@ -38,7 +50,24 @@ def is_valid(name: str, value: object) -> bool:
 def _validator(name: str) -> Any:
     import jsonschema_rs  # 25 ms that most commands do not need
 
-    return jsonschema_rs.validator_for(read_schema(name))
+    file, _, part = name.partition("#")
+    schema = read_schema(file)
+    if part:
+        schema = {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}
+    return jsonschema_rs.validator_for(schema)
+
+
+def fits(name: str, value: object, document: Document) -> bool:
+    """Whether a part of the document is valid for certain: 8.0 needs the slower look of `check_value`."""
+    return is_valid(name, value) and not (document.has_whole_floats and _has_whole_float(value))
+
+
+def _has_whole_float(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_has_whole_float(child) for child in value.values())
+    if isinstance(value, list):
+        return any(_has_whole_float(child) for child in value)
+    return isinstance(value, float) and value.is_integer()
 
 
 def check(name: str, document: Document) -> list[Problem]:
@@ -50,16 +79,31 @@ def check_value(
     name: str, value: object, document: Document, at: tuple[str | int, ...] = ()
 ) -> list[Problem]:
     """Like `check`, for the part of a document that stands at `at`."""
-    if is_valid(name, value):
+    if fits(name, value, document):
         return []
-    import jsonschema
-
-    validator = jsonschema.Draft202012Validator(read_schema(name))
-    problems: list[Problem] = []
-    for error in validator.iter_errors(value):
+    problems: dict[tuple[int | None, str], Problem] = {}  # several keywords may say the same of one value
+    for error in _explainer(name).iter_errors(value):
         for leaf in _leaves(error):
-            problems.extend(_explain(leaf, document, at))
-    return problems
+            for problem in _explain(leaf, document, at):
+                problems.setdefault((problem.line, problem.message), problem)
+    if not problems and not is_valid(name, value):
+        message = f"{dotted(at)}: does not fit the schema {name}."
+        line = document.line(*at)
+        return [Problem(rule="schema-value", message=message, path=document.path, line=line)]
+    return list(problems.values())
+
+
+@functools.cache
+def _explainer(name: str) -> Any:
+    """jsonschema's validator, with integers as YAML has them: 8.0 is none."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    def is_integer(_: object, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
+    return extend(Draft202012Validator, type_checker=types)(read_schema(name))  # type: ignore[no-untyped-call]
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
@@ -81,7 +125,9 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
     path = (*at, *error.absolute_path)
     instance: Any = error.instance
     wanted: Any = error.validator_value
-    name = _dotted(path)
+    if "propertyNames" in list(error.absolute_schema_path)[-3:]:
+        path = (*path, instance)  # what is wrong is the key
+    name = dotted(path)
 
     def problem(rule: str, message: str, *, line: int | None = None, hint: str | None = None) -> Problem:
         where = document.line(*path) if line is None else line
@@ -92,7 +138,7 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
             known = sorted(_known_keys(error.schema))
             for key in instance:
                 if key not in known and not _matches_pattern(key, error.schema):
-                    message = f"{name}: unknown key {key!r}. Known keys: {', '.join(known)}."
+                    message = f"{name}: unknown key {_shown(key)}. Known keys: {', '.join(known)}."
                     yield problem(
                         "unknown-key", message, line=document.line(*path, key), hint=suggest(key, known)
                     )
@@ -101,10 +147,21 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
             missing = [key for key in wanted if key not in instance]
             for key in missing:
                 if error.message.startswith(repr(key)):
-                    yield problem("missing-key", f"{name}: the key {key!r} is missing.", hint=f"Add {key}.")
+                    yield problem(
+                        "missing-key", f"{name}: the key {_shown(key)} is missing.", hint=f"Add {key}."
+                    )
         case "type":
             expected = _article(wanted)
-            yield problem("type", f"{name}: found {_shown(instance)}; expected {expected}.")
+            number = isinstance(instance, int | float) and not isinstance(instance, bool)
+            hint = "Put it in quotes." if number and wanted == "string" else None
+            yield problem("type", f"{name}: found {_shown(instance)}; expected {expected}.", hint=hint)
+        case "dependentRequired":
+            for key in instance:
+                lacking = [other for other in wanted.get(key, ()) if other not in instance]
+                if lacking and error.message.endswith(f"dependency of {key!r}"):
+                    others = " and ".join(lacking)
+                    message = f"{name}: {key} stands without {others}; expected both or neither."
+                    yield problem("dependent-key", message, line=document.line(*path, key))
         case "enum" | "const":
             choices = wanted if error.validator == "enum" else [wanted]
             words = [str(choice) for choice in choices]
@@ -133,9 +190,15 @@ def _constraint(error: ValidationError) -> str:
     return error.message.rstrip(".")
 
 
-def _dotted(path: tuple[str | int, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+def dotted(path: tuple[str | int, ...]) -> str:
+    """A path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in path)
     return text.lstrip(".") or "the file"
+
+
+def _plain(key: str) -> str:
+    """A key on one line and without control characters, whatever a file holds."""
+    return key if key.isprintable() and key else json.dumps(key, ensure_ascii=not key.isprintable())
 
 
 def _shown(value: object) -> str:

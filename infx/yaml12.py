@@ -35,44 +35,52 @@ _QUOTED = "quoted"
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None)."""
+    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None).
+
+    has_whole_floats: a number such as 8.0 or 1e3 occurs, which JSON Schema would take for an integer.
+    """
 
     path: str
     value: Any
     root: yaml.Node
+    has_whole_floats: bool = False
+    first_line: int = 1
 
     def line(self, *path: str | int) -> int:
         """Line, from 1, of the key or item that `path` leads to; of its nearest existing parent otherwise."""
-        node, line = self.root, self.root.start_mark.line + 1
+        node, line = self.root, self.root.start_mark.line + self.first_line
         for step in path:
             child = _child(node, step)
             if child is None:
                 break
             start, node = child
-            line = start.start_mark.line + 1
+            line = start.start_mark.line + self.first_line
         return line
 
 
-def load(data: bytes, path: str, *, text_keys: bool = False) -> Document:
+def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1) -> Document:
     """Parse one document.
 
     text_keys: keys that YAML reads as numbers, booleans or null are taken as the text they are written with.
+    first_line: of the data in the file that `path` names, if it is only a part of it.
     Raises ProblemsError, with a line for each problem.
     """
-    _refuse_bytes(data, path)
-    root = _compose(data, path)
-    builder = _Builder(path, text_keys=text_keys)
+    _refuse_bytes(data, path, first_line)
+    root = _compose(data, path, first_line)
+    builder = _Builder(path, first_line, text_keys=text_keys)
     value = None if root is None else builder.build(root)
     if builder.problems:
         raise ProblemsError(builder.problems)
-    return Document(path, value, root if root is not None else _empty_node())
+    return Document(path, value, root or _empty_node(), builder.has_whole_floats, first_line)
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
     """Like `load`, for files whose root must be a mapping."""
     document = load(data, path, text_keys=text_keys)
     if not isinstance(document.value, dict):
-        found = "nothing" if document.value is None else f"a {type(document.value).__name__}"
+        found = {type(None): "nothing", list: "a list", str: "text", bool: "true or false"}.get(
+            type(document.value), "a number"
+        )
         raise ProblemsError([_problem(path, 1, "yaml-root", f"The file holds {found}; expected a mapping.")])
     return document
 
@@ -80,50 +88,62 @@ def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document
 def top_level_keys(data: bytes, path: str) -> dict[str, int]:
     """The keys of the root mapping with their lines (from 1), from parser events, building nothing.
 
-    Raises ProblemsError for what the parser itself refuses; duplicates keep their first line.
+    Raises ProblemsError for what the parser itself refuses, for several documents and for another root;
+    duplicates keep their first line.
     """
     _refuse_bytes(data, path)
     keys: dict[str, int] = {}
-    depth, is_key = 0, True
+    depth, documents, is_key = 0, 0, True
     try:
         for event in yaml.parse(data, Loader=yaml.CLoader):
             if isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             elif isinstance(event, yaml.NodeEvent):
+                line = _mark_line(event.start_mark)
+                if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+                    raise ProblemsError([_problem(path, line, "yaml-root", "Expected a mapping.")])
                 if depth == 1:
                     if is_key and isinstance(event, yaml.ScalarEvent):
-                        keys.setdefault(str(event.value), _mark_line(event.start_mark))
+                        keys.setdefault(str(event.value), line)
                     is_key = not is_key
                 depth += isinstance(event, yaml.CollectionStartEvent)
+            elif isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise ProblemsError([_several_documents(path, _mark_line(event.start_mark))])
     except yaml.YAMLError as error:
         raise ProblemsError([_syntax_problem(error, data, path)]) from None
     return keys
 
 
-def _refuse_bytes(data: bytes, path: str) -> None:
+def _several_documents(path: str, line: int) -> Problem:
+    text = "A second document starts here; expected one."
+    return _problem(path, line, "yaml-documents", text, "Remove the line with ---.")
+
+
+# YAML 1.1, and so libyaml, ends a line at these; YAML 1.2, editors and git do not.
+_SEPARATORS = {b"\xc2\x85": "U+0085", b"\xe2\x80\xa8": "U+2028", b"\xe2\x80\xa9": "U+2029"}
+
+
+def _refuse_bytes(data: bytes, path: str, first_line: int = 1) -> None:
     problems = []
+
+    def refuse(offset: int, rule: str, message: str, hint: str) -> None:
+        problems.append(_problem(path, _line_at(data, offset, first_line), rule, message, hint))
+
     if data.startswith(b"\xef\xbb\xbf"):
-        problems.append(
-            _problem(
-                path,
-                1,
-                "yaml-bom",
-                "The file starts with a byte order mark.",
-                "Save it as UTF-8 without BOM.",
-            )
-        )
-    if (nul := data.find(b"\0")) >= 0:
-        problems.append(
-            _problem(path, _line_at(data, nul), "yaml-nul", "A NUL byte is not allowed.", "Remove it.")
-        )
+        refuse(0, "yaml-bom", "The file starts with a byte order mark.", "Save it as UTF-8 without BOM.")
+    if (offset := data.find(b"\0")) >= 0:
+        refuse(offset, "yaml-nul", "A NUL byte is not allowed.", "Remove it.")
+    for separator, name in _SEPARATORS.items():
+        if (offset := data.find(separator)) >= 0:
+            text = f"An invisible line separator ({name}) is not allowed."
+            refuse(offset, "yaml-separator", text, 'Remove it, or write it as an escape in "…".')
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        shown = data[error.start : error.start + 1].hex()
-        text = f"Byte 0x{shown} is not UTF-8."
-        problems.append(
-            _problem(path, _line_at(data, error.start), "yaml-utf8", text, "Save the file as UTF-8.")
-        )
+        text = f"Byte 0x{data[error.start]:02x} is not UTF-8."
+        refuse(error.start, "yaml-utf8", text, "Save the file as UTF-8.")
     if problems:
         raise ProblemsError(problems)
 
@@ -132,12 +152,14 @@ def _mark_line(mark: Any) -> int:
     return int(mark.line) + 1
 
 
-def _line_at(data: bytes, offset: int) -> int:
-    return data.count(b"\n", 0, offset) + 1
+def _line_at(data: bytes, offset: int, first_line: int) -> int:
+    return data.count(b"\n", 0, offset) + first_line
 
 
 class _TooDeepError(Exception):
-    pass
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
 
 
 class _Composer(yaml.CLoader):
@@ -148,7 +170,7 @@ class _Composer(yaml.CLoader):
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise _TooDeepError
+            raise _TooDeepError(_mark_line(current_node.start_mark))
 
     def ascend_resolver(self) -> None:
         self.depth -= 1
@@ -159,32 +181,32 @@ class _Composer(yaml.CLoader):
         return ""
 
 
-def _compose(data: bytes, path: str) -> yaml.Node | None:
+def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
     loader = _Composer(data)
     try:
         return loader.get_single_node()
-    except _TooDeepError:
+    except _TooDeepError as error:
         text = f"Nested deeper than {MAX_DEPTH} levels."
-        raise ProblemsError([_problem(path, None, "yaml-depth", text)]) from None
+        raise ProblemsError([_problem(path, error.line + first_line - 1, "yaml-depth", text)]) from None
     except yaml.YAMLError as error:
-        raise ProblemsError([_syntax_problem(error, data, path)]) from None
+        raise ProblemsError([_syntax_problem(error, data, path, first_line)]) from None
     finally:
         loader.dispose()
 
 
-def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str) -> Problem:
+def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = mark.line + 1 if mark else _line_at(data, getattr(error, "position", 0))
+    lines = data.splitlines()
+    line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
+    line = min(
+        line, first_line + max(len(lines), 1) - 1
+    )  # what is missing at the end is missing on the last line
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
-    lines = data.splitlines()
     if "single document" in text:
-        hint = "Remove the line with ---: one document is expected."
-    elif (
-        line <= len(lines)
-        and b"\t" in lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
-    ):
+        return _several_documents(path, line)
+    if lines and re.match(rb" *\t", lines[line - first_line]):
         hint = "Indent with spaces instead of tabs."
     return _problem(path, line, "yaml-syntax", f"This is not YAML: {text}.", hint)
 
@@ -224,37 +246,44 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
 
 
 class _Builder:
-    def __init__(self, path: str, *, text_keys: bool) -> None:
+    def __init__(self, path: str, first_line: int, *, text_keys: bool) -> None:
         self.path = path
+        self.first_line = first_line
         self.text_keys = text_keys
         self.problems: list[Problem] = []
         self.expanded = 0  # nodes, aliases written out
         self.done: dict[int, tuple[Any, int]] = {}  # collection node → value, expanded size
         self.plain: dict[str, Any] = {}
 
+    @property
+    def has_whole_floats(self) -> bool:
+        return any(isinstance(value, float) and value.is_integer() for value in self.plain.values())
+
     def refuse(self, node: yaml.Node, rule: str, message: str, hint: str | None = None) -> None:
-        self.problems.append(_problem(self.path, node.start_mark.line + 1, rule, message, hint))
+        self.problems.append(_problem(self.path, node.start_mark.line + self.first_line, rule, message, hint))
 
     def build(self, node: yaml.Node) -> Any:
         tag = node.tag
+        if tag == "":
+            return self.build_collection(node)
+        self.expanded += 1
         if tag == _PLAIN:
-            self.expanded += 1
             text = node.value
             if text not in self.plain:
                 self.plain[text] = plain_scalar(text)
             return self.plain[text]
-        if tag == _QUOTED:
-            self.expanded += 1
+        if tag == _QUOTED or self.is_text(node):
             return node.value
-        if tag == "":
-            return self.build_collection(node)
-        if tag == _STR_TAG and isinstance(node, yaml.ScalarNode):
-            return node.value
-        shown = tag.replace("tag:yaml.org,2002:", "!!")
-        self.refuse(
-            node, "yaml-tag", f"The tag {shown} is not used here.", "Remove it; quote text that needs it."
-        )
         return None
+
+    def is_text(self, node: yaml.Node) -> bool:
+        """Of the tags a file may spell out, only !!str says what we would read anyway."""
+        if node.tag == _STR_TAG and isinstance(node, yaml.ScalarNode):
+            return True
+        shown = str(node.tag).replace("tag:yaml.org,2002:", "!!")
+        hint = "Remove it; quote text that needs it."
+        self.refuse(node, "yaml-tag", f"The tag {shown} is not used here.", hint)
+        return False
 
     def build_collection(self, node: yaml.Node) -> Any:
         key = id(node)
@@ -266,7 +295,9 @@ class _Builder:
             self.expanded += size
             if self.expanded > MAX_EXPANDED_NODES:
                 text = f"The aliases expand to more than {MAX_EXPANDED_NODES:,} values."
-                raise ProblemsError([_problem(self.path, node.start_mark.line + 1, "yaml-alias", text)])
+                raise ProblemsError(
+                    [_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)]
+                )
             return value
         before = self.expanded
         self.done[key] = (None, 0)
@@ -288,7 +319,7 @@ class _Builder:
             key = self.build_key(key_node)
             if key is None:
                 continue
-            line = key_node.start_mark.line + 1
+            line = key_node.start_mark.line + self.first_line
             if key in result:
                 text = f'The key "{key}" stands twice, on lines {lines[key]} and {line}.'
                 self.refuse(key_node, "yaml-duplicate-key", text, "Keep one of them.")
@@ -300,12 +331,15 @@ class _Builder:
         if not isinstance(node, yaml.ScalarNode):
             self.refuse(node, "yaml-key", "A key must be text, not a list or a mapping.")
             return None
-        if node.tag == _PLAIN and not self.text_keys and not isinstance(plain_scalar(node.value), str):
-            self.refuse(
-                node, "yaml-key", f"The key {node.value or 'null'} is not text.", f'Write "{node.value}".'
-            )
+        text = str(node.value)
+        if node.tag == _PLAIN:
+            if text == "<<":
+                hint = "Write the values out."
+                self.refuse(node, "yaml-merge-key", "Merge keys (<<) are not YAML 1.2.", hint)
+                return None
+            if not self.text_keys and not isinstance(plain_scalar(text), str):
+                self.refuse(node, "yaml-key", f"The key {text or 'null'} is not text.", f'Write "{text}".')
+                return None
+        elif node.tag != _QUOTED and not self.is_text(node):
             return None
-        if node.tag == _PLAIN and node.value == "<<":
-            self.refuse(node, "yaml-merge-key", "Merge keys (<<) are not YAML 1.2.", "Write the values out.")
-            return None
-        return str(node.value)
+        return text

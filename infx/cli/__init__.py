@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -12,6 +13,12 @@ from infx.cli.group import LazyGroup
 
 COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
+    "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
+    "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
+    "plan-diff": ("infx.cli.plan_diff:plan_diff", "Say in words what separates plan BEFORE from plan AFTER."),
+    "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
+    "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
+    "row": ("infx.cli.row:row", "Show one row of a plan, to people and to scripts."),
     "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
     "explain": (
         "infx.cli.gate:explain",
@@ -38,4 +45,7 @@ def main() -> None:
     """Entry point: runs a command and turns whatever happens into words and an exit code."""
     from infx.cli.shell import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(run(infx, sys.argv[1:], os.environ))

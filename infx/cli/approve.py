@@ -28,7 +28,7 @@ def approve(
     event_file: Path | None, comment_url: str | None, repo: str | None, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
-    from infx.comments.escape import foreign
+    from infx.escape import foreign
     from infx.github.approval import gather_approval, publish_approval
     from infx.policy.approval import Answer, decide_approval
     from infx.saved import to_json

@@ -26,6 +26,16 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands_by_name:
+            from infx.errors import suggest
+
+            hint = suggest(args[0], self.commands_by_name)
+            ctx.fail(f"No such command {args[0]!r}. {hint or 'See infx --help.'}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, words) for name, (_, words) in self.commands_by_name.items()])

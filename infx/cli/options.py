@@ -24,6 +24,11 @@ _R = TypeVar("_R")
 
 POLICY_PATH = "configs/policy.yaml"
 
+# Whatever can be `<commit>:<path>` is that, even where a file has such a name: a pull request could bring one along.
+_AT_COMMIT = re.compile(r"([0-9A-Za-z_][^:]*):(.+)")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_REMOTE = re.compile(r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")
+
 
 def find_root(start: Path) -> Path:
     """The repository that `start` stands in; outside of one, `start` itself."""
@@ -48,17 +53,22 @@ def load_policy(given: str | None) -> Policy:
             )
         path = find_root(Path.cwd()) / POLICY_PATH
         return parse_policy(path.read_bytes(), POLICY_PATH) if path.is_file() else default_policy()
-    if not Path(given).exists() and (match := re.fullmatch(r"([0-9A-Za-z_][^:]*):(.+)", given)):
+    return parse_policy(read_source(given, "policy"), given)
+
+
+def read_source(given: str, what: str) -> bytes:
+    """The bytes of a file, or of `<commit>:<path>` in the repository that one stands in."""
+    if match := _AT_COMMIT.fullmatch(given):
         from infx.git import Git
 
         data = Git(Path.cwd()).read(match[1], match[2])
         if data is None:
-            raise UsageError(f"There is no policy {match[2]} at {match[1]}.")
-        return parse_policy(data, given)
+            raise UsageError(f"There is no {what} {match[2]} at {match[1]}.")
+        return data
     try:
-        return parse_policy(Path(given).read_bytes(), given)
+        return Path(given).read_bytes()
     except OSError as error:
-        raise UsageError(f"The policy cannot be read: {error.strerror}.", where=given) from None
+        raise UsageError(f"The {what} cannot be read: {error.strerror}.", where=given) from None
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
@@ -69,7 +79,7 @@ def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
         "policy_source",
         envvar="INFX_POLICY",
         metavar="FILE",
-        help=f"Policy file or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
+        help=f"Policy file (./ before a name with a colon) or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
     )
     @functools.wraps(function)
     def wrapper(*args: Any, policy_source: str | None, **kwargs: Any) -> _R:
@@ -99,6 +109,8 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
     """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
     for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:
+            if not _NAME.fullmatch(name):
+                raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
             return name
     from infx.git import Git, GitError
 
@@ -106,8 +118,8 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
         url = Git(Path.cwd()).origin_url() or ""
     except GitError:
         return None
-    match = re.search(r"[/:]([^/:]+/[^/]+?)(?:\.git)?/?$", url)
-    return match[1] if match else None
+    match = _REMOTE.fullmatch(url)  # a folder is no name
+    return match["name"] if match and _NAME.fullmatch(match["name"]) else None
 
 
 def connect_to(given: str | None, policy: Policy) -> GitHub:

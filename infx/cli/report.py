@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -12,20 +13,30 @@ from infx.errors import Level, Problem, has_errors, sort_problems
 
 
 def print_problems(problems: Sequence[Problem], environ: Mapping[str, str]) -> None:
-    """Every problem on stderr, one a line; on Actions also as annotations, the overflow in the summary."""
+    """Every problem on stderr, one a line; on Actions also as annotations, the overflow in the summary.
+
+    Annotations go to stderr too, where the runner reads them as well: stdout belongs to JSON.
+    """
     for problem in problems:
         mark = "warning: " if problem.level is Level.WARNING else ""
-        click.echo(
-            actions.neutralise(f"{mark}{problem}") if actions.is_actions(environ) else f"{mark}{problem}",
-            err=True,
-        )
+        print_text(f"{mark}{problem}", environ)
     if actions.is_actions(environ):
         commands, rest = actions.format_annotations(problems)
         for command in commands:
-            click.echo(command)
+            click.echo(command, err=True)
         if rest:
             lines = "".join(f"- {_code(str(problem))}\n" for problem in rest)
             actions.write_summary(environ, f"### Problems beyond the annotations\n\n{lines}")
+
+
+def print_text(text: str, environ: Mapping[str, str]) -> None:
+    """Words for people, on stderr; on Actions no line of them can start a workflow command."""
+    click.echo(actions.neutralise(text) if actions.is_actions(environ) else text, err=True)
+
+
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """A result on stdout, safe to print on Actions whatever its texts hold."""
+    click.echo(actions.neutralise_json(json.dumps(value, ensure_ascii=False, indent=indent)))
 
 
 def report(problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: bool) -> int:
@@ -33,11 +44,12 @@ def report(problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: 
     ordered = sort_problems(problems)
     print_problems(ordered, environ)
     if as_json:
-        click.echo(render_json(ordered))
+        print_json(as_rows(ordered))
     return int(has_errors(ordered))
 
 
-def render_json(problems: Sequence[Problem]) -> str:
+def as_rows(problems: Sequence[Problem]) -> dict[str, Any]:
+    """Problems in the form of `--format json`."""
     rows = [
         {
             "rule": problem.rule,
@@ -49,7 +61,7 @@ def render_json(problems: Sequence[Problem]) -> str:
         }
         for problem in problems
     ]
-    return json.dumps({"ok": not has_errors(problems), "problems": rows}, ensure_ascii=False, indent=2)
+    return {"ok": not has_errors(problems), "problems": rows}
 
 
 def _code(text: str) -> str:

@@ -10,8 +10,8 @@ import click
 
 from infx import actions
 from infx.cli.options import connect_to, format_option, policy_option
+from infx.cli.plan_folder import lines_of
 from infx.cli.report import report as report_problems
-from infx.cli.shards import jobs_of
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def report(plan: Path, artifacts: Path, run: int | None, repo: str | None, polic
 
 def gather(plan: Path, artifacts: Path, run: int | None, repo: str | None, policy: Policy) -> Collection:
     from infx.artifacts import read_folder
-    from infx.matrix.folder import read_jobs
+    from infx.matrix.folder import JOBS, read_jobs
     from infx.results.collect import artifact_name, collect
 
-    with jobs_of(plan) as lines:
+    with lines_of(plan, JOBS) as lines:
         jobs = list(read_jobs(lines))
     found = read_folder(artifacts)
     if run is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -9,36 +10,73 @@ import click
 
 from infx.errors import InfxError
 
+USAGE = 2
+UNAVAILABLE = 3
 BUG = 4
+STOPPED = 130  # by Ctrl-C, as shells say it
 
 
 def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """0 done; 1 refused or problems found; 2 usage; 3 GitHub, git or the network unavailable; 4 a bug in infx."""
     try:
-        result = command.main(list(arguments), prog_name="infx", standalone_mode=False)
-    except click.exceptions.Exit as error:
-        return error.exit_code
+        code = _invoke(command, arguments)
+        sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:
-        click.echo("Stopped.", err=True)
-        return 130
+        _say(_message(error), environ)
+        return USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _say("Stopped.", environ)
+        return STOPPED
     except BrokenPipeError:
-        sys.stdout = None  # the reader has gone; nothing may be flushed to it any more
+        _drop_stdout()
         return 0
     except InfxError as error:
         from infx.cli.report import print_problems
 
         print_problems(error.problems, environ)
         return error.exit_code
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        _say(f"{where}{error.strerror or error}.", environ)
+        return UNAVAILABLE
     except Exception:
         import traceback
 
-        from infx import actions
-
-        text = traceback.format_exc()
-        click.echo(actions.neutralise(text) if actions.is_actions(environ) else text, err=True)
-        click.echo("This is a bug in infx. Please report it with the lines above.", err=True)
+        _say(
+            f"{traceback.format_exc()}This is a bug in infx. Please report it with the lines above.", environ
+        )
         return BUG
+    return code
+
+
+def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
+    """Click's own `main` would answer a closed pipe with an exit code of its own."""
+    try:
+        with command.make_context("infx", list(arguments)) as context:
+            result = command.invoke(context)
+    except click.exceptions.Exit as error:
+        return error.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _message(error: click.ClickException) -> str:
+    import io
+
+    text = io.StringIO()
+    error.show(file=text)
+    return text.getvalue().rstrip("\n")
+
+
+def _say(text: str, environ: Mapping[str, str]) -> None:
+    from infx.cli.report import print_text
+
+    print_text(text, environ)
+
+
+def _drop_stdout() -> None:
+    """The reader has gone: what is still buffered must not be written when Python ends."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.comments.escape import code
 from infx.comments.sticky import Sticky
+from infx.escape import code
 from infx.policy.model import Policy
 
 RERUN_URL = "https://docs.github.com/en/actions/managing-workflow-runs/re-running-workflows-and-jobs"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.comments.escape import code, fenced, foreign
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
+from infx.escape import code, fenced, foreign
 from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
 from infx.policy.model import Policy

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.matrix.jobs import parse_job_name
 from infx.model import Conclusion, Job, Run
-
-# The last segment of a row's job name: `<id> · <family> · <runner> · <text>`.
-_ROW = re.compile(r"(?:^|/ )(?P<id>[0-9a-f]{12}(?:-[0-9]+)?) · (?P<family>[^·]+) · ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +69,12 @@ class Sweep:
 def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> Sweep:
     """job: the id of the workflow's job that calls the sweep (policy)."""
     jobs = tuple(jobs)
-    rows: dict[str, tuple[str, Job]] = {}
-    for row in jobs:
-        if (found := _ROW.search(row.name)) and (
-            found["id"] not in rows or rows[found["id"]][1].attempt <= row.attempt
-        ):
-            rows[found["id"]] = (found["family"].strip(), row)
-    evals = [row for family, row in rows.values() if "eval" in family.split()]
-    others = [row for family, row in rows.values() if "eval" not in family.split()]
+    latest: dict[str, tuple[bool, Job]] = {}  # a row's id → whether it is an eval, and its newest job
+    for row in sorted(jobs, key=lambda job: job.attempt):
+        if name := parse_job_name(row.name):
+            latest[name.id] = ("eval" in name.family.split(), row)
+    evals = [row for is_eval, row in latest.values() if is_eval]
+    others = [row for is_eval, row in latest.values() if not is_eval]
     counted = _count(others), _count(evals)
     return Sweep(
         run=run,

@@ -1,32 +1,21 @@
 """From the text of a master configuration file to typed configurations.
 
 The schema answers yes or no for the whole file in a millisecond; only what it refuses is looked at again, so a
-good file costs little more than loading its YAML. What one field demands of another is the business of `rules`.
+good file costs little more than loading its YAML. What one field demands of another is the business of `rules`,
+which see everything that is sound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-import yaml
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
-from infx.matrix.config import (
-    AgenticScenario,
-    Component,
-    Concurrency,
-    Config,
-    FixedScenario,
-    KvOffloading,
-    Parallelism,
-    SearchRow,
-    SpecDecoding,
-    Worker,
-)
+from infx.matrix.build import build_config
+from infx.matrix.config import Config
+from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"
 
@@ -35,17 +24,27 @@ _SCHEMA = "master-config"
 class MasterFile:
     """One master configuration file.
 
-    configs: by key, in the file's order, those that could be read. problems: of structure, for all others.
-    document: None when the file is no YAML mapping at all.
+    configs: by key, in the file's order, those that are sound. problems: of all others, errors only; what a runner
+    inventory or another configuration has to say is not among them.
+    entries: the plain value of every key that was asked for, broken or not. document: None when the file is no YAML mapping at all.
     """
 
     path: str
     configs: Mapping[str, Config]
     problems: tuple[Problem, ...] = ()
+    entries: Mapping[str, Any] = field(default_factory=dict)
     document: yaml12.Document | None = None
 
+    @property
+    def lines(self) -> dict[str, int]:
+        """The line of each entry, in the file's order."""
+        if self.document is None:
+            return {}
+        nodes = {key.value: key for key, _ in self.document.root.value}
+        return {key: nodes[key].start_mark.line + 1 for key in self.entries}
 
-def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None) -> MasterFile:
+
+def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
     """Read a file of configurations. Raises nothing: what is wrong stands in `problems`.
 
     only: the keys that are wanted; others are neither checked nor built. Keys that are not there are left out.
@@ -57,159 +56,95 @@ def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None)
     entries = document.value
     if only is not None:
         entries = {key: value for key, value in entries.items() if key in only}
-    problems = [_key_problem(key, document) for key in entries if "*" in key]
-    wrong = _broken_keys(entries)
-    for key in wrong:
-        problems += schema.check_value(_SCHEMA, {key: entries[key]}, document)
-    configs = {
-        key_node.value: _build_config(key_node, node, entries[key_node.value], path)
-        for key_node, node in document.root.value
-        if key_node.value in entries and key_node.value not in wrong
-    }
-    return MasterFile(path=path, configs=configs, problems=tuple(problems), document=document)
+    problems = [_star_problem(key, document) for key in entries if "*" in key]
+    wrong = _check_structure(entries, document)
+    configs = {}
+    for key_node, node in document.root.value:
+        key = key_node.value
+        entry = entries.get(key)
+        if key in wrong:
+            problems += wrong[key]
+            entry = _salvage(key, entry)
+        if entry is None:
+            continue
+        config = build_config(key_node, node, entry, path)
+        found = [state_problem(found, document) for found in check_config(config)]
+        problems += found
+        if not found and key not in wrong:
+            configs[key] = config
+    return MasterFile(
+        path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
+    )
 
 
-def _key_problem(key: str, document: yaml12.Document) -> Problem:
+def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
+    """Keys that stand in more than one file; the YAML loader knows those of one file."""
+    first: dict[str, str] = {}
+    problems = []
+    for file in files:
+        for key, line in file.lines.items():
+            here = f"{file.path}:{line}"
+            if first.setdefault(key, here) != here:
+                problems.append(
+                    Problem(
+                        rule="config-key-repeated",
+                        message=f"{schema.dotted((key,))}: the key stands in {first[key]} too. "
+                        "A key names one configuration.",
+                        path=file.path,
+                        line=line,
+                        hint="Rename one of them.",
+                    )
+                )
+    return problems
+
+
+def _star_problem(key: str, document: yaml12.Document) -> Problem:
     return Problem(
         rule="config-key-star",
-        message=f'The key "{key}" contains *, which stands for any text where a changelog names keys.',
+        message=f"{key}: a key contains *, which stands for any text where a changelog names keys.",
         path=document.path,
         line=document.line(key),
         hint="Choose a key without *.",
     )
 
 
-def _broken_keys(entries: Mapping[str, Any]) -> set[str]:
-    if schema.is_valid(_SCHEMA, entries):
-        return set()
-    return {key for key, value in entries.items() if not schema.is_valid(_SCHEMA, {key: value})}
+def _check_structure(entries: Mapping[str, Any], document: yaml12.Document) -> dict[str, list[Problem]]:
+    """The entries that do not fit the schema, by key."""
+    if schema.fits(_SCHEMA, entries, document):
+        return {}
+    checked = {key: schema.check_value(_SCHEMA, {key: value}, document) for key, value in entries.items()}
+    return {key: problems for key, problems in checked.items() if problems}
 
 
-def _build_config(key_node: yaml.Node, node: yaml.Node, value: Mapping[str, Any], path: str) -> Config:
-    scenarios = value["scenarios"]
-    nodes = _children(_children(node)["scenarios"])
-    return Config(
-        key=key_node.value,
-        image=value["image"],
-        model=value["model"],
-        model_prefix=value["model-prefix"],
-        precision=value["precision"],
-        framework=value["framework"],
-        runner=value["runner"],
-        multinode=value["multinode"],
-        path=path,
-        line=_line(key_node),
-        disagg=value.get("disagg", False),
-        router=_component(value.get("router")),
-        kv_p2p_transfer=value.get("kv-p2p-transfer"),
-        srt_recipe_dir=value.get("srt-recipe-dir"),
-        fixed=tuple(
-            _build_fixed(index, item, item_node)
-            for index, (item, item_node) in enumerate(_pairs("fixed-seq-len", scenarios, nodes))
-        ),
-        agentic=tuple(
-            _build_agentic(index, item, item_node)
-            for index, (item, item_node) in enumerate(_pairs("agentic-coding", scenarios, nodes))
-        ),
-    )
+def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
+    """A broken entry with None for every row and scenario that is broken by itself, if the rest is sound.
 
-
-def _build_fixed(index: int, value: Mapping[str, Any], node: yaml.Node) -> FixedScenario:
-    return FixedScenario(
-        isl=value["isl"],
-        osl=value["osl"],
-        search_space=_build_rows(value, node),
-        line=_line(node),
-        index=index,
-        require_power=value.get("require-power"),
-    )
-
-
-def _build_agentic(index: int, value: Mapping[str, Any], node: yaml.Node) -> AgenticScenario:
-    share = value.get("dram-utilization")
-    return AgenticScenario(
-        search_space=_build_rows(value, node),
-        line=_line(node),
-        index=index,
-        dram_utilization=None if share is None else Decimal(str(share)),
-    )
-
-
-def _build_rows(value: Mapping[str, Any], node: yaml.Node) -> tuple[SearchRow, ...]:
-    pairs = _pairs("search-space", value, _children(node))
-    return tuple(_build_row(index, row, _line(row_node)) for index, (row, row_node) in enumerate(pairs))
-
-
-def _build_row(index: int, value: Mapping[str, Any], line: int) -> SearchRow:
-    get = value.get
-    offloading = get("kv-offloading")
-    values = get("conc-list")
-    return SearchRow(
-        index=index,
-        line=line,
-        concurrency=Concurrency(
-            values=None if values is None else tuple(values), start=get("conc-start"), end=get("conc-end")
-        ),
-        spec_decoding=SpecDecoding(get("spec-decoding", "none")),
-        engine=_build_engine(value) if "tp" in value else None,
-        worker=_build_worker(get("worker")),
-        prefill=_build_worker(get("prefill")),
-        decode=_build_worker(get("decode")),
-        num_nodes=get("num-nodes"),
-        router=_component(get("router")),
-        kv_p2p_transfer=get("kv-p2p-transfer"),
-        kv_offloading=None if offloading is None else KvOffloading(offloading),
-        kv_offload_backend=_component(get("kv-offload-backend")),
-        srt_recipe=get("srt-recipe"),
-        eval_srt_recipe=get("eval-srt-recipe"),
-        power=get("power"),
-    )
-
-
-def _build_engine(value: Mapping[str, Any]) -> Parallelism:
-    get = value.get
-    return Parallelism(
-        tp=value["tp"],
-        pp=get("pp", 1),
-        dcp_size=get("dcp-size", 1),
-        pcp_size=get("pcp-size", 1),
-        ep=get("ep"),
-        dp_attn=get("dp-attn"),
-    )
-
-
-def _build_worker(value: Mapping[str, Any] | None) -> Worker | None:
-    if value is None:
+    So the rules can look at what is sound, and an author is told everything at once.
+    """
+    if not isinstance(entry, dict) or not isinstance(entry.get("scenarios"), dict):
         return None
-    get = value.get
-    settings = get("additional-settings")
-    return Worker(
-        num_worker=get("num-worker", 1),
-        tp=value["tp"],
-        pp=get("pp", 1),
-        dcp_size=get("dcp-size", 1),
-        pcp_size=get("pcp-size", 1),
-        ep=get("ep"),
-        dp_attn=get("dp-attn"),
-        hardware=get("hardware"),
-        additional_settings=None if settings is None else tuple(settings),
-    )
+    scenarios = {
+        kind: [_salvage_scenario(item, kind.partition("-")[0]) for item in items]
+        for kind, items in entry["scenarios"].items()
+        if isinstance(items, list)
+    }
+    sound = {
+        kind: [
+            {**item, "search-space": [row for row in item["search-space"] if row is not None]}
+            for item in items
+            if item is not None
+        ]
+        for kind, items in scenarios.items()
+    }
+    if not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
+        return None
+    return {**entry, "scenarios": scenarios}
 
 
-def _component(value: Mapping[str, str] | None) -> Component | None:
-    return None if value is None else Component(name=value["name"], version=value.get("version"))
-
-
-def _pairs(
-    key: str, values: Mapping[str, Any], nodes: Mapping[str, yaml.Node]
-) -> Iterable[tuple[Any, yaml.Node]]:
-    """The items of a list, each with the node that it was read from."""
-    return zip(values[key], nodes[key].value, strict=True) if key in values else ()
-
-
-def _children(node: yaml.Node) -> dict[str, yaml.Node]:
-    return {key.value: value for key, value in node.value}
-
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+def _salvage_scenario(item: Any, kind: str) -> dict[str, Any] | None:
+    """kind: `fixed` or `agentic`, as the schema names the definitions."""
+    if not isinstance(item, dict) or not isinstance(item.get("search-space"), list):
+        return None
+    rows = [row if schema.is_valid(f"{_SCHEMA}#{kind}-row", row) else None for row in item["search-space"]]
+    sound = {**item, "search-space": [row for row in rows if row is not None]}
+    return {**item, "search-space": rows} if schema.is_valid(f"{_SCHEMA}#{kind}", sound) else None

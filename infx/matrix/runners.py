@@ -12,17 +12,26 @@ from typing import Any
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
 from infx.matrix.config import Hardware, Runners
+from infx.matrix.rules import Found, state_problem
+from infx.matrix.runner_rules import check_inventory_file
 
 
 def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
-    """Read an inventory. Raises nothing; an inventory with problems of structure has no labels."""
+    """Read an inventory. Raises nothing.
+
+    One that does not fit the schema has no labels; one that breaks a rule still names them all.
+    """
     try:
         document = yaml12.load_mapping(data, path)
     except ProblemsError as error:
         return Runners(labels={}, hardware={}, path=path), error.problems
     if problems := schema.check("runners", document):
         return Runners(labels={}, hardware={}, path=path), problems
-    return _build_runners(document.value, path), []
+    found = [
+        state_problem(Found(rule=rule, finding=finding, at=finding.at), document)
+        for rule, finding in check_inventory_file(document.value)
+    ]
+    return _build_runners(document.value, path), found
 
 
 def _build_runners(value: Mapping[str, Any], path: str) -> Runners:

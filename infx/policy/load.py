@@ -17,8 +17,9 @@ from infx.policy.model import Policy
 
 _T = TypeVar("_T")
 
-# Sections that a policy replaces whole: a default label must not survive beside the repository's own.
-_REPLACED = {"labels"}
+# Mappings that a policy replaces whole: a default label must not survive beside the repository's own, nor a part
+# of a packaged eval profile inside the repository's.
+_REPLACED = {("labels",), ("evals", "*")}
 
 
 @functools.cache
@@ -44,14 +45,19 @@ def _default_values() -> dict[str, Any]:
     return values
 
 
-def _merge(default: Mapping[str, Any], own: Mapping[str, Any], *, top: bool = True) -> dict[str, Any]:
+def _merge(default: Mapping[str, Any], own: Mapping[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
     merged = dict(default)
     for key, value in own.items():
-        below = merged.get(key)
-        if isinstance(value, dict) and isinstance(below, dict) and not (top and key in _REPLACED):
-            value = _merge(below, value, top=False)  # noqa: PLW2901
-        merged[key] = value
+        below, path = merged.get(key), (*at, key)
+        if isinstance(value, dict) and isinstance(below, dict) and not _is_replaced(path):
+            merged[key] = _merge(below, value, path)
+        else:
+            merged[key] = value
     return merged
+
+
+def _is_replaced(path: tuple[str, ...]) -> bool:
+    return path in _REPLACED or (*path[:-1], "*") in _REPLACED
 
 
 def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
@@ -64,10 +70,10 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
     seen: dict[str, str] = {}
     problems = []
     for group, names in groups.items():
-        for name in names:
+        for index, name in enumerate(names):
             if name.lower() in seen:
                 message = f"The label {name!r} stands under {seen[name.lower()]} and under {group}."
-                line = document.line("labels", group, name)
+                line = document.line("labels", group, index if group == "control" else name)
                 hint = "Keep one; GitHub does not tell upper and lower case apart."
                 problems.append(
                     Problem(rule="policy-label", message=message, path=document.path, line=line, hint=hint)

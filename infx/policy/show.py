@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infx.comments.escape import foreign, table_code
+from infx.escape import foreign, table_code
 from infx.policy.case import Case, join_words, shorten
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict

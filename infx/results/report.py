@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infx.comments.escape import foreign, table_code
+from infx.escape import foreign, table_code
 from infx.matrix.jobs import describe_row
 from infx.results.collect import Collection, Coverage, Point, State
 from infx.results.evals import EvalRow

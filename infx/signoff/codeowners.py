@@ -130,8 +130,9 @@ def _translate(pattern: str) -> str:
     if not segments:
         return r"(?!)"
     parts = [] if anchored else [r"(?:.*/)?"]
-    for segment in segments[:-1]:
-        parts.append(r"(?:.*/)?" if segment == "**" else _translate_segment(segment) + "/")
+    parts += [
+        r"(?:.*/)?" if segment == "**" else _translate_segment(segment) + "/" for segment in segments[:-1]
+    ]
     last = segments[-1]
     if last == "**":
         return "".join(parts) + ".+"

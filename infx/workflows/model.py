@@ -11,6 +11,7 @@ from infx.errors import Problem, ProblemsError
 
 HOSTED = ("ubuntu-", "windows-", "macos-")
 Path = tuple[str | int, ...]
+_CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +86,17 @@ class Workflow:
     @property
     def path(self) -> str:
         return self.document.path
+
+    @property
+    def boolean_inputs(self) -> frozenset[str]:
+        """`inputs.<name>` of every input that arrives as a boolean."""
+        declared = [_mapping(_mapping(self.events.get(event)).get("inputs")) for event in _CALLING_EVENTS]
+        return frozenset(
+            f"inputs.{name}"
+            for inputs in declared
+            for name, values in inputs.items()
+            if _mapping(values).get("type") == "boolean"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,9 @@ def string_booleans(file: Workflow, _: Policy) -> Iterator[Finding]:
         for path, value in settings.items():
             if isinstance(value, str):
                 inner = expressions.condition(value)
-                if inner == value.strip() or expressions.is_bare_text(inner):
+                if inner == value.strip() or (
+                    expressions.is_bare_text(inner) and inner not in file.boolean_inputs
+                ):
                     message = f"{path[-1]} is text. Expected a boolean: true, false or a comparison."
                     yield Finding(path=path, message=message, hint="Compare with == 'true'.")
         conditions = [((*job.path, "if"), job.condition)]

@@ -354,6 +354,16 @@ def test_one_matrix_of_ids_may_be_an_output() -> None:
     assert "bulk-handed-over" not in {problem[0] for problem in found(text)}
 
 
+def test_a_boolean_input_is_a_boolean() -> None:
+    spoiled = GOOD.replace(
+        "    uses: ./.github/workflows/benchmark.yml",
+        "    strategy: {fail-fast: '${{ inputs.fast }}'}\n    uses: ./.github/workflows/benchmark.yml",
+    )
+    assert [problem[0] for problem in found(spoiled)] == ["string-boolean"]
+    declared = "  workflow_call: {inputs: {fast: {type: boolean}}}\n  merge_group:\n"
+    assert found(spoiled.replace("  merge_group:\n", declared)) == []
+
+
 def test_a_file_that_is_no_yaml_hides_no_other_file() -> None:
     problems = check_files({PATH: b"a: [", ".github/workflows/b.yml": b"name: b\n"}, POLICY)
     assert [(problem.path, problem.rule) for problem in problems] == [

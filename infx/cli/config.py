@@ -1,0 +1,117 @@
+"""infx config: configurations and the files beside them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from infx.cli.options import find_root, format_option, policy_option
+from infx.errors import Level, Problem, UsageError
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.matrix.check import File, Files
+
+
+@click.group()
+def config() -> None:
+    """Check configurations before a GPU is used."""
+
+
+@config.command()
+@click.option(
+    "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."
+)
+@click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's.")
+@policy_option
+@format_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    config_file: tuple[str, ...],
+    runner_config: str | None,
+    policy: Policy,
+    as_json: bool,
+) -> None:
+    """Report everything about configurations that can be wrong before a GPU is used.
+
+    Looks also at the models, thresholds, golden acceptance lengths and priorities that the policy names, where
+    they exist; with --config-file at those files and the runner inventory alone.
+    """
+    from infx.cli.config_table import show
+    from infx.matrix.check import check_files
+
+    files, missing = _read_files(config_file, runner_config, policy)
+    report = check_files(files, policy.labels.names)
+    ctx.exit(show(report.configs, [*report.problems, *missing], os.environ, as_json=as_json))
+
+
+def _read_files(
+    named: tuple[str, ...], runner_config: str | None, policy: Policy
+) -> tuple[Files, list[Problem]]:
+    """What there is, and a problem for each file that there should be."""
+    from infx.matrix.check import Files
+
+    root = find_root(Path.cwd())
+    masters = tuple(dict.fromkeys(named)) or tuple(_relative(root, name) for name in policy.master_configs)
+    runners = runner_config or _relative(root, policy.runners)
+    found = {path: _read(path, required=bool(named)) for path in masters}
+    inventory = _read(runners, required=runner_config is not None)
+    if not any(found.values()):
+        raise UsageError(
+            f"There are no configurations here; expected {' or '.join(masters)}.",
+            hint="Run this inside a repository with configurations, or name them with --config-file.",
+        )
+    missing = [_missing(path, Level.ERROR) for path, file in found.items() if file is None]
+    if inventory is None:  # who names single files may stand anywhere
+        missing.append(_missing(runners, Level.WARNING if named else Level.ERROR))
+    known = tuple(file for file in found.values() if file is not None)
+    if named:
+        return Files(masters=known, runners=inventory), missing
+    return (
+        Files(
+            masters=known,
+            runners=inventory,
+            models=_read(_relative(root, policy.models)),
+            thresholds=_read(_relative(root, policy.eval_thresholds)),
+            priorities=_read(_relative(root, policy.priorities)),
+            golden_lengths=_read_folder(root / policy.golden_al),
+        ),
+        missing,
+    )
+
+
+def _relative(root: Path, name: str) -> str:
+    return os.path.relpath(root / name)
+
+
+def _read_folder(folder: Path) -> tuple[File, ...]:
+    files = [_read(os.path.relpath(path)) for path in sorted(folder.glob("*.y*ml"))]
+    return tuple(file for file in files if file is not None)
+
+
+def _read(path: str, *, required: bool = False) -> File | None:
+    from infx.matrix.check import File
+
+    try:
+        return File(path=path, data=Path(path).read_bytes())
+    except FileNotFoundError as error:
+        if not required:
+            return None
+        raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
+    except OSError as error:
+        raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
+
+
+def _missing(path: str, level: Level) -> Problem:
+    unchecked = "" if level is Level.ERROR else " Runner labels and memory budgets were not checked."
+    return Problem(
+        rule="file-missing",
+        message=f"There is no such file.{unchecked}",
+        path=path,
+        hint="Add it, or name another in the policy or on the command line.",
+        level=level,
+    )

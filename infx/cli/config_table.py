@@ -1,0 +1,78 @@
+"""How `infx config check` shows what it found: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from infx.cli.report import as_rows, print_json, print_problems, print_text
+from infx.cli.tables import Cell, Column, print_table
+from infx.errors import Level, Problem, has_errors, sort_problems
+from infx.matrix.check import Summary
+
+
+def show(
+    configs: Sequence[Summary], problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: bool
+) -> int:
+    """Print the table or JSON on stdout and the problems on stderr; return the exit code."""
+    ordered = sort_problems(problems)
+    if not as_json:
+        print_table(_COLUMNS, [_section(found) for _, found in groupby(configs, key=lambda one: one.path)])
+    print_problems(ordered, environ)
+    if as_json:
+        print_json({**as_rows(ordered), "configs": [_as_row(config) for config in configs]})
+    else:
+        print_text(_total(configs, ordered), environ)
+    return int(has_errors(ordered))
+
+
+def _as_row(config: Summary) -> dict[str, Any]:
+    return {name.replace("_", "-"): value for name, value in dataclasses.asdict(config).items()}
+
+
+def _total(configs: Sequence[Summary], problems: Sequence[Problem]) -> str:
+    errors = sum(problem.level is Level.ERROR for problem in problems)
+    files = len({config.path for config in configs})
+    rows = sum(config.rows or 0 for config in configs)
+    return (
+        f"{_count(len(configs), 'configuration')} in {_count(files, 'file')}, {_count(rows, 'row')}: "
+        f"{_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}."
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+_COLUMNS = (
+    *(
+        Column(name=name)
+        for name in ("configuration", "model", "runner", "framework", "precision", "scenarios")
+    ),
+    Column(name="rows", number=True),
+    Column(name="problems"),
+)
+
+
+def _section(configs: Iterable[Summary]) -> list[list[str | Cell]]:
+    return [
+        [
+            config.key,
+            config.model_prefix,
+            config.runner,
+            config.framework,
+            config.precision,
+            ", ".join(config.scenarios),
+            "?" if config.rows is None else str(config.rows),
+            _state(config),
+        ]
+        for config in configs
+    ]
+
+
+def _state(config: Summary) -> str | Cell:
+    if config.errors:
+        return Cell(text=_count(config.errors, "error"), style="bold red")
+    return Cell(text=_count(config.warnings, "warning"), style="yellow") if config.warnings else ""

@@ -1,0 +1,162 @@
+"""From the plain values of a configuration, which the schema has approved, to a typed one.
+
+The values are walked together with the YAML nodes they came from, so that scenarios and rows know their lines.
+A scenario or row that is None was left out by whoever found it broken; the others keep their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from infx.matrix.config import (
+    AgenticScenario,
+    Component,
+    Concurrency,
+    Config,
+    FixedScenario,
+    KvOffloading,
+    Parallelism,
+    SearchRow,
+    SpecDecoding,
+    Worker,
+)
+
+
+def build_config(key_node: yaml.Node, node: yaml.Node, value: Mapping[str, Any], path: str) -> Config:
+    scenarios = value["scenarios"]
+    nodes = _children(_children(node)["scenarios"])
+    return Config(
+        key=key_node.value,
+        image=value["image"],
+        model=value["model"],
+        model_prefix=value["model-prefix"],
+        precision=value["precision"],
+        framework=value["framework"],
+        runner=value["runner"],
+        multinode=value["multinode"],
+        path=path,
+        line=_line(key_node),
+        disagg=value.get("disagg", False),
+        router=_component(value.get("router")),
+        kv_p2p_transfer=value.get("kv-p2p-transfer"),
+        srt_recipe_dir=value.get("srt-recipe-dir"),
+        fixed=tuple(
+            _build_fixed(index, item, item_node)
+            for index, (item, item_node) in enumerate(_pairs("fixed-seq-len", scenarios, nodes))
+            if item is not None
+        ),
+        agentic=tuple(
+            _build_agentic(index, item, item_node)
+            for index, (item, item_node) in enumerate(_pairs("agentic-coding", scenarios, nodes))
+            if item is not None
+        ),
+    )
+
+
+def _build_fixed(index: int, value: Mapping[str, Any], node: yaml.Node) -> FixedScenario:
+    return FixedScenario(
+        isl=value["isl"],
+        osl=value["osl"],
+        search_space=_build_rows(value, node),
+        line=_line(node),
+        index=index,
+        require_power=value.get("require-power"),
+    )
+
+
+def _build_agentic(index: int, value: Mapping[str, Any], node: yaml.Node) -> AgenticScenario:
+    share = value.get("dram-utilization")
+    return AgenticScenario(
+        search_space=_build_rows(value, node),
+        line=_line(node),
+        index=index,
+        dram_utilization=None if share is None else Decimal(str(share)),
+    )
+
+
+def _build_rows(value: Mapping[str, Any], node: yaml.Node) -> tuple[SearchRow, ...]:
+    pairs = _pairs("search-space", value, _children(node))
+    return tuple(
+        _build_row(index, row, _line(row_node))
+        for index, (row, row_node) in enumerate(pairs)
+        if row is not None
+    )
+
+
+def _build_row(index: int, value: Mapping[str, Any], line: int) -> SearchRow:
+    get = value.get
+    offloading = get("kv-offloading")
+    values = get("conc-list")
+    return SearchRow(
+        index=index,
+        line=line,
+        concurrency=Concurrency(
+            values=None if values is None else tuple(values), start=get("conc-start"), end=get("conc-end")
+        ),
+        spec_decoding=SpecDecoding(get("spec-decoding", "none")),
+        engine=_build_engine(value) if "tp" in value else None,
+        worker=_build_worker(get("worker")),
+        prefill=_build_worker(get("prefill")),
+        decode=_build_worker(get("decode")),
+        num_nodes=get("num-nodes"),
+        router=_component(get("router")),
+        kv_p2p_transfer=get("kv-p2p-transfer"),
+        kv_offloading=None if offloading is None else KvOffloading(offloading),
+        kv_offload_backend=_component(get("kv-offload-backend")),
+        srt_recipe=get("srt-recipe"),
+        eval_srt_recipe=get("eval-srt-recipe"),
+        power=get("power"),
+    )
+
+
+def _build_engine(value: Mapping[str, Any]) -> Parallelism:
+    get = value.get
+    return Parallelism(
+        tp=value["tp"],
+        pp=get("pp", 1),
+        dcp_size=get("dcp-size", 1),
+        pcp_size=get("pcp-size", 1),
+        ep=get("ep"),
+        dp_attn=get("dp-attn"),
+    )
+
+
+def _build_worker(value: Mapping[str, Any] | None) -> Worker | None:
+    if value is None:
+        return None
+    get = value.get
+    settings = get("additional-settings")
+    return Worker(
+        num_worker=get("num-worker", 1),
+        tp=value["tp"],
+        pp=get("pp", 1),
+        dcp_size=get("dcp-size", 1),
+        pcp_size=get("pcp-size", 1),
+        ep=get("ep"),
+        dp_attn=get("dp-attn"),
+        hardware=get("hardware"),
+        additional_settings=None if settings is None else tuple(settings),
+    )
+
+
+def _component(value: Mapping[str, str] | None) -> Component | None:
+    return None if value is None else Component(name=value["name"], version=value.get("version"))
+
+
+def _pairs(
+    key: str, values: Mapping[str, Any], nodes: Mapping[str, yaml.Node]
+) -> Iterable[tuple[Any, yaml.Node]]:
+    """The items of a list, each with the node that it was read from."""
+    return zip(values[key], nodes[key].value, strict=True) if key in values else ()
+
+
+def _children(node: yaml.Node) -> dict[str, yaml.Node]:
+    return {key.value: value for key, value in node.value}
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

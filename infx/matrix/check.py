@@ -1,0 +1,159 @@
+"""Everything about configurations that can be wrong before a GPU is used, in one report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from infx.errors import Level, Problem
+from infx.matrix.concurrency import expand_all
+from infx.matrix.config import Config, ScenarioType, SearchRow
+from infx.matrix.inventory import check_inventory
+from infx.matrix.names import name_sequence
+from infx.matrix.overlap import check_overlaps
+from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
+from infx.matrix.rules import state_problem
+from infx.matrix.runners import parse_runners
+from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """path: as problems show it."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """What a repository has; a runner inventory or table that it does not have is None."""
+
+    masters: tuple[File, ...]
+    runners: File | None = None
+    models: File | None = None
+    thresholds: File | None = None
+    priorities: File | None = None
+    golden_lengths: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """One configuration at a glance; of a broken one whatever its text says.
+
+    scenarios: 8k1k, agentic-coding, … rows: jobs of a full sweep; None if they cannot be counted.
+    """
+
+    key: str
+    path: str
+    line: int
+    model: str
+    model_prefix: str
+    runner: str
+    framework: str
+    precision: str
+    scenarios: tuple[str, ...]
+    rows: int | None
+    errors: int
+    warnings: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    configs: tuple[Summary, ...]
+    problems: tuple[Problem, ...]
+
+
+def check_files(files: Files, known_labels: Collection[str]) -> Report:
+    """known_labels: every label of pull requests that the policy names. Raises nothing."""
+    masters = [parse_master(file.data, file.path) for file in files.masters]
+    problems = [problem for master in masters for problem in master.problems]
+    problems += find_repeated_keys(masters)
+    problems += _check_runners(files.runners, masters)
+    problems += _check_tables(files, known_labels)
+    problems += _find_overlaps(masters)
+    summaries = [summary for master in masters for summary in _summarise(master, problems)]
+    return Report(configs=tuple(summaries), problems=tuple(problems))
+
+
+def _check_runners(file: File | None, masters: Sequence[MasterFile]) -> list[Problem]:
+    if file is None:
+        return []
+    runners, problems = parse_runners(file.data, file.path)
+    if not runners.labels:  # broken, and said so; every label would be unknown now
+        return problems
+    for master in masters:
+        if master.document is not None:
+            for config in master.configs.values():
+                found = check_inventory(config, runners)
+                problems += [state_problem(one, master.document) for one in found]
+    return problems
+
+
+def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Problem]:
+    if files.models:
+        yield from check_models(files.models.data, files.models.path)
+    if files.thresholds:
+        yield from check_thresholds(files.thresholds.data, files.thresholds.path)
+    if files.priorities:
+        yield from check_priorities(files.priorities.data, files.priorities.path, known_labels)
+    for file in files.golden_lengths:
+        yield from check_golden_lengths(file.data, file.path)
+
+
+def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
+    documents = {master.path: master.document for master in masters}
+    configs = [config for master in masters for config in master.configs.values()]
+    for config, found in check_overlaps(configs):
+        document = documents[config.path]
+        if document is not None:
+            yield state_problem(found, document)
+
+
+def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Summary]:
+    own = [(problem.line or 0, problem.level) for problem in problems if problem.path == master.path]
+    starts = list(master.lines.items())
+    ends = [line for _, line in starts[1:]] + [sys.maxsize]
+    for (key, line), end in zip(starts, ends, strict=True):
+        levels = [level for where, level in own if line <= where < end]
+        config = master.configs.get(key)
+        entry = master.entries[key] if isinstance(master.entries[key], Mapping) else {}
+        yield Summary(
+            key=key,
+            path=master.path,
+            line=line,
+            model=_text(entry, "model"),
+            model_prefix=_text(entry, "model-prefix"),
+            runner=_text(entry, "runner"),
+            framework=_text(entry, "framework"),
+            precision=_text(entry, "precision"),
+            scenarios=_name_scenarios(config) if config else (),
+            rows=_count_rows(config) if config else None,
+            errors=levels.count(Level.ERROR),
+            warnings=levels.count(Level.WARNING),
+        )
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else "?"
+
+
+def _name_scenarios(config: Config) -> tuple[str, ...]:
+    names = [name_sequence(scenario.isl, scenario.osl) for scenario in config.fixed]
+    names += [ScenarioType.AGENTIC.value] if config.agentic else []
+    return tuple(dict.fromkeys(names))
+
+
+def _count_rows(config: Config) -> int:
+    """Multi-node rows of fixed length measure their whole list of concurrencies in one job."""
+    fixed = [row for scenario in config.fixed for row in scenario.search_space]
+    agentic = [row for scenario in config.agentic for row in scenario.search_space]
+    jobs = len(fixed) if config.multinode else _count_points(fixed)
+    return jobs + _count_points(agentic)
+
+
+def _count_points(rows: Sequence[SearchRow]) -> int:
+    return sum(len(expand_all(row.concurrency)) for row in rows)

@@ -1,0 +1,45 @@
+"""How much of a node's memory KV offload may use, in exact decimals.
+
+floor(min(node MiB, cap MiB) x 2^20 x utilization x GPUs used / GPUs per node / 10^9)   in GB per node
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from infx.matrix.config import Hardware, Parallelism
+
+# About 3 TB (decimal) a server: chassis without a standard size count as much at most.
+CAP_MIB = 2_861_022
+_MIB = 1_048_576
+_GB = 1_000_000_000
+
+
+class BudgetError(ValueError):
+    """This deployment does not fit its nodes; the text says why."""
+
+
+def compute_budget(hardware: Hardware, utilization: Decimal, gpus_used: int) -> int:
+    """Decimal GB of one node. Raises BudgetError if the node's memory is not known."""
+    if hardware.dram_mib is None:
+        raise BudgetError("The inventory does not say how much DRAM a node has (available-cpu-dram-mib)")
+    numerator, denominator = utilization.as_integer_ratio()
+    bytes_shared = min(hardware.dram_mib, CAP_MIB) * _MIB * gpus_used * numerator
+    return bytes_shared // (denominator * hardware.gpus_per_node * _GB)
+
+
+def count_single_node(engine: Parallelism, hardware: Hardware) -> int:
+    """GPUs of the node that one engine uses."""
+    if engine.gpus > hardware.gpus_per_node:
+        raise BudgetError(f"The engine needs {engine.gpus} GPUs; a node has {hardware.gpus_per_node}")
+    return engine.gpus
+
+
+def count_per_node(replica: Parallelism, hardware: Hardware) -> int:
+    """GPUs of one node that belong to a replica which may span several."""
+    gpus, node = replica.gpus, hardware.gpus_per_node
+    if gpus > node and gpus % node:
+        raise BudgetError(f"A replica of {gpus} GPUs does not fill whole nodes of {node}")
+    if gpus < node and node % gpus:
+        raise BudgetError(f"A replica of {gpus} GPUs does not divide a node of {node} evenly")
+    return min(gpus, node)

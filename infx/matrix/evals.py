@@ -1,0 +1,291 @@
+"""Which rows also get an accuracy run: a profile of the policy, applied.
+
+Three steps, in this order: `mark_rows` picks rows, or `evaluate_all` takes every row there is; `drop_repeated`
+leaves one accuracy run of those that are alike; `keep_evals` leaves the accuracy runs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from operator import attrgetter
+
+from infx.errors import InfxError, suggest
+from infx.matrix.config import KvOffloading, Parallelism
+from infx.matrix.names import name_sequence
+from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.policy.model import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
+
+
+class EvalMode(StrEnum):
+    """none: throughput alone. marked: throughput, some rows with an accuracy run. subset, all: accuracy runs alone."""
+
+    NONE = "none"
+    MARKED = "marked"
+    SUBSET = "subset"
+    ALL = "all"
+
+
+def find_profile(name: str, profiles: Mapping[str, EvalProfile]) -> EvalProfile:
+    if name not in profiles:
+        known = ", ".join(sorted(profiles))
+        raise InfxError(
+            f"The policy has no eval profile {name!r}; it has {known}.", hint=suggest(name, profiles)
+        )
+    return profiles[name]
+
+
+def apply_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> list[Row]:
+    """Rows of throughput in, rows with their accuracy runs out; eval-only ones alone for `subset` and `all`.
+
+    Whoever trims does it before `keep_evals`, and calls the steps one by one.
+    """
+    marked = select_evals(rows, mode, profile)
+    return keep_evals(marked) if mode in {EvalMode.SUBSET, EvalMode.ALL} else marked
+
+
+def select_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> list[Row]:
+    """The accuracy runs of a mode, among or beside the rows of throughput."""
+    if mode is EvalMode.NONE:
+        return list(rows)
+    if mode is EvalMode.ALL:
+        chosen = evaluate_all(rows, profile)
+    else:
+        chosen = mark_rows(rows, profile, on_request=mode is EvalMode.SUBSET)
+    return [row for row in drop_repeated(chosen, profile) if row is not None]
+
+
+def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) -> list[Row]:
+    """Every row with run_eval true or false, followed by eval-only copies of rows that have two tasks.
+
+    on_request: somebody asks for accuracy runs, so kinds of rows that have none by default have them too.
+    """
+    picked: dict[int, int] = {}  # index of a row → the concurrency that is evaluated
+    for indices in _split_kinds(rows):
+        rule = _find_rule(rows[indices[0]], profile)
+        if rule.by_default or on_request:
+            picked |= _pick(rows, indices, rule)
+    marked, copies = [], []
+    for index, row in enumerate(rows):
+        conc = picked.get(index)
+        suite = _find_suite(row, profile, on_request=on_request)
+        if suite is not None:
+            marked.append(_mark(row, max(row.conc), suite))
+            if conc is not None:
+                copies.append(replace(_mark(row, conc, _task(profile)), eval_only=True))
+        elif conc is not None:
+            marked.append(_mark(row, conc, _task(profile)))
+        else:
+            marked.append(replace(row, run_eval=False))
+    return marked + copies
+
+
+def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
+    """Eval-only rows for every row that can be evaluated; multi-node rows of one recipe become one."""
+    result: dict[Hashable, Row] = {}
+    for index, row in enumerate(rows):
+        if row.eval_only or not _is_eligible(row, _find_rule(row, profile)):
+            continue
+        key: Hashable = row.recipe if row.recipe.is_multinode else index
+        merged = result.get(key, row)
+        conc = tuple(sorted({*merged.conc, *row.conc})) if row.recipe.is_multinode else row.conc
+        result[key] = replace(_mark(replace(merged, conc=conc), max(conc), _task(profile)), eval_only=True)
+    suites = [
+        replace(_mark(row, max(row.conc), suite), eval_only=True)
+        for row in result.values()
+        if (suite := _find_suite(row, profile, on_request=True))
+    ]
+    return [_evaluate_batch(row) for row in result.values()] + suites
+
+
+def _evaluate_batch(row: Row) -> Row:
+    """A multi-node server of fixed workloads is evaluated at all of its concurrencies in one go."""
+    if row.recipe.is_multinode and not row.recipe.is_agentic:
+        return replace(row, eval_conc=None, eval_all_concs=True)
+    return row
+
+
+def keep_evals(rows: Iterable[Row]) -> list[Row]:
+    """The accuracy runs alone; they measure no power."""
+    without_power: dict[Recipe, Recipe] = {}
+    kept = []
+    for row in rows:
+        if row.run_eval:
+            recipe = without_power.setdefault(row.recipe, _drop_power(row.recipe))
+            kept.append(replace(row, recipe=recipe, eval_only=True))
+    return kept
+
+
+def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]:
+    """One accuracy run for each identity, task and concurrency; rows without KV offload claim first, then in order.
+
+    A row that loses keeps its throughput; an eval-only row that loses is None; one that is evaluated at several
+    concurrencies keeps those that nobody claimed. The result has one item for each row.
+    """
+    result: list[Row | None] = list(rows)
+    if not profile.identity:
+        return result
+    claimed: set[Hashable] = set()
+    for index in sorted(range(len(rows)), key=lambda i: _offloads(rows[i])):
+        row = rows[index]
+        if not row.run_eval:
+            continue
+        who = (key_of(row.recipe, profile.identity), row.eval_framework, row.eval_suite)
+        free = tuple(conc for conc in _evaluated(row) if (who, conc) not in claimed)
+        claimed.update((who, conc) for conc in free)
+        if not free:
+            result[index] = None if row.eval_only else _unmark(row)
+        elif row.eval_all_concs:
+            result[index] = replace(row, conc=free)
+    return result
+
+
+def key_of(recipe: Recipe, fields: Sequence[EvalField]) -> Hashable:
+    """What makes recipes alike in these fields."""
+    return tuple(_FIELDS[field](recipe) for field in fields)
+
+
+def _pick(rows: Sequence[Row], indices: Sequence[int], rule: EvalRule) -> dict[int, int]:
+    """Row → concurrency that is evaluated. A multi-node row is evaluated at one concurrency, the highest picked."""
+    picked: dict[int, int] = {}
+    groups: dict[Hashable, list[tuple[int, int]]] = {}
+    for index in indices:
+        if _is_eligible(rows[index], rule):
+            points = groups.setdefault(key_of(rows[index].recipe, rule.group), [])
+            points += ((conc, index) for conc in rows[index].conc if conc >= rule.min_conc)
+    for points in groups.values():
+        picked |= _pick_in_group(points, rule)
+    if rule.fallback is not None:
+        picked |= _pick_fallback(rows, indices, picked, rule.fallback)
+    return picked
+
+
+def _pick_in_group(points: Sequence[tuple[int, int]], rule: EvalRule) -> dict[int, int]:
+    picked: dict[int, int] = {}
+    values = sorted({conc for conc, _ in points})
+    for wanted in sorted({_choose(values, pick) for pick in rule.pick}) if values else ():
+        at = [index for conc, index in points if conc == wanted]
+        picked |= dict.fromkeys(at if rule.rows is EvalRows.EVERY else at[:1], wanted)
+    return picked
+
+
+def _choose(values: Sequence[int], pick: EvalPick) -> int:
+    return values[-1] if pick is EvalPick.MAX else values[len(values) // 2]
+
+
+def _pick_fallback(
+    rows: Sequence[Row], indices: Sequence[int], picked: Mapping[int, int], fields: Sequence[EvalField]
+) -> dict[int, int]:
+    """The highest row of each deployment of which nothing was picked; the first of several."""
+    groups: dict[Hashable, list[int]] = {}
+    for index in indices:
+        groups.setdefault(key_of(rows[index].recipe, fields), []).append(index)
+    highest = {}
+    for members in groups.values():
+        if not any(index in picked for index in members):
+            best = max(members, key=lambda index: max(rows[index].conc))
+            highest[best] = max(rows[best].conc)
+    return highest
+
+
+def _split_kinds(rows: Sequence[Row]) -> list[list[int]]:
+    kinds: dict[tuple[bool, bool], list[int]] = {}
+    for index, row in enumerate(rows):
+        kinds.setdefault((row.recipe.is_multinode, row.recipe.is_agentic), []).append(index)
+    return list(kinds.values())
+
+
+def _find_rule(row: Row, profile: EvalProfile) -> EvalRule:
+    if row.recipe.is_agentic:
+        return profile.multi_agentic if row.recipe.is_multinode else profile.single_agentic
+    return profile.multi_fixed if row.recipe.is_multinode else profile.single_fixed
+
+
+def _is_eligible(row: Row, rule: EvalRule) -> bool:
+    workload = row.recipe.workload
+    return (
+        isinstance(workload, AgenticWorkload) or name_sequence(workload.isl, workload.osl) in rule.sequences
+    )
+
+
+def _find_suite(row: Row, profile: EvalProfile, *, on_request: bool) -> EvalTask | None:
+    if row.recipe.is_agentic and (on_request or _find_rule(row, profile).by_default):
+        return profile.suites.get(row.recipe.model_prefix)
+    return None
+
+
+def _task(profile: EvalProfile) -> EvalTask | None:
+    return profile.task if profile.emit_task else None
+
+
+def _mark(row: Row, conc: int, task: EvalTask | None) -> Row:
+    return replace(
+        row,
+        run_eval=True,
+        eval_conc=conc if row.recipe.is_multinode else None,
+        eval_framework=task.framework if task else None,
+        eval_suite=task.suite if task else None,
+    )
+
+
+def _unmark(row: Row) -> Row:
+    return replace(row, run_eval=False, eval_conc=None, eval_framework=None, eval_suite=None)
+
+
+def _evaluated(row: Row) -> tuple[int, ...]:
+    return row.conc if row.eval_all_concs or row.eval_conc is None else (row.eval_conc,)
+
+
+def _offloads(row: Row) -> bool:
+    workload = row.recipe.workload
+    return isinstance(workload, AgenticWorkload) and workload.kv_offloading is not KvOffloading.NONE
+
+
+def _drop_power(recipe: Recipe) -> Recipe:
+    workload = recipe.workload
+    if isinstance(workload, FixedWorkload) and workload.require_power is not None:
+        return replace(recipe, workload=replace(workload, require_power=None))
+    return recipe
+
+
+def _engines(recipe: Recipe) -> Iterator[Parallelism]:
+    if isinstance(recipe.layout, Roles):
+        yield recipe.layout.prefill
+        yield recipe.layout.decode
+    else:
+        yield recipe.layout
+
+
+def _of_engines(name: str) -> Callable[[Recipe], Hashable]:
+    read = attrgetter(name)
+    return lambda recipe: tuple(read(engine) for engine in _engines(recipe))
+
+
+def _of_workload(name: str) -> Callable[[Recipe], Hashable]:
+    return lambda recipe: getattr(recipe.workload, name, None)
+
+
+_FIELDS: Mapping[EvalField, Callable[[Recipe], Hashable]] = {
+    EvalField.RECIPE: lambda recipe: recipe,
+    EvalField.MODEL: attrgetter("model"),
+    EvalField.MODEL_PREFIX: attrgetter("model_prefix"),
+    EvalField.IMAGE: attrgetter("image"),
+    EvalField.RUNNER: attrgetter("runner"),
+    EvalField.FRAMEWORK: attrgetter("framework"),
+    EvalField.PRECISION: attrgetter("precision"),
+    EvalField.SPEC_DECODING: attrgetter("spec_decoding"),
+    EvalField.DISAGG: attrgetter("disagg"),
+    EvalField.ISL: _of_workload("isl"),
+    EvalField.OSL: _of_workload("osl"),
+    EvalField.TP: _of_engines("tp"),
+    EvalField.PP: _of_engines("pp"),
+    EvalField.DCP_SIZE: _of_engines("dcp_size"),
+    EvalField.PCP_SIZE: _of_engines("pcp_size"),
+    EvalField.EP: _of_engines("ep"),
+    EvalField.DP_ATTN: _of_engines("dp_attn"),
+    EvalField.NUM_WORKER: lambda recipe: tuple(
+        getattr(engine, "num_worker", None) for engine in _engines(recipe)
+    ),
+    EvalField.KV_OFFLOADING: _of_workload("kv_offloading"),
+}

@@ -1,0 +1,82 @@
+"""Which configurations a command takes, and on which runners they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from infx.errors import Level, Problem, ProblemsError, suggest
+from infx.matrix.config import Config, Runners
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Empty tuples leave nothing out.
+
+    key_prefixes: leading text of configuration keys. runner_labels: exact labels. Neither `single_node` nor
+    `multi_node` means both. node_part: text that a runner's name must hold.
+    """
+
+    key_prefixes: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    runner_labels: tuple[str, ...] = ()
+    single_node: bool = False
+    multi_node: bool = False
+    node_part: str | None = None
+
+    def includes(self, config: Config) -> bool:
+        return (
+            (not self.key_prefixes or config.key.startswith(self.key_prefixes))
+            and (not self.precisions or config.precision in self.precisions)
+            and (not self.frameworks or config.framework in self.frameworks)
+            and (not self.runner_labels or config.runner in self.runner_labels)
+            and (self.multi_node if config.multinode else self.single_node)
+            | (self.single_node is self.multi_node)
+        )
+
+
+def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners) -> list[Config]:
+    """Raises ProblemsError for a runner label that the inventory does not have."""
+    unknown = [
+        unknown_label(label, inventory) for label in wanted.runner_labels if label not in inventory.labels
+    ]
+    if unknown:
+        raise ProblemsError(unknown)
+    return [config for config in configs if wanted.includes(config)]
+
+
+def select_nodes(label: str, inventory: Runners, part: str | None) -> list[str] | None:
+    """The runners behind a label whose name holds `part`, in the inventory's order; None when none is asked for."""
+    if part is None:
+        return None
+    return [name for name in inventory.labels.get(label, ()) if part in name]
+
+
+def select_label_or_nodes(label: str, inventory: Runners, part: str | None) -> list[str] | None:
+    """Like `select_nodes`, but the label may match too, and each name counts once."""
+    if part is None:
+        return None
+    names = dict.fromkeys((label, *inventory.labels.get(label, ())))
+    return [name for name in names if part in name]
+
+
+def find_unserved(configs: Iterable[Config], inventory: Runners) -> list[Problem]:
+    """A problem for each configuration whose label no runner of the inventory has: its jobs would wait for a day."""
+    return [
+        unknown_label(config.runner, inventory, config)
+        for config in configs
+        if config.runner not in inventory.labels
+    ]
+
+
+def unknown_label(label: str, inventory: Runners, config: Config | None = None) -> Problem:
+    who = f"{config.key}: " if config else ""
+    return Problem(
+        rule="runner-label-unknown",
+        level=Level.WARNING if config else Level.ERROR,
+        message=f"{who}{inventory.path} has no runner label {label!r}.",
+        path=config.path if config else None,
+        line=config.line if config else None,
+        hint=suggest(label, inventory.labels),
+    )

@@ -1,0 +1,63 @@
+"""The one wildcard of infx: `*` stands for any text, `?` for one character, nothing else is special."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from infx.errors import Problem, suggest
+
+
+@functools.cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    special = {"*": ".*", "?": "."}
+    return re.compile("".join(special.get(char, re.escape(char)) for char in pattern), re.DOTALL)
+
+
+def is_pattern(text: str) -> bool:
+    return "*" in text or "?" in text
+
+
+def match_keys(pattern: str, keys: Iterable[str]) -> list[str]:
+    """The keys that a key or a pattern names, in the order of `keys`."""
+    if is_pattern(pattern):
+        return [key for key in keys if _compile(pattern).fullmatch(key)]
+    return [key for key in keys if key == pattern]
+
+
+@dataclass(frozen=True)
+class NamedKeys:
+    """The set of all keys that some keys and patterns name, known or not."""
+
+    patterns: tuple[str, ...]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and any(match_keys(pattern, (key,)) for pattern in self.patterns)
+
+
+def resolve_keys(
+    patterns: Iterable[str], keys: Collection[str], *, path: str | None = None, line: int | None = None
+) -> tuple[list[str], list[Problem]]:
+    """Every key that the patterns name, once, in the order in which they name them; a problem for each that names none.
+
+    path, line: where the patterns stand, for the problems.
+    """
+    found: dict[str, None] = {}
+    problems = []
+    for pattern in patterns:
+        matches = match_keys(pattern, keys)
+        if not matches:
+            problems.append(_unmatched(pattern, keys, path, line))
+        found.update(dict.fromkeys(matches))
+    return list(found), problems
+
+
+def _unmatched(pattern: str, keys: Collection[str], path: str | None, line: int | None) -> Problem:
+    if is_pattern(pattern):
+        message = f"No configuration matches the pattern {pattern!r}; {len(keys)} are known."
+    else:
+        message = f"There is no configuration {pattern!r}; {len(keys)} are known."
+    hint = suggest(pattern.replace("*", "").replace("?", ""), keys)
+    return Problem(rule="config-key-unknown", message=message, path=path, line=line, hint=hint)

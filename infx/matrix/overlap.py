@@ -1,0 +1,128 @@
+"""Points that are scheduled more than once: GPU hours for nothing, and artifacts that collide.
+
+Two blocks of a search space have the same topology when their rows differ in nothing but the concurrency. In one
+configuration the second measurement is dropped from a plan; in two configurations both run. Either is a warning,
+because it may be meant.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from infx.errors import Level
+from infx.matrix.concurrency import expand_all
+from infx.matrix.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
+from infx.matrix.row_rules import Finding
+from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
+from infx.schema import dotted
+
+_P = TypeVar("_P", bound=Parallelism)
+_ANY = Concurrency(values=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """One item of a search space, `at` from the top of the file."""
+
+    config: Config
+    at: tuple[str | int, ...]
+    row: SearchRow
+    points: tuple[int, ...]
+
+
+def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Found]]:
+    """Each overlap once, at the later block, with the configuration that the block belongs to."""
+    groups: dict[Hashable, list[_Block]] = defaultdict(list)
+    for config in configs:
+        for at, scenario in iterate_scenarios(config):
+            for row in scenario.search_space:
+                block = _Block(
+                    config=config, at=row_path(at, row), row=row, points=expand_all(row.concurrency)
+                )
+                if len(set(block.points)) < len(block.points):
+                    yield config, _find_repeated(block)
+                groups[_topology(config, scenario, row)].append(block)
+    for blocks in groups.values():
+        for index, later in enumerate(blocks):
+            for earlier in blocks[:index]:
+                if common := sorted({*earlier.points} & {*later.points}):
+                    yield later.config, _find_common(earlier, later, common)
+
+
+def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
+    """Everything that a matrix row says but for its concurrency; what is left out is what it stands for."""
+    shape: tuple[object, ...]
+    if isinstance(scenario, AgenticScenario):
+        offloads = row.kv_offloading is KvOffloading.DRAM
+        shape = (scenario.dram_utilization if offloads else None,)
+    else:
+        shape = (scenario.isl, scenario.osl, bool(scenario.require_power))
+    plain = replace(
+        row,
+        index=0,
+        line=0,
+        concurrency=_ANY,
+        engine=_filled(row.engine),
+        worker=_filled(row.worker),
+        prefill=_filled(row.prefill),
+        decode=_filled(row.decode),
+        router=row.router or config.router,
+        kv_p2p_transfer=row.kv_p2p_transfer or config.kv_p2p_transfer,
+        kv_offloading=row.kv_offloading or KvOffloading.NONE,
+    )
+    same = (
+        config.image,
+        config.model,
+        config.model_prefix,
+        config.precision,
+        config.framework,
+        config.runner,
+        config.disagg,
+        config.srt_recipe_dir,
+    )
+    return same, shape, plain
+
+
+def _filled(engine: _P | None) -> _P | None:
+    if engine is None:
+        return None
+    return replace(engine, ep=engine.ep or 1, dp_attn=bool(engine.dp_attn))
+
+
+def _find_repeated(block: _Block) -> Found:
+    repeated = sorted({point for point in block.points if block.points.count(point) > 1})
+    finding = Finding(
+        at=("conc-list",),
+        message=f"names {_listed(repeated)} more than once",
+        hint="Keep each concurrency once; the others are dropped.",
+    )
+    return Found(rule="points-repeated", finding=finding, at=(*block.at, *finding.at), level=Level.WARNING)
+
+
+def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
+    concurrencies = f"concurrency {_listed(common)}"
+    if earlier.config.key == later.config.key:
+        rule = "points-overlap"
+        # The scenario is worth naming only if it is another one.
+        start = -2 if earlier.at[:-2] == later.at[:-2] else 2
+        where = f"{dotted(earlier.at[start:])} on line {earlier.row.line}"
+        finding = Finding(
+            message=f"{concurrencies} is measured by {where} already, with the same topology",
+            hint="Keep each concurrency in one of the blocks; the second is dropped.",
+        )
+    else:
+        rule = "rows-identical"
+        where = f"{earlier.config.key} ({earlier.config.path}:{earlier.row.line})"
+        finding = Finding(
+            message=f"{concurrencies} makes the same rows as {where}",
+            hint="Both run when both configurations are planned.",
+        )
+    return Found(rule=rule, finding=finding, at=later.at, level=Level.WARNING)
+
+
+def _listed(points: list[int]) -> str:
+    shown = [str(point) for point in points]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,213 @@
+"""What the fields of one search-space row demand of each other, and of the configuration around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
+
+# Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
+RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
+RESERVED_SETTINGS = ("SRT_RECIPE", "EVAL_SRT_RECIPE")
+NODE_SETTINGS = ("PREFILL_NODES", "DECODE_NODES")
+# The engine whose launcher reads CONFIG_FILE itself, whatever the row's shape.
+OWN_CONFIG_FILE = "llmd-vllm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a rule found. at: the way there from the rule's subject. message: no capital, no full stop."""
+
+    message: str
+    at: tuple[str | int, ...] = ()
+    hint: str | None = None
+
+
+RowRule: TypeAlias = Callable[[SearchRow, Config, FixedScenario | AgenticScenario], Iterator[Finding]]
+
+_SINGLE = ("tp",)
+_AGGREGATED = ("worker", "num-nodes")
+_ROLES = ("prefill", "decode")
+
+
+def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+    """Exactly the keys of one layout, and of one that the configuration allows."""
+    values = (row.engine, row.worker, row.prefill, row.decode, row.num_nodes)
+    names = ("tp", "worker", "prefill", "decode", "num-nodes")
+    found = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
+    if config.disagg and not config.multinode:
+        return  # said once, at the top
+    allowed: tuple[tuple[str, ...], ...] = (_AGGREGATED, _ROLES)
+    kind = "multinode: true without disagg"
+    if not config.multinode:
+        allowed, kind = (_SINGLE,), "multinode: false"
+    elif config.disagg:
+        allowed, kind = (_ROLES,), "disagg: true"
+    if set(found) not in map(set, allowed):
+        wanted = " or ".join(" with ".join(layout) for layout in allowed)
+        # The first key that belongs to no allowed layout is what the author has to look at.
+        foreign = [name for name in found if not any(name in layout for layout in allowed)]
+        yield Finding(
+            at=(foreign[0],) if foreign else (),
+            message=f"the row has {_joined(found)}; with {kind} a row has {wanted}",
+        )
+
+
+def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[Finding]:
+    conc = row.concurrency
+    ends = [name for name, value in (("conc-start", conc.start), ("conc-end", conc.end)) if value is not None]
+    both_forms = "either conc-list or conc-start with conc-end"
+    if conc.values is not None and ends:
+        yield Finding(
+            at=(ends[0],),
+            message=f"the row has conc-list and {_joined(tuple(ends))}; expected {both_forms}",
+            hint="Keep one of the two forms.",
+        )
+    elif conc.values is None and len(ends) < 2:
+        found = f"the row has {ends[0]} alone" if ends else "the row names no concurrency"
+        yield Finding(message=f"{found}; expected {both_forms}")
+
+
+def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[Finding]:
+    start, end = row.concurrency.start, row.concurrency.end
+    if start is not None and end is not None and start > end:
+        yield Finding(
+            at=("conc-start",),
+            message=f"conc-start {start} is more than conc-end {end}; expected at most {end}",
+        )
+
+
+def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+    if row.kv_p2p_transfer is not None and not config.multinode:
+        yield Finding(
+            at=("kv-p2p-transfer",),
+            message="one node has nobody to transfer KV cache to; expected only with multinode: true",
+            hint="Remove it.",
+        )
+
+
+def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding]:
+    if row.power is not None and isinstance(scenario, FixedScenario) and not config.multinode:
+        yield Finding(
+            at=("power",),
+            message="power of a fixed-seq-len row is measured on several nodes only",
+            hint="Remove it.",
+        )
+
+
+def _find_missing_offloading(row: SearchRow, _: Config, scenario: object) -> Iterator[Finding]:
+    if isinstance(scenario, AgenticScenario) and row.engine is not None and row.kv_offloading is None:
+        yield Finding(
+            message="kv-offloading is missing; an AgentX row on one node says none or dram",
+            hint="Add kv-offloading: none, or dram with a kv-offload-backend.",
+        )
+
+
+def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[Finding]:
+    if row.kv_offloading is KvOffloading.DRAM and row.kv_offload_backend is None:
+        yield Finding(
+            at=("kv-offloading",),
+            message="kv-offloading: dram needs a kv-offload-backend",
+            hint="Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}.",
+        )
+
+
+def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[Finding]:
+    if row.kv_offload_backend is not None and row.kv_offloading is not KvOffloading.DRAM:
+        said = row.kv_offloading.value if row.kv_offloading else "not set"
+        yield Finding(
+            at=("kv-offload-backend",),
+            message=f"a backend needs kv-offloading: dram; it is {said}",
+            hint="Set kv-offloading: dram or remove the backend.",
+        )
+
+
+def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[Finding]:
+    """Decode context parallelism splits the GPUs of tensor parallelism; it adds none."""
+    for at, engine in (((), row.engine), *_iterate_workers(row)):
+        if engine is not None and engine.tp % engine.dcp_size:
+            yield Finding(
+                at=(*at, "dcp-size"),
+                message=f"dcp-size {engine.dcp_size} does not divide tp {engine.tp}",
+            )
+
+
+def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[Finding]:
+    if row.prefill is None or row.decode is None:
+        return
+    for name, own, other in (("prefill", row.prefill, row.decode), ("decode", row.decode, row.prefill)):
+        if own.hardware is not None and other.hardware is None:
+            yield Finding(
+                at=(name, "hardware"),
+                message=f"only {name} names its hardware; expected on both roles or on none",
+            )
+
+
+def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+    own_file = {"CONFIG_FILE"} if config.framework == OWN_CONFIG_FILE else set()
+    has_recipe_keys = row.srt_recipe is not None or row.eval_srt_recipe is not None
+    for at, name, _value in _iterate_settings(row):
+        if name in RESERVED_SETTINGS:
+            yield Finding(
+                at=at,
+                message=f"{name} is set by the launcher; expected srt-recipe and eval-srt-recipe on the row",
+                hint="Move it there.",
+            )
+        elif name in RECIPE_SETTINGS and name not in own_file and (has_recipe_keys or row.worker):
+            other = "srt-recipe" if has_recipe_keys else "worker"
+            yield Finding(
+                at=at,
+                message=f"{name} names a recipe in the older way, {other} belongs to the newer; a row has one "
+                "of the two",
+                hint="Move the recipe to srt-recipe or eval-srt-recipe.",
+            )
+
+
+def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding]:
+    """PREFILL_NODES and DECODE_NODES replace the computed numbers, so they must be numbers, and agree."""
+    seen: dict[str, str] = {}
+    for at, name, value in _iterate_settings(row):
+        if name not in NODE_SETTINGS:
+            continue
+        if not (value.isascii() and value.isdigit() and len(value) < 6 and int(value) > 0):
+            yield Finding(at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999')
+        elif seen.setdefault(name, value) != value:
+            yield Finding(
+                at=at, message=f"{name} is {value} here and {seen[name]} before; expected one value"
+            )
+
+
+def _iterate_workers(row: SearchRow) -> Iterator[tuple[tuple[str], Worker]]:
+    for name, worker in (("worker", row.worker), ("prefill", row.prefill), ("decode", row.decode)):
+        if worker is not None:
+            yield (name,), worker
+
+
+def _iterate_settings(row: SearchRow) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """(path from the row, NAME, value) of every additional setting."""
+    for at, worker in _iterate_workers(row):
+        for index, setting in enumerate(worker.additional_settings or ()):
+            name, _, value = setting.partition("=")
+            yield (*at, "additional-settings", index), name, value
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return " and ".join(names) if names else "no layout"
+
+
+ROW_RULES: tuple[tuple[str, RowRule], ...] = (
+    ("row-layout", _find_wrong_layout),
+    ("conc-form", _find_wrong_concurrency),
+    ("conc-range", _find_reversed_range),
+    ("transfer-single-node", _find_single_node_transfer),
+    ("power-single-node", _find_power_of_one_node),
+    ("offload-missing", _find_missing_offloading),
+    ("offload-backend-missing", _find_missing_backend),
+    ("offload-backend-unused", _find_unused_backend),
+    ("dcp-size", _find_indivisible_tp),
+    ("hardware-roles", _find_half_named_hardware),
+    ("settings-reserved", _find_reserved_settings),
+    ("settings-nodes", _find_wrong_node_settings),
+)

@@ -1,0 +1,204 @@
+"""What the fields of one configuration demand of each other.
+
+Each rule is a function from a configuration, a scenario or a row to what it finds there; the tables at the end
+give it the id that problems carry. None of them needs a runner inventory or another configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from infx.errors import Level, Problem
+from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
+from infx.matrix.row_rules import ROW_RULES, Finding
+from infx.schema import dotted
+from infx.yaml12 import Document
+
+Scenario: TypeAlias = FixedScenario | AgenticScenario
+
+POWER_LENGTHS = (8192, 1024)  # isl and osl for which power can be required
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A finding with the rule that made it; `at` leads there from the top of the file."""
+
+    rule: str
+    finding: Finding
+    at: tuple[str | int, ...]
+    level: Level = Level.ERROR
+
+
+def state_problem(found: Found, document: Document) -> Problem:
+    """The finding as a problem of the file that it was made in."""
+    return Problem(
+        rule=found.rule,
+        message=f"{dotted(found.at)}: {found.finding.message}.",
+        path=document.path,
+        line=document.line(*found.at),
+        hint=found.finding.hint,
+        level=found.level,
+    )
+
+
+def check_config(config: Config) -> Iterator[Found]:
+    """Everything that is wrong with one configuration by itself."""
+    top = (config.key,)
+    for rule, find in CONFIG_RULES:
+        yield from _located(rule, find(config), top)
+    for at, scenario in iterate_scenarios(config):
+        for rule, find_in_scenario in SCENARIO_RULES:
+            yield from _located(rule, find_in_scenario(scenario), at)
+        for row in scenario.search_space:
+            for rule, find_in_row in ROW_RULES:
+                yield from _located(rule, find_in_row(row, config, scenario), row_path(at, row))
+
+
+def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], Scenario]]:
+    """Each scenario with the path to it from the top of the file."""
+    for fixed in config.fixed:
+        yield (config.key, "scenarios", ScenarioType.FIXED.value, fixed.index), fixed
+    for agentic in config.agentic:
+        yield (config.key, "scenarios", ScenarioType.AGENTIC.value, agentic.index), agentic
+
+
+def row_path(scenario_at: tuple[str | int, ...], row: SearchRow) -> tuple[str | int, ...]:
+    return (*scenario_at, "search-space", row.index)
+
+
+def iterate_rows(config: Config) -> Iterator[SearchRow]:
+    for _, scenario in iterate_scenarios(config):
+        yield from scenario.search_space
+
+
+def _located(rule: str, findings: Iterable[Finding], top: tuple[str | int, ...]) -> Iterator[Found]:
+    for finding in findings:
+        yield Found(rule=rule, finding=finding, at=(*top, *finding.at))
+
+
+def _find_nothing_to_measure(config: Config) -> Iterator[Finding]:
+    if not config.fixed and not config.agentic:
+        yield Finding(
+            at=("scenarios",),
+            message="nothing to measure; expected at least one scenario under fixed-seq-len or agentic-coding",
+        )
+
+
+def _find_single_node_disagg(config: Config) -> Iterator[Finding]:
+    if config.disagg and not config.multinode:
+        yield Finding(
+            at=("disagg",),
+            message="found true; a configuration with multinode: false runs prefill and decode together",
+            hint="Set multinode: true or remove disagg.",
+        )
+
+
+def _find_single_node_transfer(config: Config) -> Iterator[Finding]:
+    if config.kv_p2p_transfer is not None and not config.multinode:
+        yield Finding(
+            at=("kv-p2p-transfer",),
+            message="one node has nobody to transfer KV cache to; expected only with multinode: true",
+            hint="Remove it.",
+        )
+
+
+def _find_missing_transfer(config: Config) -> Iterator[Finding]:
+    """Prefill hands its KV cache to decode: somebody must carry it."""
+    if not (config.disagg and config.multinode) or config.kv_p2p_transfer is not None:
+        return
+    rows = list(iterate_rows(config))
+    lacking = [row for row in rows if row.kv_p2p_transfer is None]
+    if not lacking:
+        return
+    if len(lacking) == len(rows):
+        yield Finding(
+            message="disagg: true needs kv-p2p-transfer, here or on every row",
+            hint="Name the transfer engine, such as kv-p2p-transfer: nixl.",
+        )
+        return
+    for at, scenario in iterate_scenarios(config):
+        for row in scenario.search_space:
+            if row.kv_p2p_transfer is None:
+                yield Finding(
+                    at=row_path(at[1:], row),
+                    message="kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top",
+                    hint="Name the transfer engine on this row too, or once at the top.",
+                )
+
+
+def _find_router_at_both_levels(config: Config) -> Iterator[Finding]:
+    if config.router is not None:
+        lines = [row.line for row in iterate_rows(config) if row.router is not None]
+        yield from _find_both_levels("router", lines)
+
+
+def _find_transfer_at_both_levels(config: Config) -> Iterator[Finding]:
+    if config.kv_p2p_transfer is not None and config.multinode:
+        lines = [row.line for row in iterate_rows(config) if row.kv_p2p_transfer is not None]
+        yield from _find_both_levels("kv-p2p-transfer", lines)
+
+
+def _find_both_levels(name: str, lines: list[int]) -> Iterator[Finding]:
+    if lines:
+        rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_listed(lines)}"
+        yield Finding(
+            at=(name,),
+            message=f"stands here and on {rows}; expected at one level",
+            hint="Keep it at the top if all rows share it, else give each row its own.",
+        )
+
+
+def _find_agentic_runner(config: Config) -> Iterator[Finding]:
+    if config.agentic and not config.runner.startswith("cluster:"):
+        yield Finding(
+            at=("runner",),
+            message=f'found "{config.runner}"; AgentX needs a cluster:<id> label, because its memory budget '
+            "is that of one cluster's nodes",
+            hint="Name the cluster.",
+        )
+
+
+def _find_power_lengths(scenario: Scenario) -> Iterator[Finding]:
+    if isinstance(scenario, FixedScenario) and scenario.require_power:
+        lengths = (scenario.isl, scenario.osl)
+        if lengths != POWER_LENGTHS:
+            yield Finding(
+                at=("require-power",),
+                message=f"power can be required for isl 8192 and osl 1024 only; found isl {lengths[0]} and "
+                f"osl {lengths[1]}",
+                hint="Remove it.",
+            )
+
+
+def _find_missing_utilization(scenario: Scenario) -> Iterator[Finding]:
+    if isinstance(scenario, FixedScenario) or scenario.dram_utilization is not None:
+        return
+    lines = [row.line for row in scenario.search_space if row.kv_offloading is KvOffloading.DRAM]
+    if lines:
+        where = "line" if len(lines) == 1 else "lines"
+        yield Finding(
+            message=f"dram-utilization is missing; kv-offloading: dram on {where} {_listed(lines)} needs it",
+            hint="Give the share of a node's DRAM that may be used, such as dram-utilization: 0.80.",
+        )
+
+
+def _listed(lines: list[int]) -> str:
+    return ", ".join(map(str, lines))
+
+
+CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[Finding]]], ...] = (
+    ("scenarios-empty", _find_nothing_to_measure),
+    ("disagg-single-node", _find_single_node_disagg),
+    ("transfer-single-node", _find_single_node_transfer),
+    ("transfer-missing", _find_missing_transfer),
+    ("transfer-scope", _find_transfer_at_both_levels),
+    ("router-scope", _find_router_at_both_levels),
+    ("agentic-runner", _find_agentic_runner),
+)
+
+SCENARIO_RULES: tuple[tuple[str, Callable[[Scenario], Iterator[Finding]]], ...] = (
+    ("power-lengths", _find_power_lengths),
+    ("dram-utilization-missing", _find_missing_utilization),
+)

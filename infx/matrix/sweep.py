@@ -1,0 +1,111 @@
+"""Rows for options instead of a changelog: everything that a sweep of all configurations, or a test of some, runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from infx.errors import Problem, ProblemsError, suggest
+from infx.matrix.config import Config, Runners
+from infx.matrix.evals import EvalMode, keep_evals, select_evals
+from infx.matrix.expand import Limits, expand_config
+from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, select_nodes
+from infx.matrix.keys import resolve_keys
+from infx.matrix.row import Row
+from infx.matrix.trim import trim_rows
+from infx.policy.model import EvalProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What both commands share. exp_names: the rows wanted, by name; empty for all."""
+
+    profile: EvalProfile
+    wanted: Filter = field(default_factory=Filter)
+    limits: Limits = field(default_factory=Limits)
+    mode: EvalMode = EvalMode.MARKED
+    trim: bool = False
+    smoke: bool = False
+    exp_names: tuple[str, ...] = ()
+
+
+def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: Request) -> list[Row]:
+    """Every configuration that the filters leave, in the files' order; one without a wanted node is left out."""
+    chosen = select_configs(configs.values(), request.wanted, inventory)
+    return _finish(_expand(chosen, inventory, request, select_nodes), request)
+
+
+def sweep_keys(
+    configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: Request
+) -> list[Row]:
+    """The named configurations, in the order in which they are named. Raises ProblemsError for a name of nothing."""
+    keys, problems = resolve_keys(patterns, configs)
+    if problems:
+        raise ProblemsError(problems)
+    chosen = select_configs([configs[key] for key in keys], request.wanted, inventory)
+    rows = _expand(chosen, inventory, request, select_label_or_nodes)
+    return _finish(pick_names(rows, request.exp_names), request)
+
+
+def _expand(
+    configs: Iterable[Config],
+    inventory: Runners,
+    request: Request,
+    select: Callable[[str, Runners, str | None], list[str] | None],
+) -> list[Row]:
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    for config in configs:
+        nodes = select(config.runner, inventory, request.wanted.node_part)
+        try:
+            rows += expand_config(config, inventory, request.limits, nodes)
+        except ProblemsError as error:
+            problems += error.problems
+    if problems:
+        raise ProblemsError(problems)
+    return rows
+
+
+def _finish(rows: Sequence[Row], request: Request) -> list[Row]:
+    """Accuracy runs are chosen among all rows; only then is the list made shorter."""
+    if request.smoke:
+        return smoke_rows(rows, request.profile)
+    chosen = select_evals(rows, request.mode, request.profile)
+    if request.trim:
+        chosen = trim_rows(chosen)
+    return keep_evals(chosen) if request.mode in {EvalMode.SUBSET, EvalMode.ALL} else chosen
+
+
+def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
+    """Does anything run at all: the lightest point of every recipe, and its usual accuracy run at its usual concurrency."""
+    evals = [
+        replace(row, conc=row.conc if row.eval_conc is None else (row.eval_conc,), eval_all_concs=None)
+        for row in keep_evals(select_evals(rows, EvalMode.MARKED, profile))
+    ]
+    return trim_rows(replace(row, run_eval=False) for row in rows) + trim_rows(evals)
+
+
+def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """The rows of these experiment names, in the order of the rows. Each name must mean one row."""
+    if not names:
+        return list(rows)
+    count = Counter(row.exp_name for row in rows)
+    problems = [
+        _name_problem(name, "is asked for twice.", "Name it once.")
+        for name, times in Counter(names).items()
+        if times > 1
+    ]
+    for name in dict.fromkeys(names):
+        if count[name] == 0:
+            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, count)))
+        elif count[name] > 1:
+            text = f"means {count[name]} rows; expected one."
+            problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
+    if problems:
+        raise ProblemsError(problems)
+    return [row for row in rows if row.exp_name in names]
+
+
+def _name_problem(name: str, text: str, hint: str | None) -> Problem:
+    return Problem(rule="exp-name", message=f"The experiment name {name!r} {text}", hint=hint)

@@ -1,0 +1,110 @@
+"""Checks of the small files that stand beside configurations: models, thresholds, golden lengths, priorities.
+
+Whoever works with such a file reads it there; here is only what can be wrong with it before a GPU is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from datetime import date
+from typing import Any
+
+from infx import schema, yaml12
+from infx.errors import Problem, ProblemsError, suggest
+from infx.matrix.row_rules import Finding
+from infx.matrix.rules import Found, state_problem
+
+
+def check_models(data: bytes, path: str) -> list[Problem]:
+    """Dates must be days that exist, scenarios of a model those that the file lists."""
+    return _check("models", data, path, _find_in_models)
+
+
+def check_thresholds(data: bytes, path: str) -> list[Problem]:
+    return _check("eval-thresholds", data, path, lambda _: ())
+
+
+def check_golden_lengths(data: bytes, path: str) -> list[Problem]:
+    """A verification accepts at most every draft token, so a length is at most one more than the draft's."""
+    return _check("golden-al", data, path, _find_long_acceptance)
+
+
+def check_priorities(data: bytes, path: str, known_labels: Collection[str]) -> list[Problem]:
+    """known_labels: those of the policy, the only place that gives a label its meaning."""
+    return _check("ci-priority", data, path, lambda value: _find_unknown_labels(value, known_labels))
+
+
+def _check(
+    name: str,
+    data: bytes,
+    path: str,
+    find: Callable[[dict[str, Any]], Iterator[tuple[str, Finding]] | tuple[()]],
+) -> list[Problem]:
+    try:
+        document = yaml12.load_mapping(data, path, text_keys=name == "golden-al")
+    except ProblemsError as error:
+        return error.problems
+    if problems := schema.check(name, document):
+        return problems
+    return [
+        state_problem(Found(rule=rule, finding=finding, at=finding.at), document)
+        for rule, finding in find(document.value)
+    ]
+
+
+def _find_in_models(value: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
+    for at, day in _iterate_days(value):
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            yield "models-date", Finding(at=at, message=f"there is no day {day}")
+    for name, model in value["models"].items():
+        for scenario in model["scenarios"]:
+            if scenario not in value["scenarios"]:
+                yield (
+                    "models-scenario",
+                    Finding(
+                        at=("models", name, "scenarios", scenario),
+                        message=f'"{scenario}" is not among the scenarios',
+                        hint=suggest(scenario, value["scenarios"]) or "Add it to scenarios.",
+                    ),
+                )
+
+
+def _iterate_days(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for name, scenario in value["scenarios"].items():
+        if "deprecated" in scenario:
+            yield ("scenarios", name, "deprecated"), scenario["deprecated"]
+    for name, model in value["models"].items():
+        for key in ("added", "deprecated"):
+            if key in model:
+                yield ("models", name, key), model[key]
+        for scenario, own in model["scenarios"].items():
+            if "deprecated" in own:
+                yield ("models", name, "scenarios", scenario, "deprecated"), own["deprecated"]
+
+
+def _find_long_acceptance(value: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
+    for model, modes in value.items():
+        for mode, lengths in modes.items():
+            for draft, mean in lengths.items():
+                if mean > int(draft) + 1:
+                    message = f"{mean} tokens are more than a draft of {draft} can yield; expected at most {int(draft) + 1}"
+                    yield "golden-al-length", Finding(at=(model, mode, draft), message=message)
+
+
+def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Iterator[tuple[str, Finding]]:
+    for at, label in _iterate_labels(value.get("labels", {})):
+        if label not in known:
+            hint = suggest(label, known) or "Add it to labels.control of the policy."
+            message = f'"{label}" is no label of the policy'
+            yield "priority-label", Finding(at=("labels", *at), message=message, hint=hint)
+
+
+def _iterate_labels(labels: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for section, settings in labels.items():
+        if "name" in settings:
+            yield (section, "name"), settings["name"]
+        for key in ("names", "waived-by"):
+            for index, label in enumerate(settings.get(key, ())):
+                yield (section, key, index), label

@@ -1,0 +1,36 @@
+"""The lightest point of every recipe: what a trimmed sweep runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+
+from infx.matrix.row import Row
+
+
+def trim_rows(rows: Iterable[Row]) -> list[Row]:
+    """One row for each recipe, and for each accuracy task of it that runs alone, with its lowest concurrency.
+
+    A list of concurrencies becomes its lowest one; the first of equals stays. If any row of the recipe was to be
+    evaluated, the one that stays is.
+    """
+    groups: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        task = (row.eval_framework, row.eval_suite) if row.eval_only else None
+        groups.setdefault((row.recipe, task), []).append(row)
+    return [_lightest(group) for group in groups.values()]
+
+
+def _lightest(group: list[Row]) -> Row:
+    row = min(group, key=lambda row: min(row.conc))
+    lowest = min(row.conc)
+    if marked := next((row for row in group if row.run_eval), None):
+        row = replace(
+            row,
+            run_eval=True,
+            eval_conc=None if marked.eval_conc is None else lowest,
+            eval_all_concs=True if any(other.eval_all_concs for other in group) else row.eval_all_concs,
+            eval_framework=marked.eval_framework,
+            eval_suite=marked.eval_suite,
+        )
+    return replace(row, conc=(lowest,))
