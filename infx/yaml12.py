@@ -290,7 +290,9 @@ class _Builder:
             self.expanded += size
             if self.expanded > MAX_EXPANDED_NODES:
                 text = f"The aliases expand to more than {MAX_EXPANDED_NODES:,} values."
-                raise ProblemsError([_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)])
+                raise ProblemsError(
+                    [_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)]
+                )
             return value
         before = self.expanded
         self.done[key] = (None, 0)

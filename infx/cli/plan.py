@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from infx.cli.options import policy_option
-from infx.errors import InfxError, UsageError
+from infx.errors import InfxError, ProblemsError, UsageError
 from infx.git import Git
 from infx.policy.model import Effect, Policy, Scope
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def plan(base_ref: str, head_ref: str, policy: Policy, **options: Any) -> None:
     """Plan the sweep that a changelog delta asks for."""
     from infx.cli.report import print_problems
-    from infx.matrix.filters import find_unserved
+    from infx.matrix.load import check_runners, find_unserved
     from infx.matrix.plan import plan_delta
     from infx.matrix.render import render_plan
 
@@ -42,9 +42,10 @@ def plan(base_ref: str, head_ref: str, policy: Policy, **options: Any) -> None:
     git = Git(Path.cwd())
     base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
     delta, inputs, base_inputs = _gather(git, base, head, policy)
+    if options["strict"] and (problems := check_runners(inputs)):
+        raise ProblemsError(problems)
     planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
-    unserved = find_unserved(inputs.configs.values(), inputs.runners)
-    print_problems((*planned.warnings, *unserved), os.environ)
+    print_problems((*planned.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
     for piece in render_plan(planned, base_ref=base, head_ref=head):
         click.echo(piece, nl=False)
     click.echo()
