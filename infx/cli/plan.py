@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, **options: Any) -> None:
         raise ProblemsError(problems)
     planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
     print_problems((*planned.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
-    for piece in render_plan(planned, base_ref=base, head_ref=head):
-        click.echo(piece, nl=False)
+    sys.stdout.writelines(render_plan(planned, base_ref=base, head_ref=head))
     click.echo()
 
 
