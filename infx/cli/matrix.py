@@ -171,10 +171,10 @@ def _read(path: str) -> bytes:
 def _print(rows: Sequence[Row], inputs: Inputs) -> None:
     """Rows as a JSON array, one a line, on stdout; warnings on stderr."""
     from infx.cli.report import print_problems
-    from infx.matrix.filters import find_unserved
+    from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows
 
     used = {row.recipe.runner for row in rows}
     configs = [config for config in inputs.configs.values() if config.runner in used]
-    print_problems(find_unserved(configs, inputs.runners), os.environ)
+    print_problems(find_unserved(inputs, configs), os.environ)
     click.echo(render_rows(rows))
