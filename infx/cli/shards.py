@@ -120,7 +120,14 @@ def show(folder: Path, row_id: str) -> None:
 @row.command()
 @_plan_folder
 @click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
-@click.option("--format", "form", type=click.Choice(["shell", "json"]), default="shell", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["shell", "json"]),
+    default="shell",
+    show_default=True,
+    help="Lines to source, or an object.",
+)
 @policy_option
 def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     """Print a row as environment variables, quoted for a shell."""
