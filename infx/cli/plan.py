@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--fast", is_flag=True, help="Short AgentX replays.")
 @click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided, beside the flags.")
 @click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
-@click.option("--eval-profile", default="default", show_default=True, metavar="NAME")
+@click.option("--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy.")
 @policy_option
 @format_option
 def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:

@@ -7,8 +7,9 @@ One dataclass for each section of the file; field names are the file's keys with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class Scope(StrEnum):
@@ -42,8 +43,10 @@ class ModifierLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
+    """Replaced as a whole: a repository that gives its own labels has no others."""
+
     primary: Mapping[str, PrimaryLabel]
-    modifiers: Mapping[str, ModifierLabel]
+    modifiers: Mapping[str, ModifierLabel] = field(default_factory=lambda: MappingProxyType({}))
     control: tuple[str, ...] = ()
 
     @property
