@@ -28,6 +28,7 @@ COMMANDS = {
         "infx.cli.approve:approve",
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
+    "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

@@ -46,7 +46,9 @@ class Snapshot:
 
 
 class Hub(RunActions):
-    """folder: where the bare git repository is made; a temporary one if it is None. port: 0 for any."""
+    """folder: the bare git repository is made in it, as `owner/name.git`; a temporary one if it is None.
+    port: 0 for any that is free.
+    """
 
     def __init__(
         self,
@@ -57,8 +59,10 @@ class Hub(RunActions):
         port: int = 0,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
+        self._server = HubServer(self, port)  # first: a taken port leaves nothing behind
         self._temporary = Path(tempfile.mkdtemp(prefix="infx-hub-")) if folder is None else None
-        super().__init__(repository, folder or self._temporary or Path(), branch=branch, clock=clock)
+        where = (folder or self._temporary or Path()) / f"{repository}.git"
+        super().__init__(repository, where, branch=branch, clock=clock)
         self.faults = Faults()
         self.tokens: dict[str, Token] = {}
         self.log: list[Exchange] = []
@@ -67,7 +71,6 @@ class Hub(RunActions):
         self._used: Counter[str | None] = Counter()
         self._handled = threading.Condition()
         self._count = 0
-        self._server = HubServer(self, port)
         self.api = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
