@@ -29,6 +29,7 @@ COMMANDS = {
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
     "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
+    "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
