@@ -30,6 +30,10 @@ COMMANDS = {
     ),
     "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
+    "reconcile": (
+        "infx.cli.reconcile:reconcile",
+        "Bring what the bot says on pull requests in line with the facts.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

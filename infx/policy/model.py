@@ -93,10 +93,11 @@ class Greeting:
     """Said once on a pull request that touches benchmarks.
 
     adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
-    text links.
+    text links. phrase: how a sign-off begins.
     """
 
     marker: str
+    phrase: str
     codeowners: str
     checklist: str
     adopt: tuple[str, ...] = ()
