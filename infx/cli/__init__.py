@@ -28,6 +28,7 @@ COMMANDS = {
         "infx.cli.approve:approve",
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
+    "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
