@@ -34,6 +34,7 @@ COMMANDS = {
         "infx.cli.reconcile:reconcile",
         "Bring what the bot says on pull requests in line with the facts.",
     ),
+    "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

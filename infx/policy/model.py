@@ -56,9 +56,10 @@ class Labels:
 
 @dataclass(frozen=True, kw_only=True)
 class PrLink:
-    """placeholders: the words that stand for a pull request's own number until it has one."""
+    """placeholders: the words that stand for a pull request's own number until it has one. server: how links start."""
 
     placeholders: tuple[str, ...]
+    server: str
 
 
 @dataclass(frozen=True, kw_only=True)
