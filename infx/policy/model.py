@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.policy.reuse import ReusePolicy
+from infx.policy.signoff import SignoffPolicy
+
 
 class Scope(StrEnum):
     FULL = "full"
@@ -312,5 +315,7 @@ class Policy:
     estimates: Estimates
     limits: Limits
     workflows: Workflows
+    reuse: ReusePolicy
+    signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()
