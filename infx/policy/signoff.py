@@ -77,16 +77,12 @@ class Acceptance:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffPaths:
-    """Files and folders. checklists, thresholds, golden, models, waivers: what checks judge by, always of the
-    target branch; of the checklists the first is the one that is linked, the others are translations. prose:
-    globs of files whose added lines serve nothing. recipes: globs of the files that serve a configuration, with
+    """Files and folders. checklists: the first is the one that is linked, the others are its translations.
+    waivers: a folder. prose: globs of files whose added lines serve nothing. recipes: globs of the files that serve a configuration, with
     its fields in braces: {model-prefix}, {precision}, {hardware}, {framework}.
     """
 
     checklists: tuple[str, ...]
-    thresholds: str
-    golden: str
-    models: str
     waivers: str
     prose: tuple[str, ...]
     recipes: tuple[str, ...]

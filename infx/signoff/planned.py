@@ -8,7 +8,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from infx.matrix.config import AgenticScenario, Config, KvOffloading, SpecDecoding
+from infx.matrix.config import (
+    AgenticScenario,
+    Config,
+    FixedScenario,
+    KvOffloading,
+    SearchRow,
+    SpecDecoding,
+)
 from infx.matrix.family import family_of
 from infx.matrix.jobs import describe_row
 from infx.matrix.names import AGENTIC, name_sequence
@@ -64,7 +71,6 @@ class PlannedRow:
 def describe_planned(row_id: str, row: Row) -> PlannedRow:
     recipe = row.recipe
     workload = recipe.workload
-    agentic = isinstance(workload, AgenticWorkload)
     return PlannedRow(
         id=row_id,
         family=family_of(row),
@@ -82,10 +88,14 @@ def describe_planned(row_id: str, row: Row) -> PlannedRow:
         conc=row.conc,
         recipe=_digest(render_recipe(recipe)),
         disagg=recipe.disagg,
-        offload=agentic and workload.kv_offloading is not KvOffloading.NONE,
+        offload=_offloads(workload),
         evaluated=_evaluated(row),
         hardware=_hardware(recipe.layout),
     )
+
+
+def _offloads(workload: FixedWorkload | AgenticWorkload) -> bool:
+    return isinstance(workload, AgenticWorkload) and workload.kv_offloading is not KvOffloading.NONE
 
 
 def _evaluated(row: Row) -> tuple[int, ...]:
@@ -167,8 +177,7 @@ class ConfigChange:
 
 
 def describe_config(config: Config) -> ConfigState:
-    rows = [(s, row) for s in (*config.fixed, *config.agentic) for row in s.search_space]
-    drafting = [scenario for scenario, row in rows if row.spec_decoding is not SpecDecoding.NONE]
+    drafting = [scenario for scenario, row in _searches(config) if row.spec_decoding is not SpecDecoding.NONE]
     return ConfigState(
         path=config.path,
         line=config.line,
@@ -202,16 +211,20 @@ def _recipes(config: Config) -> set[str]:
     """Files by their path in the repository, without the selector behind a colon."""
     found: set[str] = set()
     folder = f"{config.srt_recipe_dir.rstrip('/')}/" if config.srt_recipe_dir else ""
-    for scenario in (*config.fixed, *config.agentic):
-        for row in scenario.search_space:
-            for name in (row.srt_recipe, row.eval_srt_recipe):
-                if name:
-                    found.add(folder + name.partition(":")[0])
-            for worker in (row.worker, row.prefill, row.decode):
-                for setting in (worker.additional_settings or ()) if worker else ():
-                    if setting.startswith(_RECIPE_SETTINGS):
-                        found.add(setting.partition("=")[2].partition(":")[0])
+    for _, row in _searches(config):
+        for name in (row.srt_recipe, row.eval_srt_recipe):
+            if name:
+                found.add(folder + name.partition(":")[0])
+        for worker in (row.worker, row.prefill, row.decode):
+            for setting in (worker.additional_settings or ()) if worker else ():
+                if setting.startswith(_RECIPE_SETTINGS):
+                    found.add(setting.partition("=")[2].partition(":")[0])
     return found
+
+
+def _searches(config: Config) -> list[tuple[FixedScenario | AgenticScenario, SearchRow]]:
+    fixed = [(scenario, row) for scenario in config.fixed for row in scenario.search_space]
+    return [*fixed, *((scenario, row) for scenario in config.agentic for row in scenario.search_space)]
 
 
 def _settings(config: Config) -> Any:
