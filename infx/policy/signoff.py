@@ -126,6 +126,14 @@ class SignoffPolicy:
     checks: Mapping[str, CheckPolicy]
     status: str | None = None
 
+    @cached_property
+    def chat_evidence_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.chat_evidence)
+
+    @cached_property
+    def draft_tokens_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.draft_tokens)
+
     def find_bad_expressions(self) -> list[tuple[str, str]]:
         """Expressions that Python does not understand, each with what is wrong with it."""
         rules = (self.architecture, self.chat, self.patches, self.draft)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from infx.comments import escape
+from infx import escape
 from infx.policy.signoff import Status
 
 MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment

@@ -8,14 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from infx.matrix.config import (
-    AgenticScenario,
-    Config,
-    FixedScenario,
-    KvOffloading,
-    SearchRow,
-    SpecDecoding,
-)
+from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, SpecDecoding
 from infx.matrix.family import family_of
 from infx.matrix.jobs import describe_row
 from infx.matrix.names import AGENTIC, name_sequence

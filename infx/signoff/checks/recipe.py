@@ -111,8 +111,7 @@ def _compare(
         for change in affected
         if change.after and not change.adds_points_only
     ]
-    for file in scripts:
-        places.append(f"{file.path}:{file.added[0].number}" if file.added else file.path)
+    places += [f"{file.path}:{file.added[0].number}" if file.added else file.path for file in scripts]
     text = f"The recipe is there; whether its settings match is for a human to compare: {name_all(places)}."
     return warned(text, *links, evidence=[*evidence, *(f"compare {place}" for place in places)])
 
