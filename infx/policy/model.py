@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from infx.policy.reuse import ReusePolicy
+from infx.policy.signoff import SignoffPolicy
+
 
 class Scope(StrEnum):
     FULL = "full"
@@ -317,5 +320,7 @@ class Policy:
     estimates: Estimates
     limits: Limits
     workflows: Workflows
+    reuse: ReusePolicy
+    signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()
