@@ -29,6 +29,12 @@ COMMANDS = {
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
     "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
+    "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
+    "reconcile": (
+        "infx.cli.reconcile:reconcile",
+        "Bring what the bot says on pull requests in line with the facts.",
+    ),
+    "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

@@ -37,7 +37,14 @@ def show(folder: Path, row_id: str) -> None:
 @row.command()
 @plan_folder_option
 @_row_id
-@click.option("--format", "form", type=click.Choice(["shell", "json"]), default="shell", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["shell", "json"]),
+    default="shell",
+    show_default=True,
+    help="Lines to source, or an object.",
+)
 @policy_option
 def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     """Print a row as environment variables, quoted for a shell."""
