@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from infx import actions
-from infx.cli.options import connect_to, format_option, policy_option
+from infx.cli.github import Connect, github_options
+from infx.cli.options import format_option, policy_option
 from infx.cli.plan_folder import lines_of
 from infx.cli.report import report as report_problems
 from infx.policy.model import Policy
@@ -31,20 +32,17 @@ _artifacts = click.option(
     "--artifacts", required=True, type=_folder, help="Downloaded artifacts, a folder for each."
 )
 _run = click.option("--run", type=click.IntRange(min=1), help="Fetch what the folder lacks from this run.")
-_repo = click.option(
-    "--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote."
-)
 
 
 @results.command()
 @_plan
 @_artifacts
 @_run
-@_repo
 @click.option(
     "--out", required=True, type=_folder, help="Where results_bmk and eval_results_all are written."
 )
 @policy_option
+@github_options
 @format_option
 @click.pass_context
 def collect(
@@ -52,7 +50,7 @@ def collect(
     plan: Path,
     artifacts: Path,
     run: int | None,
-    repo: str | None,
+    connect: Connect,
     out: Path,
     policy: Policy,
     *,
@@ -61,7 +59,7 @@ def collect(
     """Set artifacts against the plan: publish good rows, name bad ones, list what is missing."""
     from infx.results.collect import list_problems, render_files
 
-    collection = gather(plan, artifacts, run, repo, policy)
+    collection = gather(plan, artifacts, run, connect)
     for name, text in render_files(collection).items():
         target = out / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,18 +72,18 @@ def collect(
 @_plan
 @_artifacts
 @_run
-@_repo
 @policy_option
-def report(plan: Path, artifacts: Path, run: int | None, repo: str | None, policy: Policy) -> None:
+@github_options
+def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, policy: Policy) -> None:
     """Print the run's summary as Markdown: counts, failures, what is missing, results."""
     from infx.results.report import render_report
 
-    text = render_report(gather(plan, artifacts, run, repo, policy))
+    text = render_report(gather(plan, artifacts, run, connect))
     actions.write_summary(os.environ, text)
     click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, nl=False)
 
 
-def gather(plan: Path, artifacts: Path, run: int | None, repo: str | None, policy: Policy) -> Collection:
+def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect) -> Collection:
     from infx.artifacts import read_folder
     from infx.matrix.folder import JOBS, read_jobs
     from infx.results.collect import artifact_name, collect
@@ -95,7 +93,7 @@ def gather(plan: Path, artifacts: Path, run: int | None, repo: str | None, polic
     found = read_folder(artifacts)
     if run is not None:
         lacking = {artifact_name(job) for job in jobs} - {artifact.name for artifact in found}
-        found += fetch(connect_to(repo, policy), run, lacking)
+        found += fetch(connect(), run, lacking)
     return collect(jobs, found)
 
 

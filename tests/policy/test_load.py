@@ -197,9 +197,9 @@ def sections(
         if dataclasses.is_dataclass(hint):
             yield from sections(below, hint, f"{path}{key}.", merged and key != "labels")
         elif typing.get_origin(hint) is Mapping and dataclasses.is_dataclass(arguments[1]):
-            yield from sections(
-                {**found, "at": child["additionalProperties"]}, arguments[1], f"{path}{key}.*.", False
-            )
+            # Names that are the repository's own, or a closed set of names that all have the same shape.
+            value = next(iter(child.get("properties", {}).values()), child["additionalProperties"])
+            yield from sections({**found, "at": value}, arguments[1], f"{path}{key}.*.", False)
         elif typing.get_origin(hint) is tuple and dataclasses.is_dataclass(arguments[0]):
             yield from sections({**found, "at": child["items"]}, arguments[0], f"{path}{key}[].", False)
 
