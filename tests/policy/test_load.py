@@ -198,8 +198,9 @@ def sections(
             yield from sections(below, hint, f"{path}{key}.", merged and key != "labels")
         elif typing.get_origin(hint) is Mapping and dataclasses.is_dataclass(arguments[1]):
             # Names that are the repository's own, or a closed set of names that all have the same shape.
-            value = next(iter(child.get("properties", {}).values()), child["additionalProperties"])
-            yield from sections({**found, "at": value}, arguments[1], f"{path}{key}.*.", False)
+            closed = child.get("properties", {})
+            value = next(iter(closed.values()), child["additionalProperties"])
+            yield from sections({**found, "at": value}, arguments[1], f"{path}{key}.*.", bool(closed))
         elif typing.get_origin(hint) is tuple and dataclasses.is_dataclass(arguments[0]):
             yield from sections({**found, "at": child["items"]}, arguments[0], f"{path}{key}[].", False)
 
