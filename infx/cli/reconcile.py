@@ -140,7 +140,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
 
 def _summary(report: Report) -> str:
     """For the job's page; what a read-only token could not post stands there in full."""
-    from infx.comments.escape import code
+    from infx.escape import code
     from infx.reconcile.actions import CreateComment, UpdateComment
 
     parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]

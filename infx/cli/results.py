@@ -50,9 +50,9 @@ def collect(
     plan: Path,
     artifacts: Path,
     run: int | None,
+    connect: Connect,
     out: Path,
     policy: Policy,
-    connect: Connect,
     *,
     as_json: bool,
 ) -> None:
@@ -74,7 +74,7 @@ def collect(
 @_run
 @policy_option
 @github_options
-def report(plan: Path, artifacts: Path, run: int | None, policy: Policy, connect: Connect) -> None:
+def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, policy: Policy) -> None:
     """Print the run's summary as Markdown: counts, failures, what is missing, results."""
     from infx.results.report import render_report
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.comments.escape import code, fenced, foreign, table_code
+from infx.escape import code, fenced, foreign, table_code
 
 HOSTILE = [
     "@amy and @acme/core, see #12, acme/bench#3, GH-5 and gh-77",

@@ -197,9 +197,10 @@ def sections(
         if dataclasses.is_dataclass(hint):
             yield from sections(below, hint, f"{path}{key}.", merged and key != "labels")
         elif typing.get_origin(hint) is Mapping and dataclasses.is_dataclass(arguments[1]):
-            yield from sections(
-                {**found, "at": child["additionalProperties"]}, arguments[1], f"{path}{key}.*.", False
-            )
+            # Names that are the repository's own, or a closed set of names that all have the same shape.
+            closed = child.get("properties", {})
+            value = next(iter(closed.values()), child["additionalProperties"])
+            yield from sections({**found, "at": value}, arguments[1], f"{path}{key}.*.", bool(closed))
         elif typing.get_origin(hint) is tuple and dataclasses.is_dataclass(arguments[0]):
             yield from sections({**found, "at": child["items"]}, arguments[0], f"{path}{key}[].", False)
 

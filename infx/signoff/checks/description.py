@@ -21,7 +21,8 @@ _COUNT = re.compile(
 _IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:[\w][\w.-]*)(?![\w/])")
 _RUN = re.compile(r"/actions/runs/(\d{1,18})(?!\d)")
 _NOTHING = re.compile(
-    r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b", re.IGNORECASE
+    r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
+    re.IGNORECASE,
 )
 _PERFORMANCE = re.compile(
     r"(?<![\w.])\d+(?:\.\d+)?\s*(?:%|x\b|×)\s*(?:faster|slower|higher|lower|more|less|better|gain|speed-?up|improvement|throughput)"
