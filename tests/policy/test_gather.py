@@ -34,9 +34,9 @@ def hub() -> Iterator[Hub]:
 
 
 def gather(hub: Hub, event: Event | None = None, **options: Any) -> Facts:
-    """Facts about the event, by default the newest one of the hub; the log then holds only these requests."""
+    """Facts about the event, by default the newest of a pull request; the log then holds only these requests."""
     if event is None:
-        newest = hub.state.events[-1]
+        newest = [event for event in hub.state.events if event.name == "pull_request"][-1]
         event = parse_event(newest.name, newest.payload, run_id=900)
     hub.clear_log()
     token = hub.workflow_token(pull_requests="read", contents="read", actions="read", statuses="read")
