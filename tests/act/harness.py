@@ -24,6 +24,7 @@ from infx.hub.hub import Hub
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = Path(__file__).with_name("stand-in")
+_ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
 _STAND_INS = {
     "actions/checkout": "checkout",
     "actions/upload-artifact": "upload",
@@ -40,6 +41,11 @@ class Outcome:
     summaries: Sequence[str]
     log: str
     artifacts: Path
+
+    @property
+    def rows(self) -> list[str]:
+        """Names of the jobs of rows, the first first."""
+        return [name for name in self.jobs if _ROW.match(name)]
 
     def artifact(self, name: str) -> dict[str, str]:
         folder = self.artifacts / name
@@ -143,7 +149,7 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
         if record.get("command") == "summary":
             summaries.append(record["content"])
         if "jobResult" in record:
-            jobs[record["job"].rsplit("/", 1)[-1]].append(record["jobResult"])
+            jobs[_last_segment(record["job"])].append(record["jobResult"])
     return Outcome(
         code=done.returncode,
         jobs=dict(jobs),
@@ -151,6 +157,12 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
         log=done.stdout + done.stderr,
         artifacts=artifacts,
     )
+
+
+def _last_segment(name: str) -> str:
+    """act writes `workflow/job/callee`; a row's own name may hold a `/` too, and starts with its id."""
+    row = _ROW.search(name)
+    return row[0].strip() if row else name.rsplit("/", 1)[-1]
 
 
 def _git(folder: Path, *arguments: str) -> None:
