@@ -6,6 +6,7 @@ which exit code the process ends (0 done, 1 refused, 2 usage, 3 unavailable, 4 a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -72,7 +73,10 @@ class InfxError(Exception):
 
     @property
     def problems(self) -> list[Problem]:
-        return [Problem(rule=type(self).__name__, message=self.message, hint=self.hint, path=self.where)]
+        """The rule is the class's name: `missing-revision` of MissingRevisionError."""
+        words = re.findall("[A-Z][a-z]+", type(self).__name__.removesuffix("Error"))
+        rule = "-".join(words).lower()
+        return [Problem(rule=rule, message=self.message, hint=self.hint, path=self.where)]
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)

@@ -78,7 +78,9 @@ def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document
     """Like `load`, for files whose root must be a mapping."""
     document = load(data, path, text_keys=text_keys)
     if not isinstance(document.value, dict):
-        found = "nothing" if document.value is None else f"a {type(document.value).__name__}"
+        found = {type(None): "nothing", list: "a list", str: "text", bool: "true or false"}.get(
+            type(document.value), "a number"
+        )
         raise ProblemsError([_problem(path, 1, "yaml-root", f"The file holds {found}; expected a mapping.")])
     return document
 
@@ -194,14 +196,17 @@ def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
 
 def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    lines = data.splitlines()
     line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
+    line = min(
+        line, first_line + max(len(lines), 1) - 1
+    )  # what is missing at the end is missing on the last line
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
     if "single document" in text:
         return _several_documents(path, line)
-    lines = data.splitlines()
-    if line - first_line < len(lines) and re.match(rb" *\t", lines[line - first_line]):
+    if lines and re.match(rb" *\t", lines[line - first_line]):
         hint = "Indent with spaces instead of tabs."
     return _problem(path, line, "yaml-syntax", f"This is not YAML: {text}.", hint)
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import shutil
-import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
 
-import click
-
-from infx import actions
 from infx.cli.report import as_rows, print_json, print_problems, print_text
+from infx.cli.tables import Cell, Column, print_table
 from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import Summary
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-# Columns beyond a terminal's edge help nobody; a file or a log has no edge.
-_LOG_WIDTH = 200
 
 
 def show(
@@ -29,8 +19,7 @@ def show(
     """Print the table or JSON on stdout and the problems on stderr; return the exit code."""
     ordered = sort_problems(problems)
     if not as_json:
-        text = _render(configs)
-        click.echo(actions.neutralise(text) if actions.is_actions(environ) else text)
+        print_table(_COLUMNS, [_section(found) for _, found in groupby(configs, key=lambda one: one.path)])
     print_problems(ordered, environ)
     if as_json:
         print_json({**as_rows(ordered), "configs": [_as_row(config) for config in configs]})
@@ -57,34 +46,19 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _render(configs: Sequence[Summary]) -> str:
-    from rich.console import Console
+_COLUMNS = (
+    *(
+        Column(name=name)
+        for name in ("configuration", "model", "runner", "framework", "precision", "scenarios")
+    ),
+    Column(name="rows", number=True),
+    Column(name="problems"),
+)
 
-    is_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if is_terminal else _LOG_WIDTH
-    out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=is_terminal, highlight=False)
-    console.print(_build_table(configs))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
-
-def _build_table(configs: Sequence[Summary]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("configuration", no_wrap=True, ratio=None, min_width=30)
-    for name in ("model", "runner", "framework", "precision", "scenarios"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("problems", no_wrap=True)
-    path = None
-    for config in configs:
-        if config.path != path:
-            table.add_section()
-            path = config.path
-        cells = (
+def _section(configs: Iterable[Summary]) -> list[list[str | Cell]]:
+    return [
+        [
             config.key,
             config.model_prefix,
             config.runner,
@@ -92,21 +66,13 @@ def _build_table(configs: Sequence[Summary]) -> Table:
             config.precision,
             ", ".join(config.scenarios),
             "?" if config.rows is None else str(config.rows),
-        )
-        # Text, not strings: nothing in a foreign file may act as markup or move the cursor.
-        table.add_row(*(Text(_plain(cell)) for cell in cells), _state(config))
-    return table
+            _state(config),
+        ]
+        for config in configs
+    ]
 
 
-def _state(config: Summary) -> Any:
-    from rich.text import Text
-
+def _state(config: Summary) -> str | Cell:
     if config.errors:
-        return Text(_count(config.errors, "error"), style="bold red")
-    return Text(_count(config.warnings, "warning"), style="yellow") if config.warnings else Text("")
-
-
-def _plain(text: str) -> str:
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+        return Cell(text=_count(config.errors, "error"), style="bold red")
+    return Cell(text=_count(config.warnings, "warning"), style="yellow") if config.warnings else ""
