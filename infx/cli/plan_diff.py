@@ -39,4 +39,4 @@ def plan_diff(before: Path, after: Path, as_json: bool) -> None:
         "removed": [render_row(row) for row in diff.removed],
         "changed": changed,
     }
-    print_json(values, ensure_ascii=False)
+    print_json(values)

@@ -131,7 +131,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
             "left": report.left,
             "requests": reconciler.github.requests.total,
         }
-        print_json(shown, ensure_ascii=False)
+        print_json(shown)
     for action in report.done:
         _say(str(action), err=as_json)
     _say(f"{len(chosen)} pull requests, {len(report.done)} changes, {reconciler.github.requests}.")

@@ -31,7 +31,7 @@ def show(folder: Path, row_id: str) -> None:
 
     job = find_job_in(folder, row_id)
     values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}
-    print_json(values, ensure_ascii=False)
+    print_json(values)
 
 
 @row.command()
@@ -52,7 +52,7 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
 
     values = project_job(find_job_in(folder, row_id), max_bytes=policy.limits.environment_bytes)
     if form == "json":
-        print_json(values, ensure_ascii=False)
+        print_json(values)
     else:
         click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items()))
 
