@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from infx.errors import Level, Problem, UsageError
+from infx.shorten import count_bytes, shorten
 
 MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
@@ -93,11 +94,9 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
     """Append to the step's summary, cut at a line so that the whole stays within GitHub's limit."""
     if not (name := environ.get("GITHUB_STEP_SUMMARY")):
         return
-    from infx.comments.fit import count_bytes, fit
-
     path = Path(name)
     room = MAX_SUMMARY - (path.stat().st_size if path.exists() else 0)
-    text = fit(markdown.rstrip("\n") + "\n", room, measure=count_bytes)
+    text = shorten(markdown.rstrip("\n") + "\n", room, measure=count_bytes)
     with path.open("a", encoding="utf-8", errors="replace") as file:
         file.write(text)
 

@@ -1,9 +1,8 @@
-"""Markdown cut to one of GitHub's limits, with everything closed that the cut left open."""
+"""A comment cut to GitHub's limit, with everything closed that the cut left open."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 _CUT = "\n*Cut here: {count} characters did not fit. 以下内容过长，已截断。*\n"
@@ -41,26 +40,18 @@ class _Open:
         return "".join(f"\n{part}\n" for part in reversed(self.stack))
 
 
-def count_bytes(text: str) -> int:
-    """The length that counts for files."""
-    return len(text.encode(errors="replace"))
-
-
-def fit(body: str, limit: int, *, measure: Callable[[str], int] = len) -> str:
-    """The body in at most `limit` characters, or whatever `measure` counts: whole lines, open code blocks and details
-    closed, and a note that says how many characters are missing. Whatever fits is returned as it is; where not even
-    the note fits, nothing is.
+def fit(body: str, limit: int) -> str:
+    """The body in at most `limit` characters: whole lines, open code blocks and details closed, and a note that
+    says how much is missing. Whatever fits is returned as it is.
     """
-    if measure(body) <= limit:
+    if len(body) <= limit:
         return body
-    kept, used, state = 0, 0, _Open()
-    best = (0, _CUT.format(count=len(body)).lstrip())
+    best, size, state = "", 0, _Open()
     for line in body.splitlines(keepends=True):
-        kept, used = kept + len(line), used + measure(line)
+        size += len(line)
         state = state.after(line.rstrip("\r\n"))
-        tail = state.closing() + _CUT.format(count=len(body) - kept)
-        if used + measure(tail) > limit:
+        tail = state.closing() + _CUT.format(count=len(body) - size)
+        if size + len(tail) > limit:
             break
-        best = (kept, tail)
-    text = body[: best[0]] + best[1]
-    return text if measure(text) <= limit else ""
+        best = body[:size] + tail
+    return best or _CUT.format(count=len(body)).lstrip()
