@@ -96,3 +96,14 @@ def test_the_core_asks_nothing_of_its_surroundings(path: Path) -> None:
 )
 def test_the_search_finds_what_it_looks_for(source: str, found: set[str]) -> None:
     assert asked(source) == found
+
+
+def test_the_map_names_every_module() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    table = page.partition("## Rooms")[2].partition("## ")[0]
+    named = [
+        name
+        for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, flags=re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(named) == sorted(modules() - {"__init__", "__main__"})
