@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.options import format_option, policy_option, repository_name
+from infx.cli.report import print_json
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -131,7 +131,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
             "left": report.left,
             "requests": reconciler.github.requests.total,
         }
-        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        print_json(shown)
     for action in report.done:
         _say(str(action), err=as_json)
     _say(f"{len(chosen)} pull requests, {len(report.done)} changes, {reconciler.github.requests}.")

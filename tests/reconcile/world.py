@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from infx.git import Git
 from infx.github.api import connect
@@ -167,7 +167,7 @@ class _Remembered(Clone):
         super().__init__(git)
         self._tip: str | None = None
         self._memory: Any = Memory(git)
-        self.git = self._memory
+        self.git = cast("Git", self._memory)  # for `Clone`, which only reads
         self._real = git
 
     def fetch(self, base_branch: str, numbers: Any) -> str:
