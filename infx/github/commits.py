@@ -30,9 +30,7 @@ class Commits(Endpoints):
 
     def matching_refs(self, prefix: str) -> dict[str, str]:
         """Full names (`refs/heads/…`) and SHAs of the refs that start with `heads/feat` or the like."""
-        items = self._list(
-            _anything, "git", "matching-refs", *prefix.split("/"), identity=lambda item: item["ref"]
-        )
+        items = self._get(list, "git", "matching-refs", *prefix.split("/"))  # all at once, without pages
         return {item["ref"]: convert.convert(_ref_sha, item) for item in items}
 
     def commit(self, sha: str) -> Commit:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from infx.github.connection import Connection
@@ -90,7 +91,8 @@ def _read(connection: Connection, listing: Listing) -> _Reading:
         if listing.until is not None and any(listing.until(item) for item in found):
             break
     total = listing.total if not totals else totals[-1]
-    return _Reading(items=items, pages=pages, total=total, moved=bool(totals) and min(totals) < totals[0])
+    shrank = any(later < earlier for earlier, later in pairwise(totals))
+    return _Reading(items=items, pages=pages, total=total, moved=shrank)
 
 
 def _pages(connection: Connection, listing: Listing) -> Iterator[Any]:
