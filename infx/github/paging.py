@@ -85,7 +85,7 @@ def _read(connection: Connection, listing: Listing) -> _Reading:
             totals.append(_total(page, listing))
         found = _items(page, listing)
         for item in found:
-            items.setdefault(listing.identity(item), item)
+            items.setdefault(_identity(item, listing), item)
         if listing.newest is not None and len(items) >= listing.newest:
             break
         if listing.until is not None and any(listing.until(item) for item in found):
@@ -110,6 +110,13 @@ def _items(page: Any, listing: Listing) -> list[Any]:
     if not isinstance(found, list):
         raise UnexpectedReplyError(f"GitHub answered {listing.path} with something that is not a list.")
     return found
+
+
+def _identity(item: Any, listing: Listing) -> object:
+    try:
+        return listing.identity(item)
+    except (KeyError, TypeError, AttributeError):
+        raise UnexpectedReplyError(f"GitHub's list {listing.path} holds something nameless.") from None
 
 
 def _total(page: Any, listing: Listing) -> int:
