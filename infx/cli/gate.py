@@ -14,7 +14,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import POLICY_PATH, format_option, policy_option
-from infx.cli.report import print_json
+from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, parse_event
@@ -103,12 +103,13 @@ def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
     width = max(len(name) for name, _ in found)
     lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
     lines += [f"  {name:<{width}}  {value}" for name, value in found]
-    click.echo(actions.neutralise("\n".join(lines)))
+    text = "\n".join(lines)
+    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
 
 
 def say(decision: Decision) -> None:
     """The sentence on stderr; on Actions a refusal is an annotation too."""
-    click.echo(actions.neutralise(decision.sentence), err=True)
+    print_text(decision.sentence, os.environ)
     if decision.refused and actions.is_actions(os.environ):
         from infx.errors import Problem
 
