@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from infx.policy.changelog import PrLink
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
 
@@ -55,14 +56,6 @@ class Labels:
     @property
     def names(self) -> frozenset[str]:
         return frozenset((*self.primary, *self.modifiers, *self.control))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrLink:
-    """placeholders: the words that stand for a pull request's own number until it has one. server: how links start."""
-
-    placeholders: tuple[str, ...]
-    server: str
 
 
 @dataclass(frozen=True, kw_only=True)
