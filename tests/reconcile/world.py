@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,9 +130,7 @@ class World:
             sleep=self.waited.append,
             budget=more.pop("budget", 900),
         )
-        clone = Clone(self.clone)
-        if memory:
-            clone = _Remembered(self.clone)
+        clone = _Remembered(self.clone) if memory else Clone(self.clone)
         place = Place(server="https://github.com", repository="acme/bench")
         return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
 
@@ -164,13 +162,11 @@ class World:
 
 class _Remembered(Clone):
     def __init__(self, git: Git) -> None:
-        super().__init__(git)
+        super().__init__(cast("Git", Memory(git)))
+        self._real = Clone(git)
         self._tip: str | None = None
-        self._memory: Any = Memory(git)
-        self.git = cast("Git", self._memory)  # for `Clone`, which only reads
-        self._real = git
 
-    def fetch(self, base_branch: str, numbers: Any) -> str:
+    def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
         if self._tip is None:
-            self._tip = Clone(self._real).fetch(base_branch, numbers)
+            self._tip = self._real.fetch(base_branch, numbers)
         return self._tip
