@@ -12,8 +12,8 @@ from infx.github.api import GitHub
 from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
 from infx.policy.model import Policy
-from infx.reconcile.actions import PushCommit
-from infx.reconcile.desired import desire, plan_actions
+from infx.reconcile.actions import Action, CancelRun, PushCommit
+from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Place
 from infx.reconcile.gather import MAX_READS, Gatherer
 
@@ -75,13 +75,21 @@ class Reconciler:
         return report
 
     def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        facts = gatherer.gather(number)
-        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
-        actions = plan_actions(desired, facts, self.policy)
+        desired, actions = self._plan(number, gatherer)
+        cancelled = [action for action in actions if isinstance(action, CancelRun)]
         if self.dry_run:
             report.done += actions
             return
-        Applier(self.github, self.policy, self.push).apply(actions, desired.comments, report)
+        applier = Applier(self.github, self.policy, self.push)
+        if cancelled:  # that changes the facts, so what is said follows from a second look
+            applier.apply(cancelled, (), report)
+            desired, actions = self._plan(number, gatherer)
+        applier.apply([action for action in actions if action not in cancelled], desired.comments, report)
+
+    def _plan(self, number: int, gatherer: Gatherer) -> tuple[Desired, tuple[Action, ...]]:
+        facts = gatherer.gather(number)
+        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
+        return desired, plan_actions(desired, facts, self.policy)
 
     def _must_stop(self) -> str | None:
         count, limit = self.github.requests, self.policy.limits.api_requests

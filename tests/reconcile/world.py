@@ -14,7 +14,6 @@ from infx.github.api import connect
 from infx.github.reconcile import Clone, Reconciler, Report
 from infx.hub import Hub
 from infx.hub.state import Pull, Run
-from infx.model import CommentKind
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from infx.reconcile.facts import Place
@@ -130,7 +129,7 @@ class World:
             sleep=self.waited.append,
             budget=more.pop("budget", 900),
         )
-        clone = _Remembered(self.clone) if memory else Clone(self.clone)
+        clone = more.pop("clone", None) or (_Remembered(self.clone) if memory else Clone(self.clone))
         place = Place(server="https://github.com", repository="acme/bench")
         return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
 
@@ -151,11 +150,19 @@ class World:
         return [(comment.body or "").split("\n")[0] for comment in found]
 
     def state(self) -> object:
-        """Everything that the bot may change, without times."""
+        """Everything that the bot may change, without times and the ids that GitHub gives."""
         state = self.hub.state
+        heads = {pull.head_sha for pull in state.pulls.values()}
         return (
-            sorted((c.id, c.author, c.body) for c in state.comments.values() if c.kind is CommentKind.ISSUE),
-            [(s.sha, s.context, s.state, s.description, s.target_url, s.creator) for s in state.statuses],
+            {n: [(c.author, c.body) for c in self.hub.comments_of(n)] for n in sorted(state.pulls)},
+            {
+                sha: [
+                    (s.context, s.state, s.description, s.target_url, s.creator)
+                    for s in state.statuses
+                    if s.sha == sha
+                ]
+                for sha in sorted(heads)
+            },
             sorted((run.id, run.status, run.conclusion) for run in state.runs.values()),
         )
 
