@@ -13,6 +13,7 @@ from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
+from infx.reconcile.changes import BranchReader
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Place
 from infx.reconcile.gather import MAX_READS, Gatherer
@@ -58,8 +59,11 @@ class Reconciler:
     def run(self, numbers: Sequence[int]) -> Report:
         """One pull request after another; what goes wrong with one does not keep the others from theirs."""
         report = Report()
-        base_sha = self.clone.fetch(self.policy.base_branch, numbers) if self.clone and numbers else None
-        gatherer = Gatherer(self.github, self.policy, self.clone.git if self.clone else None, base_sha)
+        branches = None
+        if self.clone and numbers:
+            tip = self.clone.fetch(self.policy.base_branch, numbers)
+            branches = BranchReader(clone=self.clone.git, policy=self.policy, place=self.place, base_sha=tip)
+        gatherer = Gatherer(self.github, self.policy, branches)
         for index, number in enumerate(numbers):
             if why := self._must_stop():
                 report.left, report.why_left = list(numbers[index:]), why

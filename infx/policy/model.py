@@ -90,7 +90,7 @@ class Greeting:
     """Said once on a pull request that touches benchmarks.
 
     adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
-    text links. phrase: how a sign-off begins.
+    text links. phrase: how a sign-off's first sentence begins, in English whatever the language around it.
     """
 
     marker: str

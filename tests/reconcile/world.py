@@ -83,10 +83,10 @@ class World:
 
     @classmethod
     def make(cls, folder: Path) -> World:
-        hub = Hub(folder / "acme" / "bench", clock=lambda: NOW)
+        hub = Hub(folder, clock=lambda: NOW)
         hub.is_limited = False
         hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
-        Git(folder).run("clone", "--quiet", str(folder / "acme" / "bench"), str(folder / "clone"))
+        Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         return cls(hub=hub, clone=Git(folder / "clone"))
 
     def pull(
