@@ -18,6 +18,10 @@ lint: .venv/dev
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/shellcheck .ci/run .github/actions/install.sh tests/act/stand-in/stand-in
+	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
+	@$(BIN)/zizmor --offline --quiet --persona auditor .github $(wildcard action.yml)
+	@$(BIN)/infx workflows check --format table
 
 bench: .venv/dev
 	@$(BIN)/python -m tests.bench

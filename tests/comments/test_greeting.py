@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import cmarkgfm  # type: ignore[import-untyped]  # a C extension without types
+import cmarkgfm
 import pytest
 
 from infx.comments.greeting import make_greeting, make_links, render

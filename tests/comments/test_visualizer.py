@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cmarkgfm  # type: ignore[import-untyped]  # a C extension without types
+import cmarkgfm
 import pytest
 
 from infx.comments.progress import Counts, Sweep, read_sweep
