@@ -116,7 +116,7 @@ class Git:
             raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
-            if output.stderr:  # about a revision that is merely missing, git says nothing
+            if output.code != 1 or b"error:" in output.stderr:  # a missing revision is no error to git
                 raise _explain(output, ("rev-parse",), self.directory)
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
