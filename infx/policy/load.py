@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
-import typing
-from collections.abc import Hashable, Mapping
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from infx import schema, yaml12
+from infx import saved, schema, yaml12
 from infx.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -118,33 +115,7 @@ def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Proble
     ]
 
 
-def _build(cls: type[_T], value: Any) -> _T:
-    """A frozen dataclass from the mapping that a schema has already approved."""
-    hints = _hints(typing.cast("Hashable", cls))
-    fields = {name: _convert(hint, value[key]) for name, (key, hint) in hints.items() if key in value}
-    return cls(**fields)
-
-
-@functools.cache
-def _hints(cls: Hashable) -> dict[str, tuple[str, Any]]:
-    return {
-        name: (name.replace("_", "-"), hint)
-        for name, hint in typing.get_type_hints(typing.cast("type", cls)).items()
-    }
-
-
-def _convert(hint: Any, value: Any) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (types.UnionType, typing.Union):
-        return None if value is None else _convert(next(a for a in arguments if a is not type(None)), value)
-    if origin is tuple:
-        return tuple(_convert(arguments[0], item) for item in value)
-    if origin is Mapping:
-        return types.MappingProxyType({key: _convert(arguments[1], item) for key, item in value.items()})
-    if origin is None and dataclasses.is_dataclass(hint):
-        return _build(typing.cast("type", hint), value)
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return hint(value)
-    if hint is float:
-        return float(value)
-    return value
+def _build(part: type[_T], values: Mapping[str, Any]) -> _T:
+    """A frozen dataclass from those keys of a mapping, approved by the schema, that it has fields for."""
+    keys = {field.name.replace("_", "-") for field in dataclasses.fields(cast("Any", part))}
+    return cast("_T", saved.from_json(part, {key: value for key, value in values.items() if key in keys}))

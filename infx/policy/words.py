@@ -8,7 +8,7 @@ from infx.policy.case import Case, join_words, shorten
 from infx.policy.event import EventName
 from infx.policy.model import Effect, Scope
 
-_EFFECTS = {
+EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
     Effect.EVALS_ONLY: "accuracy runs only",
     Effect.FAST: "shortened AgentX runs",
@@ -90,6 +90,6 @@ def describe_sweep(
         "full" if scope is Scope.FULL else "trimmed to the lowest concurrencies",
         "first a canary" if canary else "",
         "stopping at the first failure" if fail_fast else "",
-        *(_EFFECTS[effect] for effect in effects),
+        *(EFFECTS[effect] for effect in effects),
     ]
     return ", ".join(filter(None, parts)) + f" ({asked_by})"
