@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -16,11 +15,8 @@ from infx.cli.report import as_rows, print_json, print_problems, print_text
 from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import Summary
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-# Columns beyond a terminal's edge help nobody; a file or a log has no edge.
-_LOG_WIDTH = 200
+_COLUMNS = ("configuration", "model", "runner", "framework", "precision", "scenarios", "rows", "problems")
+_LEAST_NEEDED = ("precision", "framework", "model", "runner")
 
 
 def show(
@@ -29,7 +25,8 @@ def show(
     """Print the table or JSON on stdout and the problems on stderr; return the exit code."""
     ordered = sort_problems(problems)
     if not as_json:
-        text = _render(configs)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        text = "\n".join(_render(configs, width))
         click.echo(actions.neutralise(text) if actions.is_actions(environ) else text)
     print_problems(ordered, environ)
     if as_json:
@@ -57,56 +54,63 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _render(configs: Sequence[Summary]) -> str:
-    from rich.console import Console
+def _render(configs: Sequence[Summary], width: int | None) -> Iterator[str]:
+    """Lines of the table; where the terminal is too narrow, the columns that the key repeats go first.
 
-    is_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if is_terminal else _LOG_WIDTH
-    out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=is_terminal, highlight=False)
-    console.print(_build_table(configs))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def _build_table(configs: Sequence[Summary]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("configuration", no_wrap=True, ratio=None, min_width=30)
-    for name in ("model", "runner", "framework", "precision", "scenarios"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("problems", no_wrap=True)
+    Plain formatting, because drawing 200 rows with a table library takes longer than checking them.
+    """
+    cells = [_cells(config) for config in configs]
+    columns = list(_COLUMNS)
+    widths = {name: max(len(text) for text in (name, *(row[name] for row in cells))) for name in columns}
+    for name in _LEAST_NEEDED:
+        if width is not None and _total_width(columns, widths) > width:
+            columns.remove(name)
+    if width is not None and (excess := _total_width(columns, widths) - width) > 0:
+        widths["configuration"] = max(20, widths["configuration"] - excess)
+    yield click.style(_line({name: name for name in columns}, columns, widths), bold=True)
     path = None
-    for config in configs:
+    for config, row in zip(configs, cells, strict=True):
         if config.path != path:
-            table.add_section()
             path = config.path
-        cells = (
-            config.key,
-            config.model_prefix,
-            config.runner,
-            config.framework,
-            config.precision,
-            ", ".join(config.scenarios),
-            "?" if config.rows is None else str(config.rows),
-        )
-        # Text, not strings: nothing in a foreign file may act as markup or move the cursor.
-        table.add_row(*(Text(_plain(cell)) for cell in cells), _state(config))
-    return table
+            yield click.style(_plain(path), dim=True)
+        color = "red" if config.errors else "yellow" if config.warnings else None
+        yield click.style(_line(row, columns, widths), fg=color)
 
 
-def _state(config: Summary) -> Any:
-    from rich.text import Text
+def _cells(config: Summary) -> dict[str, str]:
+    texts = (
+        config.key,
+        config.model_prefix,
+        config.runner,
+        config.framework,
+        config.precision,
+        ", ".join(config.scenarios),
+        "?" if config.rows is None else str(config.rows),
+        _state(config),
+    )
+    return {name: _plain(text) for name, text in zip(_COLUMNS, texts, strict=True)}
 
-    if config.errors:
-        return Text(_count(config.errors, "error"), style="bold red")
-    return Text(_count(config.warnings, "warning"), style="yellow") if config.warnings else Text("")
+
+def _state(config: Summary) -> str:
+    counts = ((config.errors, "error"), (config.warnings, "warning"))
+    return ", ".join(_count(number, noun) for number, noun in counts if number)
+
+
+def _total_width(columns: Sequence[str], widths: Mapping[str, int]) -> int:
+    return sum(widths[name] for name in columns) + 2 * (len(columns) - 1)
+
+
+def _line(row: Mapping[str, str], columns: Sequence[str], widths: Mapping[str, int]) -> str:
+    parts = []
+    for name in columns:
+        text, width = row[name], widths[name]
+        cut = text if len(text) <= width else text[: width - 1] + "…"
+        parts.append(cut.rjust(width) if name == "rows" else cut.ljust(width))
+    return "  ".join(parts).rstrip()
 
 
 def _plain(text: str) -> str:
+    """Nothing in a foreign file may move the cursor."""
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
     )
