@@ -105,8 +105,10 @@ def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Probl
 
 def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
     documents = {master.path: master.document for master in masters}
+    first = {key: config for master in reversed(masters) for key, config in master.configs.items()}
     configs = [config for master in masters for config in master.configs.values()]
-    for config, found in check_overlaps(configs):
+    # A key that stands twice is a problem of its own.
+    for config, found in check_overlaps(config for config in configs if first[config.key] is config):
         document = documents[config.path]
         if document is not None:
             yield state_problem(found, document)

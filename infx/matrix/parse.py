@@ -136,7 +136,7 @@ def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
         ]
         for kind, items in scenarios.items()
     }
-    if not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
+    if not any(sound.values()) or not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
         return None
     return {**entry, "scenarios": scenarios}
 

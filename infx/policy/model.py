@@ -7,7 +7,7 @@ One dataclass for each section of the file; field names are the file's keys with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -43,7 +43,7 @@ class ModifierLabel:
 @dataclass(frozen=True, kw_only=True)
 class Labels:
     primary: Mapping[str, PrimaryLabel]
-    modifiers: Mapping[str, ModifierLabel]
+    modifiers: Mapping[str, ModifierLabel] = field(default_factory=dict)
     control: tuple[str, ...] = ()
 
     @property
