@@ -112,3 +112,16 @@ def read_event(path: Path) -> dict[str, Any]:
     if not isinstance(payload, dict):
         raise UsageError("The event file holds no JSON object.", where=str(path))
     return payload
+
+
+def guess_event_name(payload: Mapping[str, Any]) -> str:
+    """The name of the event that a payload belongs to: the file does not hold it."""
+    if "merge_group" in payload:
+        return "merge_group"
+    if "comment" in payload and "issue" in payload:
+        return "issue_comment"
+    if "pull_request" in payload and "comment" not in payload and "review" not in payload:
+        return "pull_request"
+    if "inputs" in payload and "workflow" in payload:
+        return "workflow_dispatch"
+    return "push" if "after" in payload and "ref" in payload else ""

@@ -6,6 +6,7 @@ which exit code the process ends (0 done, 1 refused, 2 usage, 3 unavailable, 4 a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -55,6 +56,7 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     import difflib
 
     near = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    near.sort(key=lambda name: word not in name)  # a name that holds the whole word is the likeliest
     return f"Did you mean {' or '.join(near)}?" if near else None
 
 
@@ -71,7 +73,10 @@ class InfxError(Exception):
 
     @property
     def problems(self) -> list[Problem]:
-        return [Problem(rule=type(self).__name__, message=self.message, hint=self.hint, path=self.where)]
+        """The rule is the class's name: `missing-revision` of MissingRevisionError."""
+        words = re.findall("[A-Z][a-z]+", type(self).__name__.removesuffix("Error"))
+        rule = "-".join(words).lower()
+        return [Problem(rule=rule, message=self.message, hint=self.hint, path=self.where)]
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)

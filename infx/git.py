@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,16 @@ class Output:
     @property
     def message(self) -> str:
         return self.stderr.decode(errors="replace").strip() or f"exit code {self.code}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestMerge:
+    """tree: with conflict markers where it conflicts. conflicts: the files that do."""
+
+    __test__ = False  # to pytest every class of this name is a test
+
+    tree: str
+    conflicts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -155,6 +166,69 @@ class Git:
         if entry.split(b" ", 2)[1:2] == [b"blob"]:
             text = f"The repository is damaged: the content of {path} at {commit[:12]} is missing."
             raise CorruptRepositoryError(text, hint="Run git fsck, or clone again.")
+
+    def fetch(self, remote: str, *refspecs: str, token: str | None = None) -> None:
+        """Bring refs of a remote, overwriting ours. token: for GitHub's https, by the environment alone."""
+        env = {}
+        if token:
+            import base64
+
+            basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+            env = {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": "http.extraHeader",
+                "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+            }
+        options = ("--quiet", "--force", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self.run("fetch", *options, "--end-of-options", remote, *refspecs, env=env)
+
+    def has_commit(self, sha: str) -> bool:
+        return self.call("cat-file", "-e", f"{sha}^{{commit}}").code == 0
+
+    def is_ancestor(self, one: str, of: str) -> bool:
+        return self.call("merge-base", "--is-ancestor", one, of).code == 0
+
+    def message(self, revision: str) -> str:
+        text = self.run("show", "--no-patch", "--format=%B", "--end-of-options", self.commit(revision))
+        return text.decode(errors="replace")
+
+    def changed_paths(self, base: str, head: str) -> list[str]:
+        """Paths that differ between two revisions, both sides of a rename."""
+        text = self.run("diff", "--name-only", "--no-renames", "-z", self.commit(base), self.commit(head))
+        return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
+
+    def patch(self, base: str, head: str, *, without: str) -> bytes:
+        """The difference of two revisions but for one path, without line numbers and blob names: equal where two
+        branches change the same lines in the same way.
+        """
+        options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index")
+        where = ("--", ".", f":(exclude,top,literal){without}")
+        text = self.run("diff", *options, self.commit(base), self.commit(head), *where)
+        lines = text.split(b"\n")
+        return b"\n".join(line for line in lines if not line.startswith((b"@@ ", b"index ")))
+
+    def test_merge(self, base: str, head: str) -> TestMerge:
+        """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""
+        base, head = self.commit(base), self.commit(head)
+        objects = (self.directory / self.line("rev-parse", "--git-path", "objects")).resolve()
+        with tempfile.TemporaryDirectory() as folder:
+            bare = Path(folder)
+            for name in ("objects", "refs"):
+                (bare / name).mkdir()
+            (bare / "HEAD").write_text("ref: refs/heads/none\n")
+            env = {
+                "GIT_DIR": folder,
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_ATTR_NOSYSTEM": "1",
+            }
+            options = ("--write-tree", "-z", "--name-only", "--no-messages")
+            output = self.call("merge-tree", *options, base, head, env=env)
+        if output.code not in {0, 1}:
+            raise _explain(output, ("merge-tree",), self.directory)
+        tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
+        return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
         """Paths of the files below `paths` (of all files without any) at a revision."""

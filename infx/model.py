@@ -89,6 +89,43 @@ class PullRequest:
         return (self.head_repository or "").lower() != self.base_repository.lower()
 
 
+@dataclass(frozen=True, kw_only=True)
+class PullSummary:
+    """A pull request as lists show it: GitHub leaves `mergeable` and all counts out there."""
+
+    number: int
+    title: str
+    author: User
+    labels: tuple[str, ...]
+    is_open: bool
+    is_merged: bool
+    is_draft: bool
+    base_ref: str
+    base_sha: str
+    head_ref: str
+    head_sha: str
+    head_repository: str | None
+    base_repository: str
+    updated_at: datetime
+
+    @property
+    def is_fork(self) -> bool:
+        return (self.head_repository or "").lower() != self.base_repository.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    sha: str
+    parents: tuple[str, ...]
+    message: str
+    committed_at: datetime
+    author: User = GHOST  # the account; GHOST where the address belongs to none
+
+    @property
+    def subject(self) -> str:
+        return self.message.split("\n", 1)[0]
+
+
 class FileStatus(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
@@ -120,6 +157,14 @@ class CommentKind(StrEnum):
     REVIEW_COMMENT = "discussion_r"
 
 
+class ReviewState(StrEnum):
+    APPROVED = "APPROVED"
+    CHANGES_REQUESTED = "CHANGES_REQUESTED"
+    COMMENTED = "COMMENTED"
+    DISMISSED = "DISMISSED"
+    PENDING = "PENDING"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Comment:
     id: int
@@ -131,6 +176,36 @@ class Comment:
     url: str
     pull_number: int
     association: str = "NONE"
+    commit_sha: str | None = None  # reviews and their comments: the head they were written on
+    path: str | None = None  # review comments: the file
+    review_state: ReviewState | None = None  # reviews only
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommentReference:
+    """A comment as its URL names it; an id alone says neither the kind nor the pull request."""
+
+    repository: str
+    pull_number: int
+    kind: CommentKind
+    id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reaction:
+    id: int
+    content: str  # "+1", "-1", "eyes", ...
+    author: User
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelEvent:
+    """A label put on or taken off, from the timeline."""
+
+    label: str
+    added: bool
+    actor: User
+    created_at: datetime
 
 
 class Conclusion(StrEnum):
@@ -223,3 +298,11 @@ class CommitStatus:
     target_url: str
     creator: User = GHOST
     created_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DispatchedRun:
+    """The run that a dispatch started."""
+
+    id: int
+    url: str

@@ -27,7 +27,7 @@ def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice
     room -= measure(notice)
     if room < 0:
         return ""
-    kept, used, state, best = 0, 0, _Open(), ""
+    kept, used, state, best = 0, 0, _Open(), (0, "")
     for line in text.splitlines(keepends=True):
         state.read(line)
         kept, used = kept + len(line), used + measure(line)
@@ -35,8 +35,9 @@ def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice
             break
         closing = state.closing()
         if used + measure(closing) <= room:
-            best = text[:kept] + closing
-    return (best or _start_of_line(text, room, measure)) + notice
+            best = (kept, closing)
+    end, closing = best
+    return (text[:end] + closing or _start_of_line(text, room, measure)) + notice
 
 
 def _start_of_line(text: str, room: int, measure: Callable[[str], int]) -> str:

@@ -44,39 +44,43 @@ class Document:
     value: Any
     root: yaml.Node
     has_whole_floats: bool = False
+    first_line: int = 1
 
     def line(self, *path: str | int) -> int:
         """Line, from 1, of the key or item that `path` leads to; of its nearest existing parent otherwise."""
-        node, line = self.root, self.root.start_mark.line + 1
+        node, line = self.root, self.root.start_mark.line + self.first_line
         for step in path:
             child = _child(node, step)
             if child is None:
                 break
             start, node = child
-            line = start.start_mark.line + 1
+            line = start.start_mark.line + self.first_line
         return line
 
 
-def load(data: bytes, path: str, *, text_keys: bool = False) -> Document:
+def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1) -> Document:
     """Parse one document.
 
     text_keys: keys that YAML reads as numbers, booleans or null are taken as the text they are written with.
+    first_line: of the data in the file that `path` names, if it is only a part of it.
     Raises ProblemsError, with a line for each problem.
     """
-    _refuse_bytes(data, path)
-    root = _compose(data, path)
-    builder = _Builder(path, text_keys=text_keys)
+    _refuse_bytes(data, path, first_line)
+    root = _compose(data, path, first_line)
+    builder = _Builder(path, first_line, text_keys=text_keys)
     value = None if root is None else builder.build(root)
     if builder.problems:
         raise ProblemsError(builder.problems)
-    return Document(path, value, root if root is not None else _empty_node(), builder.has_whole_floats)
+    return Document(path, value, root or _empty_node(), builder.has_whole_floats, first_line)
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
     """Like `load`, for files whose root must be a mapping."""
     document = load(data, path, text_keys=text_keys)
     if not isinstance(document.value, dict):
-        found = "nothing" if document.value is None else f"a {type(document.value).__name__}"
+        found = {type(None): "nothing", list: "a list", str: "text", bool: "true or false"}.get(
+            type(document.value), "a number"
+        )
         raise ProblemsError([_problem(path, 1, "yaml-root", f"The file holds {found}; expected a mapping.")])
     return document
 
@@ -121,11 +125,11 @@ def _several_documents(path: str, line: int) -> Problem:
 _SEPARATORS = {b"\xc2\x85": "U+0085", b"\xe2\x80\xa8": "U+2028", b"\xe2\x80\xa9": "U+2029"}
 
 
-def _refuse_bytes(data: bytes, path: str) -> None:
+def _refuse_bytes(data: bytes, path: str, first_line: int = 1) -> None:
     problems = []
 
     def refuse(offset: int, rule: str, message: str, hint: str) -> None:
-        problems.append(_problem(path, _line_at(data, offset), rule, message, hint))
+        problems.append(_problem(path, _line_at(data, offset, first_line), rule, message, hint))
 
     if data.startswith(b"\xef\xbb\xbf"):
         refuse(0, "yaml-bom", "The file starts with a byte order mark.", "Save it as UTF-8 without BOM.")
@@ -148,8 +152,8 @@ def _mark_line(mark: Any) -> int:
     return int(mark.line) + 1
 
 
-def _line_at(data: bytes, offset: int) -> int:
-    return data.count(b"\n", 0, offset) + 1
+def _line_at(data: bytes, offset: int, first_line: int) -> int:
+    return data.count(b"\n", 0, offset) + first_line
 
 
 class _TooDeepError(Exception):
@@ -177,29 +181,32 @@ class _Composer(yaml.CLoader):
         return ""
 
 
-def _compose(data: bytes, path: str) -> yaml.Node | None:
+def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
     loader = _Composer(data)
     try:
         return loader.get_single_node()
     except _TooDeepError as error:
         text = f"Nested deeper than {MAX_DEPTH} levels."
-        raise ProblemsError([_problem(path, error.line, "yaml-depth", text)]) from None
+        raise ProblemsError([_problem(path, error.line + first_line - 1, "yaml-depth", text)]) from None
     except yaml.YAMLError as error:
-        raise ProblemsError([_syntax_problem(error, data, path)]) from None
+        raise ProblemsError([_syntax_problem(error, data, path, first_line)]) from None
     finally:
         loader.dispose()
 
 
-def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str) -> Problem:
+def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = mark.line + 1 if mark else _line_at(data, getattr(error, "position", 0))
+    lines = data.splitlines()
+    line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
+    line = min(
+        line, first_line + max(len(lines), 1) - 1
+    )  # what is missing at the end is missing on the last line
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
     if "single document" in text:
         return _several_documents(path, line)
-    lines = data.splitlines()
-    if line <= len(lines) and re.match(rb" *\t", lines[line - 1]):
+    if lines and re.match(rb" *\t", lines[line - first_line]):
         hint = "Indent with spaces instead of tabs."
     return _problem(path, line, "yaml-syntax", f"This is not YAML: {text}.", hint)
 
@@ -239,8 +246,9 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
 
 
 class _Builder:
-    def __init__(self, path: str, *, text_keys: bool) -> None:
+    def __init__(self, path: str, first_line: int, *, text_keys: bool) -> None:
         self.path = path
+        self.first_line = first_line
         self.text_keys = text_keys
         self.problems: list[Problem] = []
         self.expanded = 0  # nodes, aliases written out
@@ -252,7 +260,7 @@ class _Builder:
         return any(isinstance(value, float) and value.is_integer() for value in self.plain.values())
 
     def refuse(self, node: yaml.Node, rule: str, message: str, hint: str | None = None) -> None:
-        self.problems.append(_problem(self.path, node.start_mark.line + 1, rule, message, hint))
+        self.problems.append(_problem(self.path, node.start_mark.line + self.first_line, rule, message, hint))
 
     def build(self, node: yaml.Node) -> Any:
         tag = node.tag
@@ -287,7 +295,9 @@ class _Builder:
             self.expanded += size
             if self.expanded > MAX_EXPANDED_NODES:
                 text = f"The aliases expand to more than {MAX_EXPANDED_NODES:,} values."
-                raise ProblemsError([_problem(self.path, node.start_mark.line + 1, "yaml-alias", text)])
+                raise ProblemsError(
+                    [_problem(self.path, node.start_mark.line + self.first_line, "yaml-alias", text)]
+                )
             return value
         before = self.expanded
         self.done[key] = (None, 0)
@@ -309,7 +319,7 @@ class _Builder:
             key = self.build_key(key_node)
             if key is None:
                 continue
-            line = key_node.start_mark.line + 1
+            line = key_node.start_mark.line + self.first_line
             if key in result:
                 text = f'The key "{key}" stands twice, on lines {lines[key]} and {line}.'
                 self.refuse(key_node, "yaml-duplicate-key", text, "Keep one of them.")

@@ -14,6 +14,20 @@ from infx.cli.group import LazyGroup
 COMMANDS = {
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
+    "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
+    "plan-diff": ("infx.cli.plan_diff:plan_diff", "Say in words what separates plan BEFORE from plan AFTER."),
+    "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
+    "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
+    "row": ("infx.cli.shards:row", "Show one row of a plan, to people and to scripts."),
+    "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
+    "explain": (
+        "infx.cli.gate:explain",
+        "Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at.",
+    ),
+    "approve": (
+        "infx.cli.approve:approve",
+        "Answer a comment that approves one revision of a fork: status, dispatch, link.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

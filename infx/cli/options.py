@@ -8,13 +8,16 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from infx import actions
 from infx.errors import UsageError
 from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.github.api import GitHub
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -112,3 +115,13 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
         return None
     match = _REMOTE.fullmatch(url)  # a folder is no name
     return match["name"] if match and _NAME.fullmatch(match["name"]) else None
+
+
+def connect_to(given: str | None, policy: Policy) -> GitHub:
+    """A client for the repository that --repo, the policy or the surroundings name."""
+    from infx.github.api import connect
+
+    name = repository_name(given, policy)
+    if name is None:
+        raise UsageError("Which repository?", hint="Give --repo, or set `repository` in the policy.")
+    return connect(name)

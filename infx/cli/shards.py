@@ -68,20 +68,31 @@ def shards(
     cut = cut_shards(rows, runners, priorities, policy, occasion, with_canary=not no_canary)
     files = render_folder(cut, text)
     write_folder(out, files)
+    numbers = {
+        "shards": json.dumps(list(range(cut.count))),
+        "shard-count": str(cut.count),
+        "row-count": str(len(cut.jobs)),
+        "canary-id": cut.canary.id if cut.canary else "",
+    }
+    actions.write_outputs(os.environ, numbers)
     click.echo(files[INDEX], nl=False)
 
 
 @click.command()
 @_plan_folder
-@click.option("--shard", required=True, type=int, help="Number of the shard, from 0.")
+@click.option("--shard", type=int, help="Number of the shard, from 0.")
+@click.option("--canary", is_flag=True, help="The row that runs first, instead of a shard.")
 @click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
-def rows(folder: Path, shard: int, without: str | None) -> None:
-    """Print the matrix of one shard."""
-    from infx.matrix.folder import read_jobs
+def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> None:
+    """Print the matrix of one shard, or of the canary."""
+    from infx.matrix.folder import CANARY, JOBS, read_jobs, read_shard
     from infx.matrix.shards import render_matrix
 
-    with jobs_of(folder) as lines:
-        jobs = [job for job in read_jobs(lines) if job.shard == shard and job.id != without]
+    if canary is (shard is not None):
+        raise UsageError("Name either a shard or the canary.", hint="Give --shard N or --canary.")
+    with lines_of(folder, CANARY if shard is None else JOBS) as lines:
+        found = read_jobs(lines) if shard is None else read_shard(lines, shard)
+        jobs = [job for job in found if job.id != without]
     matrix = render_matrix(jobs)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
     click.echo(matrix)
@@ -97,10 +108,10 @@ def row() -> None:
 @click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
 def show(folder: Path, row_id: str) -> None:
     """Print a row as JSON."""
-    from infx.matrix.folder import find_job
+    from infx.matrix.folder import JOBS, find_job
     from infx.matrix.row import render_row
 
-    with jobs_of(folder) as lines:
+    with lines_of(folder, JOBS) as lines:
         job = find_job(lines, row_id)
     values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}
     click.echo(json.dumps(values, ensure_ascii=False, indent=2))
@@ -114,9 +125,9 @@ def show(folder: Path, row_id: str) -> None:
 def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     """Print a row as environment variables, quoted for a shell."""
     from infx.matrix.environment import project_job
-    from infx.matrix.folder import find_job
+    from infx.matrix.folder import JOBS, find_job
 
-    with jobs_of(folder) as lines:
+    with lines_of(folder, JOBS) as lines:
         values = project_job(find_job(lines, row_id), max_bytes=policy.limits.environment_bytes)
     if form == "json":
         click.echo(json.dumps(values, ensure_ascii=False, indent=2))
@@ -176,11 +187,10 @@ def write_folder(out: Path, files: dict[str, str]) -> None:
 
 
 @contextmanager
-def jobs_of(folder: Path) -> Iterator[TextIO]:
-    from infx.matrix.folder import JOBS
-
+def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
+    """A file of a cut plan, open."""
     try:
-        file = (folder / JOBS).open(encoding="utf-8")
+        file = (folder / name).open(encoding="utf-8")
     except OSError as error:
         raise UsageError(
             f"There is no cut plan here: {error.strerror}.", hint="Run infx shards.", where=str(folder)

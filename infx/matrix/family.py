@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from infx import schema
-from infx.errors import Problem, ProblemsError
+from infx.errors import InfxError
 from infx.matrix.names import AGENTIC, name_sequence
 from infx.matrix.row import FixedWorkload, Row, RowReader
 
@@ -42,21 +42,19 @@ def family_of(row: Row) -> str:
 
 
 def read_rows(plan: Any, path: str) -> list[Row]:
-    """Every row of a plan's JSON, bucket after bucket. Raises ProblemsError for what is no row."""
+    """Every row of a plan's JSON, bucket after bucket. Raises InfxError for what is no row."""
     reader = RowReader()
-    rows, problems = [], []
+    rows, strangers = [], []
     for place, values in _lists(plan):
         if schema.is_valid("matrix-row", values):
             rows.append(reader.read(values))
         else:
-            message = f"{place} is no row of a plan."
-            problems.append(
-                Problem(
-                    rule="plan-row", message=message, path=path, hint="Make the plan anew with infx plan."
-                )
-            )
-    if problems:
-        raise ProblemsError(problems)
+            strangers.append(place)
+    if strangers:
+        more = f" and {len(strangers) - 1:,} more are" if len(strangers) > 1 else " is"
+        raise InfxError(
+            f"{strangers[0]}{more} no row of a plan.", hint="Make the plan anew with infx plan.", where=path
+        )
     return rows
 
 

@@ -1,8 +1,9 @@
 """A cut plan as a folder of files: how it travels from the job that plans to the jobs that run.
 
-plan.json     the plan as `infx plan` printed it
-index.json    what every reader needs first: numbers, the canary's id
-jobs.jsonl    one job a line, in the order of the shards; a reader of one row reads lines until it finds it
+plan.json      the plan as `infx plan` printed it
+index.json     what every reader needs first: numbers, the canary's id
+jobs.jsonl     one job a line, in the order of the shards; a reader of one row reads lines until it finds it
+canary.jsonl   the job of the canary, if there is one
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from infx.matrix.jobs import Job
 from infx.matrix.row import RowReader, render_row
 from infx.matrix.shards import Shards
 
-PLAN, INDEX, JOBS = "plan.json", "index.json", "jobs.jsonl"
+PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
+_HEAD = 60  # characters of a line within which id and shard stand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,17 +34,17 @@ class Index:
 
 def render_folder(shards: Shards, plan: str) -> dict[str, str]:
     """File name → text."""
+    canary = [] if shards.canary is None else [shards.canary]
     index = {
         "rows": len(shards.jobs),
         "shards": shards.count,
-        "canary": shards.canary.id if shards.canary else None,
-        "canary-name": shards.canary.name if shards.canary else None,
-        "canary-runs-on": shards.canary.runs_on if shards.canary else None,
+        "canary": canary[0].id if canary else None,
     }
     return {
         PLAN: plan,
         INDEX: json.dumps(index, indent=2) + "\n",
         JOBS: "".join(f"{_render_job(job)}\n" for job in shards.jobs),
+        CANARY: "".join(f"{_render_job(job)}\n" for job in canary),
     }
 
 
@@ -55,6 +57,12 @@ def read_jobs(lines: Iterable[str]) -> Iterator[Job]:
     reader = RowReader()
     for line in lines:
         yield _read_job(json.loads(line), reader)
+
+
+def read_shard(lines: Iterable[str], number: int) -> Iterator[Job]:
+    """The jobs of one shard; lines of other shards are passed over unread."""
+    mark = f'","shard":{number},'
+    return read_jobs(line for line in lines if line.find(mark, 0, _HEAD) > 0)
 
 
 def find_job(lines: Iterable[str], row_id: str) -> Job:
@@ -71,7 +79,7 @@ def find_job(lines: Iterable[str], row_id: str) -> Job:
 
 def _render_job(job: Job) -> str:
     values = {
-        "id": job.id,  # first: find_job looks for it without reading the rest
+        "id": job.id,  # first, then the shard: readers look for them without reading the rest
         "shard": job.shard,
         "family": job.family,
         "name": job.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from infx.errors import Problem, suggest
 
@@ -24,6 +25,16 @@ def match_keys(pattern: str, keys: Iterable[str]) -> list[str]:
     if is_pattern(pattern):
         return [key for key in keys if _compile(pattern).fullmatch(key)]
     return [key for key in keys if key == pattern]
+
+
+@dataclass(frozen=True)
+class NamedKeys:
+    """The set of all keys that some keys and patterns name, known or not."""
+
+    patterns: tuple[str, ...]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and any(match_keys(pattern, (key,)) for pattern in self.patterns)
 
 
 def resolve_keys(

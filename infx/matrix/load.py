@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from infx.errors import ProblemsError
 from infx.matrix.config import Config, Runners
@@ -13,9 +14,14 @@ from infx.matrix.runners import parse_runners
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What rows are made of. configs: by key, file after file, in the files' order."""
+    """What rows are made of.
+
+    configs: by key, file after file, in the files' order. raw: all keys of the files, wanted or not, with what YAML
+    says of them.
+    """
 
     configs: Mapping[str, Config]
+    raw: Mapping[str, Any]
     runners: Runners
 
 
@@ -23,9 +29,9 @@ def load_inputs(
     masters: Iterable[tuple[str, bytes]],
     runners: tuple[str, bytes],
     *,
-    only: Collection[str] | None = None,
+    only: Container[str] | None = None,
 ) -> Inputs:
-    """From (path, bytes) of every file. only: the keys that are wanted. Raises ProblemsError."""
+    """From (path, bytes) of every file. only: the keys that are wanted; others are not checked. Raises ProblemsError."""
     inventory, problems = parse_runners(runners[1], runners[0])
     files = [parse_master(data, path, only=only) for path, data in masters]
     for file in files:
@@ -34,4 +40,5 @@ def load_inputs(
     if problems:
         raise ProblemsError(problems)
     configs = {key: config for file in files for key, config in file.configs.items()}
-    return Inputs(configs=configs, runners=inventory)
+    raw = {key: value for file in files if file.document for key, value in file.document.value.items()}
+    return Inputs(configs=configs, raw=raw, runners=inventory)

@@ -7,7 +7,7 @@ which see everything that is sound.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ class MasterFile:
         return {key: nodes[key].start_mark.line + 1 for key in self.entries}
 
 
-def parse_master(data: bytes, path: str, *, only: Collection[str] | None = None) -> MasterFile:
+def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
     """Read a file of configurations. Raises nothing: what is wrong stands in `problems`.
 
     only: the keys that are wanted; others are neither checked nor built. Keys that are not there are left out.

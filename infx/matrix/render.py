@@ -1,14 +1,77 @@
-"""Rows as JSON text, one a line, so that a diff of two outputs is a diff of rows."""
+"""Rows and plans as JSON text, one row a line, so that a diff of two outputs is a diff of rows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from infx.changelog.delta import Entry
+from infx.matrix.family import bucket_of
+from infx.matrix.plan import Plan
 from infx.matrix.row import Row, render_row
+
+_EMPTY_BUCKETS = ("evals", "agentic_evals", "multinode_evals", "multinode_agentic_evals")
 
 
 def render_rows(rows: Iterable[Row]) -> str:
     """A JSON array."""
-    lines = [json.dumps(render_row(row), ensure_ascii=False) for row in rows]
-    return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+    return "".join(_render_list(rows, ""))
+
+
+def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
+    """The bucket object, in pieces: a large plan is never one string."""
+    nested: dict[str, dict[str, list[Row]]] = {"single_node": {}, "multi_node": {}}
+    flat: dict[str, list[Row]] = {name: [] for name in _EMPTY_BUCKETS}
+    for planned in plan.rows:
+        bucket, *kind = bucket_of(planned.row)
+        rows = nested[bucket].setdefault(kind[0], []) if kind else flat[bucket]
+        rows.append(planned.row)
+    metadata = {
+        "base_ref": base_ref,
+        "head_ref": head_ref,
+        "entries": [_render_entry(entry) for entry in plan.entries],
+    }
+    yield "{\n"
+    for bucket, kinds in nested.items():
+        yield f'"{bucket}": {{'
+        for index, (name, rows) in enumerate(kinds.items()):
+            yield f'{"," if index else ""}\n "{name}": '
+            yield from _render_list(rows, " ")
+        yield "},\n"
+    for bucket, rows in flat.items():
+        yield f'"{bucket}": '
+        yield from _render_list(rows, "")
+        yield ",\n"
+    yield f'"changelog_metadata": {_dump(metadata)}\n}}'
+
+
+def _render_list(rows: Iterable[Row], indent: str) -> Iterator[str]:
+    lead = "["
+    for row in rows:
+        yield f"{lead}\n{indent} {_dump(render_row(row))}"
+        lead = ","
+    yield "[]" if lead == "[" else f"\n{indent}]"
+
+
+def _render_entry(entry: Entry) -> dict[str, Any]:
+    """As the changelog spells it; the three switches are always said, the others where they are on."""
+    values: dict[str, Any] = {
+        "config-keys": list(entry.config_keys),
+        "description": list(entry.description),
+        "pr-link": entry.pr_link,
+        "evals-only": entry.evals_only,
+        "all-evals": entry.all_evals,
+        "append-only": entry.append_only,
+    }
+    if entry.no_evals:
+        values["no-evals"] = True
+    if entry.scenario_types:
+        values["scenario-type"] = [name.value for name in entry.scenario_types]
+    if entry.eval_min_prefill_ep is not None:
+        values["eval-min-prefill-ep"] = entry.eval_min_prefill_ep
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

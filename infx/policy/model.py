@@ -58,6 +58,88 @@ class PrLink:
     placeholders: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Contexts:
+    """Names of our commit statuses: whether a head was swept, and which revision of a fork may be."""
+
+    sweep: str
+    approval: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """How sweeps appear on GitHub.
+
+    skip_marker: in a head commit's subject, or on a line of its own, it keeps that commit from starting a sweep.
+    workflow, job: the file of the workflow, and the job in it that calls the sweep. contexts: commit statuses.
+    approve_command: first word of the comment that approves a fork's revision.
+    row_command: what a row's job runs, as program and arguments; `infx row env` says what it finds in its
+    environment.
+    """
+
+    skip_marker: str
+    workflow: str
+    job: str
+    contexts: Contexts
+    approve_command: str
+    row_command: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greeting:
+    """Said once on a pull request that touches benchmarks.
+
+    adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
+    text links.
+    """
+
+    marker: str
+    codeowners: str
+    checklist: str
+    adopt: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultLink:
+    """Where a run's results can be looked at. url: `{run}` stands for the run's number. short: in lists."""
+
+    text: str
+    short: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visualizer:
+    """The comment that follows a pull request's newest sweep.
+
+    results: name of the artifact that a sweep with results leaves behind.
+    """
+
+    marker: str
+    results: str
+    links: tuple[ResultLink, ...] = ()
+    adopt: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notices:
+    """Why nothing runs. marker: `{cause}` stands for the reason; there is one comment for each."""
+
+    marker: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comments:
+    """What the bot says. paths: globs of files whose pull requests it speaks on, besides the changelog and the
+    master configurations.
+    """
+
+    paths: tuple[str, ...]
+    greeting: Greeting
+    visualizer: Visualizer
+    notices: Notices
+
+
 class Drafts(StrEnum):
     ALLOW = "allow"
     IGNORE = "ignore"
@@ -221,7 +303,9 @@ class Policy:
     identities: tuple[str, ...]
     labels: Labels
     evals: Mapping[str, EvalProfile]
+    sweep: Sweep
     pr_link: PrLink
+    comments: Comments
     drafts: Drafts
     on_merge: OnMerge
     canary: Canary

@@ -1,0 +1,63 @@
+"""infx approve: answer a comment that approves one revision of a fork."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from infx import actions
+from infx.cli.options import connect_to, policy_option
+from infx.errors import InfxError, UsageError
+from infx.model import CommentKind, CommentReference
+from infx.policy.model import Policy
+
+
+@click.command()
+@click.option(
+    "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
+)
+@click.option("--comment-url", help="Instead of an event: the URL of the comment.")
+@click.option("--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote.")
+@click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
+@policy_option
+def approve(
+    event_file: Path | None, comment_url: str | None, repo: str | None, policy: Policy, *, dry_run: bool
+) -> None:
+    """Answer a comment that approves one revision of a fork: status, dispatch, link."""
+    from infx.escape import foreign
+    from infx.github.approval import gather_approval, publish_approval
+    from infx.policy.approval import Answer, decide_approval
+    from infx.saved import to_json
+
+    github = connect_to(repo, policy)
+    reference = read_reference(event_file, comment_url, github.repository)
+    facts = gather_approval(reference, policy, github)
+    decision = decide_approval(facts, policy)
+    run = None if dry_run else publish_approval(facts, decision, policy, github, now=datetime.now(UTC))
+    actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{foreign(decision.words)}\n")
+    click.echo(json.dumps({**to_json(decision), "run": run and run.url}, indent=2))
+    if decision.answer is Answer.REFUSED:
+        raise InfxError(decision.words)
+
+
+def read_reference(event_file: Path | None, url: str | None, repository: str) -> CommentReference:
+    """The comment of a URL or of an `issue_comment` event."""
+    if url:
+        from infx.github.conversation import parse_comment_url
+
+        return parse_comment_url(url)
+    path = event_file or (Path(found) if (found := os.environ.get("GITHUB_EVENT_PATH")) else None)
+    if path is None:
+        raise UsageError("There is no comment to answer.", hint="Give --event or --comment-url.")
+    payload = actions.read_event(path)
+    try:
+        number, comment_id = payload["issue"]["number"], payload["comment"]["id"]
+    except (KeyError, TypeError):
+        raise UsageError("The event is not about a comment.", where=str(path)) from None
+    return CommentReference(
+        repository=repository, pull_number=int(number), kind=CommentKind.ISSUE, id=int(comment_id)
+    )

@@ -1,0 +1,158 @@
+"""infx gate and explain: whether a sweep starts, for a workflow and for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from infx import actions
+from infx.cli.options import POLICY_PATH, connect_to, format_option, policy_option
+from infx.errors import InfxError, UnavailableError, UsageError
+from infx.policy.decision import Decision, Reason
+from infx.policy.event import Event, EventName, parse_event
+from infx.policy.facts import Facts
+from infx.policy.model import Policy
+
+
+def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The ways to put a question to the gate; passes `facts: Facts`, gathered or read."""
+
+    @click.option(
+        "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
+    )
+    @click.option("--event-name", help="Default: GITHUB_EVENT_NAME, else what the payload looks like.")
+    @click.option("--pr", type=click.IntRange(min=1), help="Ask how a pull request stands, without an event.")
+    @click.option(
+        "--facts", "facts_file", type=click.Path(path_type=Path), help="Decide by facts saved before."
+    )
+    @click.option("--save-facts", type=click.Path(path_type=Path), help="Write what was looked at to a file.")
+    @click.option(
+        "--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote."
+    )
+    @policy_option
+    @wraps(function)
+    def wrapper(
+        *args: Any,
+        event_file: Path | None,
+        event_name: str | None,
+        pr: int | None,
+        facts_file: Path | None,
+        save_facts: Path | None,
+        repo: str | None,
+        policy: Policy,
+        **kwargs: Any,
+    ) -> Any:
+        if sum(given is not None for given in (event_file, pr, facts_file)) > 1:
+            raise UsageError("--event, --pr and --facts exclude each other.")
+        if facts_file:
+            facts = read_facts(facts_file)
+        else:
+            event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
+            facts = gather(event, policy, repo, row=bool(kwargs.get("row")))
+        if save_facts:
+            from infx.saved import dump_json
+
+            save_facts.write_text(dump_json(facts), encoding="utf-8")
+        return function(*args, facts=facts, policy=policy, **kwargs)
+
+    return wrapper
+
+
+@click.command()
+@click.option(
+    "--row", is_flag=True, help="Ask only what a row of a later attempt must; exit 1 unless it may run."
+)
+@question_options
+def gate(facts: Facts, policy: Policy, *, row: bool) -> None:
+    """Decide whether a sweep starts, and print the decision as JSON."""
+    from infx.policy.decide import decide, decide_row
+    from infx.policy.show import render_decision, render_outputs, render_summary
+
+    decision = decide_row(facts, policy) if row else decide(facts, policy)
+    if decision.reason is Reason.MERGEABLE_UNKNOWN and not row:
+        raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
+    actions.write_outputs(os.environ, render_outputs(decision))
+    actions.write_summary(os.environ, render_summary(facts, policy, decision))
+    say(decision)
+    click.echo(json.dumps(render_decision(decision), indent=2))
+    if row and not decision.runs:
+        raise InfxError(f"This row may not run. {decision.sentence}")
+
+
+@click.command()
+@question_options
+@format_option
+def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
+    """Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at."""
+    from infx.policy.decide import decide
+    from infx.policy.show import list_also, list_facts, render_decision
+
+    decision = decide(facts, policy)
+    also, found = list_also(facts, policy, decision), list_facts(facts, policy)
+    if as_json:
+        say(decision)
+        values = {**render_decision(decision), "also": also, "looked-at": dict(found)}
+        click.echo(json.dumps(values, indent=2))
+        return
+    width = max(len(name) for name, _ in found)
+    lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
+    lines += [f"  {name:<{width}}  {value}" for name, value in found]
+    click.echo(actions.neutralise("\n".join(lines)))
+
+
+def say(decision: Decision) -> None:
+    """The sentence on stderr; on Actions a refusal is an annotation too."""
+    click.echo(actions.neutralise(decision.sentence), err=True)
+    if decision.refused and actions.is_actions(os.environ):
+        from infx.errors import Problem
+
+        problem = Problem(rule=f"gate-{decision.reason}", message=decision.sentence)
+        click.echo(actions.format_annotation(problem), err=True)
+
+
+def read_event(path: Path | None, name: str | None) -> Event:
+    """The event of a file, or of the run that this is."""
+    given = path or (Path(found) if (found := os.environ.get("GITHUB_EVENT_PATH")) else None)
+    if given is None:
+        raise UsageError("There is no event to decide about.", hint="Give --event, --pr or --facts.")
+    payload = actions.read_event(given)
+    name = (
+        name or (None if path else os.environ.get("GITHUB_EVENT_NAME")) or actions.guess_event_name(payload)
+    )
+    return parse_event(
+        name,
+        payload,
+        run_id=_number("GITHUB_RUN_ID"),
+        attempt=_number("GITHUB_RUN_ATTEMPT") or 1,
+        triggering_actor=os.environ.get("GITHUB_TRIGGERING_ACTOR", ""),
+    )
+
+
+def _number(name: str) -> int | None:
+    value = os.environ.get(name, "")
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value, re.ASCII) else None
+
+
+def read_facts(path: Path) -> Facts:
+    from infx.saved import parse_json
+
+    try:
+        return parse_json(Facts, path.read_bytes(), str(path))
+    except OSError as error:
+        raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
+
+
+def gather(event: Event, policy: Policy, repo: str | None, *, row: bool) -> Facts:
+    from infx.github.gate import gather_facts, gather_row_facts
+
+    github = connect_to(repo, policy)
+    if row:
+        return gather_row_facts(event, policy, github)
+    return gather_facts(event, policy, github, rules=(POLICY_PATH,))

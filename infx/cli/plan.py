@@ -1,0 +1,119 @@
+"""infx plan: a changelog delta as rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from infx import actions
+from infx.cli.options import format_option, policy_option
+from infx.errors import InfxError, UsageError
+from infx.git import Git
+from infx.policy.model import Effect, Policy, Scope
+
+if TYPE_CHECKING:
+    from infx.changelog.delta import Delta
+    from infx.matrix.load import Inputs
+    from infx.matrix.plan import Options
+
+
+@click.command()
+@click.option("--base-ref", required=True, metavar="REV", help="What the head will be merged into.")
+@click.option("--head-ref", required=True, metavar="REV", help="What is to be measured.")
+@click.option("--trim-conc", is_flag=True, help="Throughput at the lightest point of every recipe.")
+@click.option("--all-evals", is_flag=True, help="Every possible accuracy run.")
+@click.option("--evals-only", is_flag=True, help="No throughput.")
+@click.option("--fast", is_flag=True, help="Short AgentX replays.")
+@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided, beside the flags.")
+@click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
+@click.option("--eval-profile", default="default", show_default=True, metavar="NAME")
+@policy_option
+@format_option
+def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:
+    """Plan the sweep that a changelog delta asks for."""
+    from infx.cli.plan_table import print_summary
+    from infx.cli.report import print_problems
+    from infx.matrix.filters import find_unserved
+    from infx.matrix.plan import plan_delta
+    from infx.matrix.render import render_plan
+    from infx.matrix.summary import find_long_queues, render_markdown, summarise
+
+    wanted = _read_options(policy, options)
+    git = Git(Path.cwd())
+    base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
+    delta, inputs, base_inputs = _gather(git, base, head, policy)
+    planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
+    unserved = find_unserved(inputs.configs.values(), inputs.runners)
+    summary = summarise(planned, inputs.runners, policy)
+    queues = find_long_queues(summary, policy.limits.queue_hours)
+    print_problems((*planned.warnings, *unserved, *queues), os.environ)
+    if actions.is_actions(os.environ):
+        actions.write_summary(os.environ, render_markdown(summary))
+    if not as_json:
+        print_summary(summary)
+        return
+    for piece in render_plan(planned, base_ref=base, head_ref=head):
+        click.echo(piece, nl=False)
+    click.echo()
+
+
+def _gather(git: Git, base: str, head: str, policy: Policy) -> tuple[Delta, Inputs, Inputs | None]:
+    """The delta, the head's inputs for the keys it names, and the base's too where points are appended."""
+    from infx.changelog.delta import read_delta
+    from infx.matrix.keys import NamedKeys
+    from infx.matrix.load import load_inputs
+
+    paths = (policy.runners, *policy.master_configs)
+    wanted = [(base, policy.changelog), (head, policy.changelog), *((head, path) for path in paths)]
+    before, after, runners, *masters = git.read_many(wanted)
+    for path, data in zip((policy.changelog, *paths), (after, runners, *masters), strict=True):
+        if data is None:
+            raise UsageError(f"{path} is not there at {head[:12]}.", hint="The policy names the file.")
+    delta = read_delta(before or b"", after or b"", policy.changelog)
+    named = NamedKeys(tuple(pattern for entry in delta.entries for pattern in entry.config_keys))
+    inputs = load_inputs(_pair(policy.master_configs, masters), (policy.runners, runners or b""), only=named)
+    if not any(entry.append_only for entry in delta.entries):
+        return delta, inputs, None
+    runners, *masters = git.read_many([(base, path) for path in paths])
+    base_runners = (policy.runners, runners or b"labels: {}\n")
+    return delta, inputs, load_inputs(_pair(policy.master_configs, masters), base_runners, only=named)
+
+
+def _pair(paths: tuple[str, ...], contents: list[bytes | None]) -> list[tuple[str, bytes]]:
+    return [(path, data) for path, data in zip(paths, contents, strict=True) if data is not None]
+
+
+def _read_options(policy: Policy, options: dict[str, Any]) -> Options:
+    """The flags, and whatever a decision of the gate adds to them."""
+    from infx.matrix.evals import find_profile
+    from infx.matrix.plan import Options
+
+    decision = _read_decision(options["decision_file"])
+    effects = set(decision.get("effects", ()))
+    return Options(
+        profile=find_profile(options["eval_profile"], policy.evals),
+        trim=options["trim_conc"] or decision.get("scope") == Scope.TRIMMED,
+        all_evals=options["all_evals"] or Effect.ALL_EVALS in effects,
+        evals_only=options["evals_only"] or Effect.EVALS_ONLY in effects,
+        fast=options["fast"] or Effect.FAST in effects,
+    )
+
+
+def _read_decision(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        decision = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"The decision cannot be read: {error.strerror}.", where=path) from None
+    except ValueError as error:
+        raise UsageError(f"The decision is not JSON: {error}.", where=path) from None
+    if not isinstance(decision, dict):
+        raise UsageError("The decision is no mapping.", hint="Give what infx gate printed.", where=path)
+    if decision.get("verdict", "run") != "run":
+        raise InfxError(f"The gate decided {decision['verdict']}, so there is nothing to plan.", where=path)
+    return decision

@@ -1,0 +1,42 @@
+"""infx plan-diff: what separates two plans."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from infx.cli.options import format_option
+from infx.cli.shards import read_plan_file
+
+
+@click.command("plan-diff")
+@click.argument("before", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("after", type=click.Path(path_type=Path, dir_okay=False))
+@format_option
+def plan_diff(before: Path, after: Path, as_json: bool) -> None:
+    """Say in words what separates plan BEFORE from plan AFTER."""
+    from infx.matrix.diff import describe_diff, diff_plans, find_changes
+    from infx.matrix.row import render_row
+
+    diff = diff_plans(read_plan_file(before)[1], read_plan_file(after)[1])
+    if not as_json:
+        click.echo("\n".join(describe_diff(diff)))
+        return
+    changed = [
+        {
+            "row": render_row(new),
+            "changes": [
+                {"key": change.key, "before": change.before, "after": change.after}
+                for change in find_changes(old, new)
+            ],
+        }
+        for old, new in diff.changed
+    ]
+    values = {
+        "added": [render_row(row) for row in diff.added],
+        "removed": [render_row(row) for row in diff.removed],
+        "changed": changed,
+    }
+    click.echo(json.dumps(values, ensure_ascii=False, indent=2))

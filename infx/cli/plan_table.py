@@ -1,0 +1,31 @@
+"""A plan as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from infx.cli.tables import Column, Section, print_table
+
+if TYPE_CHECKING:
+    from infx.matrix.summary import Summary
+
+_NUMBERS = {"rows", "accuracy", "GPUs", "nodes", "GPU-hours", "runners", "hours until done"}
+_WRAPPING = {"why", "concurrency", "evaluated"}
+
+
+def print_summary(summary: Summary) -> None:
+    from infx.matrix.summary import CONFIG_COLUMNS, LABEL_COLUMNS, config_cells, describe_total, label_cells
+
+    if not summary.lines:
+        click.echo("Nothing is to be run: the changelog only corrects links.")
+        return
+    print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
+    click.echo()
+    print_table(_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])])
+    click.echo(f"\n{describe_total(summary)}")
+
+
+def _columns(names: tuple[str, ...]) -> list[Column]:
+    return [Column(name=name, number=name in _NUMBERS, wraps=name in _WRAPPING) for name in names]

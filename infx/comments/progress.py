@@ -1,0 +1,107 @@
+"""How far a sweep has come, told from its jobs alone: a row's job carries the row's id and family in its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from infx.matrix.jobs import parse_job_name
+from infx.model import Conclusion, Job, Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+    waiting: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.done + self.failed + self.running + self.waiting
+
+    @property
+    def finished(self) -> int:
+        return self.done + self.failed
+
+
+class State(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A run of the sweep workflow and what its jobs say.
+
+    rows: throughput rows; evals: accuracy rows; both of the latest attempt of each row. has_results: whether
+    anything can be looked at. swept: None while the gate has not decided; False if it decided against a sweep.
+    """
+
+    run: Run
+    rows: Counts = Counts()
+    evals: Counts = Counts()
+    has_results: bool = False
+    swept: bool | None = None
+
+    @property
+    def state(self) -> State:
+        if not self.run.is_completed:
+            return State.RUNNING
+        match self.run.conclusion:
+            case Conclusion.SUCCESS | Conclusion.NEUTRAL | Conclusion.SKIPPED:
+                return State.DONE
+            case Conclusion.CANCELLED | Conclusion.STALE:
+                return State.CANCELLED
+            case _:
+                return State.FAILED
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Grows with the run, its attempt and its progress: facts with a smaller order are older."""
+        finished = self.rows.finished + self.evals.finished
+        return (self.run.id, self.run.attempt, int(self.run.is_completed), finished)
+
+
+def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> Sweep:
+    """job: the id of the workflow's job that calls the sweep (policy)."""
+    jobs = tuple(jobs)
+    latest: dict[str, tuple[bool, Job]] = {}  # a row's id → whether it is an eval, and its newest job
+    for row in sorted(jobs, key=lambda job: job.attempt):
+        if name := parse_job_name(row.name):
+            latest[name.id] = ("eval" in name.family.split(), row)
+    evals = [row for is_eval, row in latest.values() if is_eval]
+    others = [row for is_eval, row in latest.values() if not is_eval]
+    counted = _count(others), _count(evals)
+    return Sweep(
+        run=run,
+        rows=counted[0],
+        evals=counted[1],
+        has_results=has_results or any(counts.done for counts in counted),
+        swept=_has_swept(run, jobs, job),
+    )
+
+
+def _count(jobs: Iterable[Job]) -> Counts:
+    done = failed = running = waiting = 0
+    for job in jobs:
+        match job.status:
+            case "completed":
+                done += job.conclusion is Conclusion.SUCCESS
+                failed += job.conclusion is not Conclusion.SUCCESS
+            case "in_progress":
+                running += 1
+            case _:
+                waiting += 1
+    return Counts(done=done, failed=failed, running=running, waiting=waiting)
+
+
+def _has_swept(run: Run, jobs: Iterable[Job], name: str) -> bool | None:
+    """A called workflow's jobs are named `<caller> / <job>`; where the caller was skipped, only `<caller>` exists."""
+    called = [job for job in jobs if job.name == name or job.name.startswith(f"{name} / ")]
+    if any(job.conclusion is not Conclusion.SKIPPED for job in called):
+        return True
+    return False if called or run.is_completed else None

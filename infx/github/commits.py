@@ -1,0 +1,118 @@
+"""What stands in the repository and on its commits: files, refs, statuses, check runs, and who may do what."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+from urllib.parse import quote
+
+from infx.github import convert
+from infx.github.endpoints import Endpoints
+from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError, UnexpectedReplyError
+from infx.model import CheckRun, Collaborator, Commit, CommitStatus, StatusState
+
+
+class Commits(Endpoints):
+    def read_file(self, path: str, ref: str) -> bytes | None:
+        """A file's bytes at a ref; None if there is no such file there."""
+        data = self._find(_anything, "contents", *path.split("/"), ref=ref)
+        if data is None:
+            return None
+        if not isinstance(data, dict) or data.get("type") != "file":
+            raise UnexpectedReplyError(f"{path} at {ref} is not a file.")
+        if data.get("encoding") != "base64":  # larger than 1 MB
+            data = self._get(_anything, "git", "blobs", data["sha"])
+        return base64.b64decode(data["content"])
+
+    def ref(self, name: str) -> str | None:
+        """The SHA of `heads/main`, `pull/77/head`, `pull/77/merge`, …; None if there is no such ref."""
+        return self._find(_ref_sha, "git", "ref", *name.split("/"))
+
+    def matching_refs(self, prefix: str) -> dict[str, str]:
+        """Full names (`refs/heads/…`) and SHAs of the refs that start with `heads/feat` or the like."""
+        items = self._list(
+            _anything, "git", "matching-refs", *prefix.split("/"), identity=lambda item: item["ref"]
+        )
+        return {item["ref"]: convert.convert(_ref_sha, item) for item in items}
+
+    def commit(self, sha: str) -> Commit:
+        """A commit of the git database, by its full SHA; its author's account is not known there."""
+        return self._get(convert.git_commit, "git", "commits", sha)
+
+    def is_ancestor(self, sha: str, of: str) -> bool:
+        """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
+        try:
+            data = self._get(_anything, "compare", f"{sha}...{of}", per_page=1)
+        except NotFoundError:
+            return False
+        return data.get("status") in {"ahead", "identical"}
+
+    def statuses(self, sha: str) -> list[CommitStatus]:
+        """The newest status of each context, newest first, with who set it."""
+        found = self._list(convert.commit_status, "commits", sha, "statuses")
+        newest: dict[str, CommitStatus] = {}
+        for status in found:
+            newest.setdefault(status.context, status)
+        return list(newest.values())
+
+    def create_status(
+        self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
+    ) -> CommitStatus:
+        body = {
+            "state": state.value,
+            "context": context,
+            "description": description,
+            "target_url": target_url or None,
+        }
+        return convert.convert(convert.commit_status, self._write("POST", "statuses", sha, body=body))
+
+    def check_runs(self, sha: str) -> list[CheckRun]:
+        """The newest check run of each name and app."""
+        found = self._list(convert.check_run, "commits", sha, "check-runs", field="check_runs", counted=True)
+        newest: dict[tuple[str, str | None], CheckRun] = {}
+        for check in sorted(found, key=lambda check: -check.id):
+            newest.setdefault((check.name, check.app_slug), check)
+        return list(newest.values())
+
+    def permission(self, login: str) -> Collaborator:
+        """What a person may do here; `none` for an account that GitHub does not know."""
+        data = self._find(convert.collaborator, "collaborators", login, "permission")
+        return data or Collaborator(login=login, permission="none", role="none")
+
+    def team_member(self, organization: str, team: str, login: str) -> bool | None:
+        """None: unknown. A repository's token gets 404 for everybody, members too, so a 404 says nothing."""
+        path = f"/orgs/{quote(organization, safe='')}/teams/{quote(team, safe='')}/memberships/{quote(login, safe='')}"
+        try:
+            data = self.connection.read(path).data
+        except (NotFoundError, PermissionDeniedError):
+            return None
+        return isinstance(data, dict) and data.get("state") == "active"
+
+    def organization_member(self, organization: str, login: str) -> bool | None:
+        """None: unknown, for the same reason."""
+        path = f"/orgs/{quote(organization, safe='')}/members/{quote(login, safe='')}"
+        try:
+            reply = self.connection.read(path)
+        except (NotFoundError, PermissionDeniedError):
+            return None
+        return True if reply.status == 204 else None
+
+    def default_branch(self) -> str:
+        return str(self._get(_anything)["default_branch"])
+
+    def login(self) -> str | None:
+        """Who the token is; None for installation tokens, which may not ask."""
+        try:
+            return convert.user(self.connection.read("/user").data).login
+        except GitHubError as error:
+            if error.status == 403:
+                return None
+            raise
+
+
+def _anything(data: Any) -> Any:
+    return data
+
+
+def _ref_sha(data: Any) -> str:
+    return str(data["object"]["sha"])

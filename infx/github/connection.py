@@ -1,0 +1,150 @@
+"""The one rule for repeating and waiting.
+
+A read is repeated on a lost connection, a 5xx and a rate limit: after 1, 2, 4 … s, or exactly as long as GitHub
+said, while the sum of all waits stays inside a budget; a wait that does not fit is not begun. A write is sent
+once: when its outcome is not known, `write_then_look` asks the caller's own eyes before anything is sent again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from infx.github.errors import (
+    GitHubError,
+    RateLimitError,
+    ServerError,
+    UnexpectedReplyError,
+    UnknownOutcomeError,
+    UnreachableError,
+    explain,
+)
+from infx.github.exchange import Reply, Request, RequestCount, Transport
+
+_T = TypeVar("_T")
+
+BUDGET = 900.0  # seconds that one command waits at most, all its waits together
+ATTEMPTS = 5  # of one read; of one write that is known not to have happened
+SECONDARY_WAIT = 60.0  # what GitHub's documentation asks for where a reply names no time
+
+
+class Connection:
+    """clock: seconds since 1970. sleep: waits that many seconds. budget: see above."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        budget: float = BUDGET,
+    ) -> None:
+        self.count = RequestCount()
+        self._transport = transport
+        self._clock = clock
+        self._sleep = sleep
+        self._budget = budget
+
+    def read(self, path: str, **parameters: str | int | None) -> Reply:
+        """GET, repeated by the rule above. Raises a child of GitHubError."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self.repeat(lambda: self._send(Request(verb="GET", path=path, parameters=given)))
+
+    def write(self, verb: str, path: str, body: object = None) -> Reply:
+        """POST, PATCH, PUT or DELETE, sent once. Raises UnknownOutcomeError if nobody knows what it did."""
+        request = Request(verb=verb, path=path, body=body)
+        try:
+            return self._send(request)
+        except (UnreachableError, ServerError) as error:
+            message = f"Nobody knows whether {request} was done: {error.message}"
+            hint = "Look before it is sent again."
+            raise UnknownOutcomeError(message, status=error.status, hint=hint) from error
+
+    def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
+        """Run a write until it is known to be done.
+
+        `look` returns the write's result if it can see that it was done, else None; it is called whenever the
+        outcome is unknown and before anything is sent a second time. Refusals are raised as they come.
+        """
+        attempt = 0
+        while True:
+            try:
+                return write()
+            except UnknownOutcomeError as error:
+                if (seen := look()) is not None:
+                    return seen
+                self._wait_or_raise(error, attempt)
+            except RateLimitError as error:  # refused, so surely not done
+                self._wait_or_raise(error, attempt)
+                if (seen := look()) is not None:
+                    return seen
+            attempt += 1
+
+    def repeat(self, read: Callable[[], _T]) -> _T:
+        """Run something that only reads, by the rule above."""
+        attempt = 0
+        while True:
+            try:
+                return read()
+            except (UnreachableError, ServerError, RateLimitError) as error:
+                self._wait_or_raise(error, attempt)
+                attempt += 1
+
+    def fetch(self, url: str, limit: int) -> bytes:
+        """The file behind a signed link, at most `limit` bytes of it; the token is not sent there."""
+
+        def download() -> bytes:
+            data = bytearray()
+            try:
+                self.count.reads += 1
+                for piece in self._transport.fetch(url):
+                    data += piece
+                    if len(data) > limit:
+                        raise GitHubError(f"A download is larger than the {limit:,} bytes allowed for it.")
+            except ConnectionError as error:
+                raise UnreachableError(f"The download broke off: {error}.") from None
+            return bytes(data)
+
+        return self.repeat(download)
+
+    def pause(self, seconds: float) -> None:
+        """Wait for something other than a limit, such as a test merge that GitHub still computes."""
+        self._sleep(seconds)
+
+    def _send(self, request: Request) -> Reply:
+        self.count.add(request)
+        try:
+            reply = self._transport.send(request)
+        except ConnectionError as error:
+            hint = "Check the network and GITHUB_API_URL."
+            raise UnreachableError(f"No reply from GitHub to {request}: {error}.", hint=hint) from None
+        remaining = reply.headers.get("x-ratelimit-remaining", "")
+        self.count.remaining = int(remaining) if remaining.isdecimal() else self.count.remaining
+        if reply.status in {301, 307, 308}:
+            message = f"{request} has moved: the repository was renamed."
+            raise UnexpectedReplyError(message, status=reply.status, hint="Give its new name.")
+        if reply.status >= 400:
+            raise explain(request, reply, now=self._clock())
+        return reply
+
+    def _wait_or_raise(self, error: GitHubError, attempt: int) -> None:
+        """Wait as told, or raise the error when waiting is no use or would exceed the budget."""
+        wait = _wait_for(error, attempt)
+        if attempt + 1 >= ATTEMPTS:
+            raise error
+        if self.count.waited + wait > self._budget:
+            left = self._budget - self.count.waited
+            error.message += (
+                f" Waiting {wait:.0f} s is more than the {left:.0f} s this command may still wait."
+            )
+            error.hint = error.hint or "Run it again later."
+            raise error
+        self.count.waited += wait
+        self._sleep(wait)
+
+
+def _wait_for(error: GitHubError, attempt: int) -> float:
+    if isinstance(error, RateLimitError):
+        return SECONDARY_WAIT * 2**attempt if error.wait is None else error.wait
+    return float(2**attempt)

@@ -1,0 +1,131 @@
+"""What people and bots say on a pull request: comments of the three kinds, and reactions to them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from infx.errors import UsageError
+from infx.github import convert
+from infx.github.endpoints import Endpoints
+from infx.github.errors import MismatchError, NotFoundError
+from infx.model import Comment, CommentKind, CommentReference, Reaction, ReviewState
+
+_WORDS = {
+    CommentKind.ISSUE: "comment in the conversation",
+    CommentKind.REVIEW: "review",
+    CommentKind.REVIEW_COMMENT: "comment on a line of a file",
+}
+
+
+class Conversation(Endpoints):
+    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]:
+        """The conversation, oldest first. since: only those changed at or after that time."""
+        parameters = {"since": None if since is None else since.isoformat()}
+        return self._list(convert.issue_comment, "issues", number, "comments", parameters=parameters)
+
+    def reviews(self, number: int) -> list[Comment]:
+        """Submitted reviews with their summaries, oldest first."""
+        items = self._list(lambda item: item, "pulls", number, "reviews", twice=True)
+        submitted = [item for item in items if item.get("state") != ReviewState.PENDING]
+        return [convert.convert(convert.review, item) for item in submitted]
+
+    def review_comments(self, number: int) -> list[Comment]:
+        """Comments on lines of files, oldest first."""
+        return self._list(convert.review_comment, "pulls", number, "comments", twice=True)
+
+    def comment(self, reference: CommentReference) -> Comment:
+        """One comment from the endpoint of its kind.
+
+        Raises MismatchError if it belongs to another pull request or repository, NotFoundError if there is none
+        of that kind.
+        """
+        if reference.repository.lower() != self.repository.lower():
+            message = f"The comment is of {reference.repository}, not of {self.repository}."
+            raise MismatchError(message, hint="Give the URL of a comment on this pull request.")
+        try:
+            found = self._fetch(reference)
+        except NotFoundError as error:
+            error.message = (
+                f"There is no {_WORDS[reference.kind]} {reference.id} (#{reference.kind}{_dash(reference)})."
+            )
+            error.hint = (
+                "Comments, reviews and review comments have numbers of their own; copy the whole URL."
+            )
+            raise
+        if found.pull_number != reference.pull_number:
+            raise MismatchError(
+                f"The comment {reference.id} belongs to pull request {found.pull_number}, "
+                f"not to {reference.pull_number}.",
+                hint="Copy the URL from the pull request's own page.",
+            )
+        return found
+
+    def _fetch(self, reference: CommentReference) -> Comment:
+        match reference.kind:
+            case CommentKind.ISSUE:
+                return self._get(convert.issue_comment, "issues", "comments", reference.id)
+            case CommentKind.REVIEW_COMMENT:
+                return self._get(convert.review_comment, "pulls", "comments", reference.id)
+            case CommentKind.REVIEW:
+                return self._get(convert.review, "pulls", reference.pull_number, "reviews", reference.id)
+
+    def create_comment(self, number: int, body: str) -> Comment:
+        """The comment as GitHub stored it: its author is who we are."""
+        data = self._write("POST", "issues", number, "comments", body={"body": body})
+        return convert.convert(convert.issue_comment, data)
+
+    def edit_comment(self, comment_id: int, body: str) -> Comment:
+        """An issue comment. Raises NotFoundError if somebody has deleted it."""
+        data = self._write("PATCH", "issues", "comments", comment_id, body={"body": body})
+        return convert.convert(convert.issue_comment, data)
+
+    def delete_comment(self, comment_id: int) -> None:
+        """An issue comment; deleting what is gone already is fine."""
+        try:
+            self._write("DELETE", "issues", "comments", comment_id)
+        except NotFoundError:
+            return
+
+    def reactions(self, comment_id: int) -> list[Reaction]:
+        """Reactions to an issue comment."""
+        return self._list(convert.reaction, "issues", "comments", comment_id, "reactions")
+
+    def add_reaction(self, comment_id: int, content: str) -> Reaction:
+        """content: `+1`, `-1`, `eyes`, …; GitHub keeps one of a kind and account, however often it is added."""
+        data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
+        return convert.convert(convert.reaction, data)
+
+    def remove_reaction(self, comment_id: int, reaction_id: int) -> None:
+        """Removing what is gone already is fine."""
+        try:
+            self._write("DELETE", "issues", "comments", comment_id, "reactions", reaction_id)
+        except NotFoundError:
+            return
+
+
+def parse_comment_url(url: str, *, server: str = "https://github.com") -> CommentReference:
+    """The comment that a URL names, in one of GitHub's three forms and nothing else behind it."""
+    fragments = "issuecomment-|discussion_r|pullrequestreview-"
+    pattern = rf"{re.escape(server)}/([\w.-]+/[\w.-]+)/pull/([1-9]\d{{0,17}})(?:/files)?#({fragments})([1-9]\d{{0,17}})"
+    match = re.fullmatch(pattern, url, re.ASCII)
+    if match is None:
+        forms = ", ".join(
+            f"#{kind}{'' if kind is CommentKind.REVIEW_COMMENT else '-'}N" for kind in CommentKind
+        )
+        raise UsageError(
+            f"{url[:200]!r} is not the URL of a comment on a pull request; expected "
+            f"{server}/owner/name/pull/N and one of {forms}.",
+            hint="Use `Copy link` in the comment's menu.",
+        )
+    repository, number, fragment, comment_id = match.groups()
+    return CommentReference(
+        repository=repository,
+        pull_number=int(number),
+        kind=CommentKind(fragment.rstrip("-")),
+        id=int(comment_id),
+    )
+
+
+def _dash(reference: CommentReference) -> str:
+    return f"{'' if reference.kind is CommentKind.REVIEW_COMMENT else '-'}{reference.id}"

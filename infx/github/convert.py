@@ -1,0 +1,294 @@
+"""From GitHub's JSON to the values of `infx.model`.
+
+Odd but legal answers become ordinary values here: no user (a deleted account), no body, no fork, a user type or a
+conclusion that this version does not know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from infx.github.errors import UnexpectedReplyError
+from infx.model import (
+    GHOST,
+    Artifact,
+    ChangedFile,
+    CheckRun,
+    Collaborator,
+    Comment,
+    CommentKind,
+    Commit,
+    CommitStatus,
+    Conclusion,
+    FileStatus,
+    Job,
+    LabelEvent,
+    PullRequest,
+    PullSummary,
+    Reaction,
+    ReviewState,
+    Run,
+    StatusState,
+    User,
+    UserType,
+)
+
+_T = TypeVar("_T")
+
+
+def convert(kind: Callable[[Any], _T], data: Any) -> _T:
+    """Raises UnexpectedReplyError where the JSON lacks what GitHub's description promises."""
+    try:
+        return kind(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"GitHub's answer is no {kind.__name__.replace('_', ' ')}: {type(error).__name__} {error}."
+        raise UnexpectedReplyError(message) from None
+
+
+def user(data: Any) -> User:
+    """Mannequins, organizations and types to come keep their type, so that nobody takes them for a person."""
+    if not data or not data.get("login"):
+        return GHOST
+    kind = data.get("type") or UserType.USER
+    known = kind in set(UserType)
+    return User(login=data["login"], type=UserType(kind) if known else UserType.BOT)
+
+
+def moment(text: str) -> datetime:
+    value = datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        raise ValueError(f"a time without a zone: {text}")
+    return value
+
+
+def _moment(text: str | None) -> datetime | None:
+    return moment(text) if text else None
+
+
+def _repository(side: Any) -> str | None:
+    return side["repo"]["full_name"] if side.get("repo") else None
+
+
+def _labels(data: Any) -> tuple[str, ...]:
+    return tuple(label["name"] for label in data.get("labels") or ())
+
+
+def pull_request(data: Any) -> PullRequest:
+    return PullRequest(
+        number=data["number"],
+        title=data["title"],
+        body=data.get("body") or "",
+        author=user(data.get("user")),
+        labels=_labels(data),
+        is_open=data["state"] == "open",
+        is_merged=bool(data["merged"]),
+        is_draft=bool(data.get("draft")),
+        mergeable=data["mergeable"],
+        base_ref=data["base"]["ref"],
+        base_sha=data["base"]["sha"],
+        head_ref=data["head"]["ref"],
+        head_sha=data["head"]["sha"],
+        head_repository=_repository(data["head"]),
+        base_repository=data["base"]["repo"]["full_name"],
+        changed_files=data["changed_files"],
+        commits=data["commits"],
+        updated_at=moment(data["updated_at"]),
+        created_at=moment(data["created_at"]),
+        merge_commit_sha=data.get("merge_commit_sha"),
+    )
+
+
+def pull_summary(data: Any) -> PullSummary:
+    return PullSummary(
+        number=data["number"],
+        title=data["title"],
+        author=user(data.get("user")),
+        labels=_labels(data),
+        is_open=data["state"] == "open",
+        is_merged=bool(data.get("merged_at")),
+        is_draft=bool(data.get("draft")),
+        base_ref=data["base"]["ref"],
+        base_sha=data["base"]["sha"],
+        head_ref=data["head"]["ref"],
+        head_sha=data["head"]["sha"],
+        head_repository=_repository(data["head"]),
+        base_repository=data["base"]["repo"]["full_name"],
+        updated_at=moment(data["updated_at"]),
+    )
+
+
+def changed_file(data: Any) -> ChangedFile:
+    status = FileStatus(data["status"])
+    return ChangedFile(
+        path=data["filename"],
+        status=status,
+        previous_path=data.get("previous_filename"),
+        patch=data.get("patch"),
+    )
+
+
+def listed_commit(data: Any) -> Commit:
+    """A commit as lists and `commits/{ref}` show it."""
+    return Commit(
+        sha=data["sha"],
+        parents=tuple(parent["sha"] for parent in data["parents"]),
+        message=data["commit"]["message"],
+        committed_at=moment(data["commit"]["committer"]["date"]),
+        author=user(data.get("author")),
+    )
+
+
+def git_commit(data: Any) -> Commit:
+    """A commit as the git database shows it: it knows addresses, not accounts."""
+    return Commit(
+        sha=data["sha"],
+        parents=tuple(parent["sha"] for parent in data["parents"]),
+        message=data["message"],
+        committed_at=moment(data["committer"]["date"]),
+    )
+
+
+def _number(url: str) -> int:
+    """The pull request that a comment belongs to; only its address says so."""
+    return int(url.rsplit("/", 1)[1])
+
+
+def issue_comment(data: Any) -> Comment:
+    return _comment(data, CommentKind.ISSUE, _number(data["issue_url"]), data["updated_at"])
+
+
+def review_comment(data: Any) -> Comment:
+    return _comment(data, CommentKind.REVIEW_COMMENT, _number(data["pull_request_url"]), data["updated_at"])
+
+
+def review(data: Any) -> Comment:
+    """GitHub says when a review was submitted, never when its summary was edited."""
+    return _comment(data, CommentKind.REVIEW, _number(data["pull_request_url"]), data["submitted_at"])
+
+
+def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) -> Comment:
+    state = data.get("state") if kind is CommentKind.REVIEW else None
+    created_at = data["submitted_at"] if kind is CommentKind.REVIEW else data["created_at"]
+    return Comment(
+        id=data["id"],
+        kind=kind,
+        author=user(data.get("user")),
+        body=data.get("body") or "",
+        created_at=moment(created_at),
+        updated_at=moment(updated_at),
+        url=data["html_url"],
+        pull_number=pull_number,
+        association=data.get("author_association") or "NONE",
+        commit_sha=data.get("commit_id"),
+        path=data.get("path"),
+        review_state=ReviewState(state) if state else None,
+    )
+
+
+def reaction(data: Any) -> Reaction:
+    return Reaction(id=data["id"], content=data["content"], author=user(data.get("user")))
+
+
+def label_event(data: Any) -> LabelEvent:
+    return LabelEvent(
+        label=data["label"]["name"],
+        added=data["event"] == "labeled",
+        actor=user(data.get("actor")),
+        created_at=moment(data["created_at"]),
+    )
+
+
+def _conclusion(text: str | None) -> Conclusion | None:
+    """A conclusion that is not known here counts as a failure: nothing turns green by a new word."""
+    if text is None:
+        return None
+    with contextlib.suppress(ValueError):
+        return Conclusion(text)
+    return Conclusion.FAILURE
+
+
+def run(data: Any) -> Run:
+    repository = data.get("head_repository")
+    return Run(
+        id=data["id"],
+        attempt=data.get("run_attempt") or 1,
+        path=data["path"].split("@", 1)[0],
+        event=data["event"],
+        status=data["status"],
+        conclusion=_conclusion(data["conclusion"]),
+        head_sha=data["head_sha"],
+        head_branch=data.get("head_branch"),
+        head_repository=repository["full_name"] if repository else None,
+        url=data["html_url"],
+        created_at=moment(data["created_at"]),
+        updated_at=moment(data["updated_at"]),
+        title=data.get("display_title") or "",
+        pull_numbers=tuple(pull["number"] for pull in data.get("pull_requests") or ()),
+        actor=user(data.get("actor")),
+        triggering_actor=user(data.get("triggering_actor")),
+    )
+
+
+def job(data: Any) -> Job:
+    return Job(
+        id=data["id"],
+        run_id=data["run_id"],
+        attempt=data.get("run_attempt") or 1,
+        name=data["name"],
+        status=data["status"],
+        conclusion=_conclusion(data["conclusion"]),
+        url=data.get("html_url") or "",
+        runner_name=data.get("runner_name") or None,
+        started_at=_moment(data.get("started_at")),
+        completed_at=_moment(data.get("completed_at")),
+    )
+
+
+def artifact(data: Any) -> Artifact:
+    source = data["workflow_run"]
+    return Artifact(
+        id=data["id"],
+        name=data["name"],
+        size=data["size_in_bytes"],
+        expired=data["expired"],
+        run_id=source["id"],
+        head_sha=source["head_sha"],
+        created_at=moment(data["created_at"]),
+    )
+
+
+def check_run(data: Any) -> CheckRun:
+    app = data.get("app")
+    return CheckRun(
+        id=data["id"],
+        name=data["name"],
+        status=data["status"],
+        conclusion=_conclusion(data["conclusion"]),
+        head_sha=data["head_sha"],
+        app_slug=app.get("slug") if app else None,
+        started_at=_moment(data.get("started_at")),
+        url=data.get("html_url") or "",
+    )
+
+
+def commit_status(data: Any) -> CommitStatus:
+    return CommitStatus(
+        context=data["context"],
+        state=StatusState(data["state"]),
+        description=data.get("description") or "",
+        target_url=data.get("target_url") or "",
+        creator=user(data.get("creator")),
+        created_at=_moment(data.get("created_at")),
+    )
+
+
+def collaborator(data: Any) -> Collaborator:
+    account = data.get("user") or {}
+    return Collaborator(
+        login=account.get("login") or "",
+        permission=data["permission"],
+        role=data.get("role_name") or data["permission"],
+    )

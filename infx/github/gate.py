@@ -1,0 +1,202 @@
+"""What the gate needs to know, asked of GitHub: as little as the event calls for, and never a guess.
+
+Whatever GitHub cannot answer raises UnavailableError; nothing is read as "no" for want of an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from infx.comments.progress import read_sweep
+from infx.comments.sticky import is_ours
+from infx.errors import UnavailableError
+from infx.github.errors import NotFoundError
+from infx.github.pulls import MAX_FILES
+from infx.model import (
+    ChangedFile,
+    Collaborator,
+    Commit,
+    CommitStatus,
+    Job,
+    LabelEvent,
+    PullRequest,
+    Run,
+    StatusState,
+)
+from infx.policy.case import ONCE_PER_HEAD
+from infx.policy.decide import decide
+from infx.policy.decision import Reason
+from infx.policy.event import SHA, Event, EventName
+from infx.policy.facts import Approval, Changelog, Facts, MergeCheck, Reuse, SweepRun, read_labels
+from infx.policy.model import Policy
+
+EARLIER_HEADS = 5  # that are looked at for an approval
+NEWEST_RUNS = 20
+
+# Nothing further that could be asked changes these answers.
+_SETTLED = {
+    Reason.UNRELATED_ACTION,
+    Reason.OTHER_BASE,
+    Reason.STALE_HEAD,
+    Reason.UNRELATED_LABEL,
+    Reason.CLOSED,
+    Reason.CONFLICTING_LABELS,
+    Reason.NO_PRIMARY_LABEL,
+    Reason.DISPATCH_INPUTS,
+}
+
+
+class GateReader(Protocol):
+    """The requests that the gate makes; all of them only read."""
+
+    def pull(self, number: int) -> PullRequest: ...
+    def settled_pull(self, number: int) -> PullRequest: ...
+    def files(self, pull: PullRequest) -> list[ChangedFile]: ...
+    def commits(self, pull: PullRequest) -> list[Commit]: ...
+    def commit(self, sha: str) -> Commit: ...
+    def ref(self, name: str) -> str | None: ...
+    def is_ancestor(self, sha: str, of: str) -> bool: ...
+    def permission(self, login: str) -> Collaborator: ...
+    def statuses(self, sha: str) -> list[CommitStatus]: ...
+    def label_events(self, number: int) -> list[LabelEvent]: ...
+    def runs(self, *, workflow: str, head_sha: str, newest: int) -> list[Run]: ...
+    def jobs(self, run_id: int) -> list[Job]: ...
+
+
+def gather_facts(
+    event: Event, policy: Policy, github: GateReader, *, reuse: Reuse | None = None, rules: Iterable[str] = ()
+) -> Facts:
+    """rules: paths whose change a pull request's own results cannot vouch for, besides `.github/`."""
+    facts = Facts(event=event, reuse=reuse, actor=_actor(event, policy, github))
+    if event.pull and event.name is not EventName.COMMENT:
+        return _of_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
+    if event.name is EventName.DISPATCH:
+        return replace(facts, head_sha=_dispatched_head(event, policy, github))
+    if event.name is EventName.PUSH and event.head_sha and event.head_sha.strip("0"):
+        return replace(facts, head_message=github.commit(event.head_sha).message)
+    return facts
+
+
+def gather_row_facts(event: Event, policy: Policy, github: GateReader) -> Facts:
+    """What a row of a later attempt goes by, in one request, or two for a fork: there may be hundreds of rows."""
+    if not event.pull:
+        return Facts(event=event)
+    pull = github.pull(event.pull)
+    approval = find_approval(pull.head_sha, policy, github) if pull.is_fork else None
+    return Facts(event=event, pull=pull, approval=approval)
+
+
+def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:
+    asks = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}
+    known = event.actor.lower() in {name.lower() for name in policy.identities}
+    return github.permission(event.actor) if asks and event.actor and not known else None
+
+
+def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str, ...]) -> Facts:
+    if decide(facts, policy).reason in _SETTLED:
+        return facts
+    number = facts.event.pull or 0
+    pull = github.settled_pull(number)
+    if pull.head_sha != (facts.event.head_sha or pull.head_sha):
+        return replace(facts, pull=pull)  # pushed to just now
+    touched, edits = _read_files(pull, policy, github, rules)
+    facts = replace(
+        facts,
+        pull=pull,
+        head_message=github.commit(pull.head_sha).message,
+        changelog=Changelog(touched=touched),
+        edits_rules=edits,
+        approval=_approval(pull, facts.event, policy, github) if pull.is_fork else None,
+        runs=_runs(pull, facts.event, policy, github),
+        merge=_merge(facts.event, policy, github),
+    )
+    if facts.event.name is EventName.ASKED and not facts.runs:
+        return replace(facts, label_actor=_label_actor(pull, policy, github))
+    return facts
+
+
+def _read_files(
+    pull: PullRequest, policy: Policy, github: GateReader, rules: tuple[str, ...]
+) -> tuple[bool | None, bool]:
+    """Whether the changelog is touched, and whether the rules are; beyond GitHub's list nobody can tell."""
+    if pull.changed_files > MAX_FILES:
+        return None, True
+    paths = {path for file in github.files(pull) for path in file.paths}
+    edits = any(path.startswith(".github/") or path in rules for path in paths)
+    return policy.changelog in paths, edits
+
+
+def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -> tuple[SweepRun, ...]:
+    """Other runs for the head; only where the answer goes by them."""
+    if event.name is not EventName.ASKED and event.action not in ONCE_PER_HEAD:
+        return ()
+    workflow = policy.sweep.workflow.rpartition("/")[2]
+    runs = github.runs(workflow=workflow, head_sha=pull.head_sha, newest=NEWEST_RUNS)
+    return tuple(
+        SweepRun(
+            id=run.id,
+            url=run.url,
+            conclusion=run.conclusion,
+            swept=read_sweep(run, github.jobs(run.id), policy.sweep.job).swept,
+        )
+        for run in runs
+        if run.id != event.run_id
+    )
+
+
+def _approval(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -> Approval | None:
+    """The head's approval, else the newest of an earlier head."""
+    if found := find_approval(pull.head_sha, policy, github):
+        return found
+    earlier = [commit.sha for commit in reversed(github.commits(pull)) if commit.sha != pull.head_sha]
+    before = [event.before] if event.before and SHA.fullmatch(event.before) else []
+    for sha in dict.fromkeys([*before, *earlier[:EARLIER_HEADS]]):
+        if found := find_approval(sha, policy, github):
+            return found
+    return None
+
+
+def find_approval(sha: str, policy: Policy, github: GateReader) -> Approval | None:
+    """A commit's approval, if one of our identities gave it: anybody with write access can set a status."""
+    for status in github.statuses(sha):
+        if status.context != policy.sweep.contexts.approval:
+            continue
+        if status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities):
+            return Approval(sha=sha, url=status.target_url)
+    return None
+
+
+def _merge(event: Event, policy: Policy, github: GateReader) -> MergeCheck | None:
+    merge = event.inputs.merge_sha if event.inputs else ""
+    return read_merge(merge, policy, github) if SHA.fullmatch(merge) else None
+
+
+def read_merge(sha: str, policy: Policy, github: GateReader) -> MergeCheck | None:
+    """A test merge by its commit; None if GitHub has no such commit."""
+    try:
+        commit = github.commit(sha)
+    except NotFoundError:
+        return None
+    tip = github.ref(f"heads/{policy.base_branch}")
+    if tip is None:
+        raise UnavailableError(f"The base branch {policy.base_branch} is not there.")
+    current = bool(commit.parents) and github.is_ancestor(commit.parents[0], tip)
+    return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current)
+
+
+def _label_actor(pull: PullRequest, policy: Policy, github: GateReader) -> str | None:
+    labels = {name.lower() for name in read_labels(pull.labels, policy.labels).primary_names}
+    for event in reversed(github.label_events(pull.number)):
+        if event.added and event.label.lower() in labels:
+            return event.actor.login
+    return None
+
+
+def _dispatched_head(event: Event, policy: Policy, github: GateReader) -> str | None:
+    """The commit that a dispatch names, by SHA or branch; that of the base branch for a command."""
+    name = event.inputs.head_ref if event.inputs else ""
+    if SHA.fullmatch(name):
+        return name
+    return github.ref(f"heads/{name or policy.base_branch}")

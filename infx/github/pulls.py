@@ -1,0 +1,142 @@
+"""Pull requests: themselves, their files, commits, labels and merge."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from infx.github import convert
+from infx.github.endpoints import Endpoints
+from infx.github.errors import IncompleteListError, NotFoundError, UnexpectedReplyError
+from infx.model import ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
+
+MAX_FILES = 3000  # GitHub lists no more files and commits of one pull request, and does not say so
+MAX_COMMITS = 250
+
+
+class Pulls(Endpoints):
+    def pull(self, number: int) -> PullRequest:
+        """`mergeable` is None while GitHub computes it; see `settled_pull`."""
+        return self._get(convert.pull_request, "pulls", number)
+
+    def settled_pull(self, number: int, *, waits: tuple[float, ...] = (1, 2, 4, 8)) -> PullRequest:
+        """The pull request with `mergeable` known, asked for again after each of `waits` seconds.
+
+        `mergeable` is still None if GitHub needed longer than all of them; closed ones are not waited for.
+        """
+        pull = self.pull(number)
+        for seconds in waits:
+            if pull.mergeable is not None or not pull.is_open:
+                break
+            self.connection.pause(seconds)
+            pull = self.pull(number)
+        return pull
+
+    def pulls(
+        self,
+        *,
+        state: str = "open",
+        base: str | None = None,
+        head: str | None = None,
+        updated_since: datetime | None = None,
+    ) -> list[PullSummary]:
+        """Pull requests, the last updated first. state: open, closed or all. head: `owner:branch`."""
+        parameters = {"state": state, "base": base, "head": head, "sort": "updated", "direction": "desc"}
+        if updated_since is None:
+            return self._list(convert.pull_summary, "pulls", parameters=parameters)
+
+        def is_older(item: Any) -> bool:
+            return convert.moment(item["updated_at"]) < updated_since
+
+        found = self._list(convert.pull_summary, "pulls", parameters=parameters, until=is_older)
+        return [pull for pull in found if pull.updated_at >= updated_since]
+
+    def files(self, pull: PullRequest) -> list[ChangedFile]:
+        """Raises IncompleteListError unless there are as many as `pull.changed_files` says."""
+        _check_cap(pull, "files", pull.changed_files, MAX_FILES)
+        return self._list(
+            convert.changed_file,
+            "pulls",
+            pull.number,
+            "files",
+            identity=lambda item: item["filename"],
+            total=pull.changed_files,
+        )
+
+    def commits(self, pull: PullRequest) -> list[Commit]:
+        """Oldest first. Raises IncompleteListError unless there are as many as `pull.commits` says."""
+        _check_cap(pull, "commits", pull.commits, MAX_COMMITS)
+        return self._list(
+            convert.listed_commit,
+            "pulls",
+            pull.number,
+            "commits",
+            identity=lambda item: item["sha"],
+            total=pull.commits,
+        )
+
+    def pulls_of_commit(self, sha: str) -> list[PullSummary]:
+        """Pull requests that hold a commit, merged ones included; none for a commit that is not there."""
+        try:
+            return self._list(convert.pull_summary, "commits", sha, "pulls")
+        except NotFoundError:
+            return []
+
+    def labels(self, number: int) -> tuple[str, ...]:
+        """The labels of this moment; an event's payload only knows those of its own."""
+        return tuple(self._list(_name, "issues", number, "labels"))
+
+    def add_label(self, number: int, label: str) -> None:
+        self._write("POST", "issues", number, "labels", body={"labels": [label]})
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Raises NotFoundError if the label is not on."""
+        self._write("DELETE", "issues", number, "labels", label)
+
+    def label_events(self, number: int) -> list[LabelEvent]:
+        """Who put which label on or took it off, oldest first."""
+        events = self._list(
+            lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
+        )
+        return [
+            convert.convert(convert.label_event, event)
+            for event in events
+            if event.get("event") in {"labeled", "unlabeled"}
+        ]
+
+    def merge(
+        self,
+        number: int,
+        *,
+        sha: str,
+        method: str = "squash",
+        title: str | None = None,
+        message: str | None = None,
+    ) -> str:
+        """Merge if the head still is `sha`; returns the SHA on the base branch. method: merge, squash, rebase.
+
+        Raises ConflictError if the head moved or GitHub's rules refuse.
+        """
+        body = {"sha": sha, "merge_method": method, "commit_title": title, "commit_message": message}
+        given = {key: value for key, value in body.items() if value is not None}
+        data = self._write("PUT", "pulls", number, "merge", body=given)
+        if not isinstance(data, dict) or not data.get("merged"):
+            raise UnexpectedReplyError(f"GitHub did not say that pull request {number} was merged.")
+        return str(data["sha"])
+
+
+def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
+    if count > cap:
+        raise IncompleteListError(
+            f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
+            hint="Use the git history itself.",
+        )
+
+
+def _name(item: Any) -> str:
+    return str(item["name"])
+
+
+def _event_identity(item: Any) -> object:
+    """Commits in the timeline have a SHA where everything else has an id."""
+    return item.get("event"), item.get("id") or item.get("sha") or item.get("node_id")

@@ -1,0 +1,115 @@
+"""PyGithub, and nothing else of this project, in one file: a request goes out exactly once and its reply comes back.
+
+PyGithub would by itself repeat requests (POST too), sleep between them, ask again on 202 and follow a 301 without
+its query string. All of that is off here: what to repeat and how long to wait is decided in `connection.py`.
+Importing this module costs about 200 ms, so it is imported when the first connection is made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from github import Auth
+from github.Requester import (
+    HTTPRequestsConnectionClass,
+    HTTPSRequestsConnectionClass,
+    Requester,
+    RequestsResponse,
+)
+from urllib3 import Retry
+
+from infx import __version__
+from infx.github.errors import GitHubError
+from infx.github.exchange import Reply, Request
+
+API_VERSION = "2022-11-28"  # the last one with `merge_commit_sha` in pull requests
+TIMEOUT = 30  # seconds without a byte
+CHUNK = 1 << 16
+
+
+class PyGithubTransport:
+    def __init__(self, *, base_url: str, token: str | None) -> None:
+        retry = Retry(total=0, redirect=False, respect_retry_after_header=False)
+        self._requester = Requester(
+            auth=Auth.Token(token) if token else None,
+            base_url=base_url,
+            timeout=TIMEOUT,
+            user_agent=f"infx/{__version__}",
+            per_page=100,
+            verify=True,
+            retry=retry,
+            pool_size=1,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+            api_version=API_VERSION,
+        )
+        self._line = _line(base_url, retry)
+
+    def send(self, request: Request) -> Reply:
+        headers = {"Accept": "application/vnd.github+json"}
+        try:
+            status, received, text = self._requester.requestJson(
+                request.verb, request.path, dict(request.parameters), headers, request.body, cnx=self._line
+            )
+        except requests.RequestException as error:
+            raise ConnectionError(_words(error)) from None
+        status = int(received.get(_STATUS, status))
+        return Reply(status=status, headers=received, data=_parse(text))
+
+    def fetch(self, url: str) -> Iterator[bytes]:
+        try:
+            with requests.get(url, stream=True, timeout=TIMEOUT) as response:
+                if response.status_code in range(400, 500):
+                    raise GitHubError(
+                        f"The file store answered {response.status_code}.", status=response.status_code
+                    )
+                response.raise_for_status()
+                yield from response.iter_content(CHUNK)
+        except requests.RequestException as error:
+            raise ConnectionError(_words(error)) from None
+
+
+_STATUS = "infx-status"
+_REPEATED = {202, 301, 302}  # statuses on which PyGithub sends another request of its own
+
+
+class _Plain(RequestsResponse):
+    """A reply whose status PyGithub does not act upon; the real one travels in a header."""
+
+    def __init__(self, reply: requests.Response) -> None:
+        super().__init__(reply)
+        if reply.status_code in _REPEATED:
+            self.headers[_STATUS] = str(reply.status_code)
+            self.status = 200
+
+
+def _line(base_url: str, retry: Retry) -> Any:
+    parts = urlsplit(base_url)
+    kind: type[Any] = HTTPSRequestsConnectionClass if parts.scheme == "https" else HTTPRequestsConnectionClass
+
+    class Line(kind):  # type: ignore[misc]  # the base is chosen by the scheme
+        def getresponse(self) -> _Plain:
+            return _Plain(super().getresponse().response)
+
+    return Line(parts.hostname, parts.port, retry=retry, pool_size=1, timeout=TIMEOUT)
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
+
+
+def _words(error: requests.RequestException) -> str:
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT} s"
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the file store answered {error.response.status_code}"
+    inner = error.args[0] if error.args else error
+    reason = getattr(inner, "reason", None)
+    return str(reason or inner)[:200]

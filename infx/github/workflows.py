@@ -1,0 +1,106 @@
+"""GitHub Actions from outside: runs, their jobs and artifacts, and starting or stopping one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from infx.github import convert
+from infx.github.endpoints import Endpoints
+from infx.github.errors import ConflictError, UnexpectedReplyError
+from infx.model import Artifact, DispatchedRun, Job, Run
+
+MAX_ARTIFACT = 100_000_000  # bytes of one zip, unless the caller says otherwise
+
+
+class Workflows(Endpoints):
+    def runs(
+        self,
+        *,
+        workflow: str | None = None,
+        event: str | None = None,
+        branch: str | None = None,
+        head_sha: str | None = None,
+        status: str | None = None,
+        created_since: datetime | None = None,
+        newest: int | None = None,
+    ) -> list[Run]:
+        """Runs, newest first. workflow: file name. status: a status or a conclusion. newest: at most that many.
+
+        GitHub shows at most 1,000 runs of a filtered list: beyond that, and without `newest`, this raises
+        IncompleteListError.
+        """
+        where = ("actions", "runs") if workflow is None else ("actions", "workflows", workflow, "runs")
+        parameters = {
+            "event": event,
+            "branch": branch,
+            "head_sha": head_sha,
+            "status": status,
+            "created": None if created_since is None else f">={created_since.isoformat()}",
+        }
+        return self._list(
+            convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
+        )
+
+    def run(self, run_id: int) -> Run:
+        """The run in its newest attempt."""
+        return self._get(convert.run, "actions", "runs", run_id)
+
+    def jobs(self, run_id: int, *, attempt: int | None = None, every_attempt: bool = False) -> list[Job]:
+        """The jobs of a run's newest attempt, of one attempt, or of every attempt."""
+        if attempt is None:
+            where: tuple[object, ...] = ("actions", "runs", run_id, "jobs")
+            parameters = {"filter": "all" if every_attempt else "latest"}
+        else:
+            where, parameters = ("actions", "runs", run_id, "attempts", attempt, "jobs"), {}
+        return self._list(convert.job, *where, parameters=parameters, field="jobs", counted=True)
+
+    def artifacts(self, run_id: int, *, name: str | None = None) -> list[Artifact]:
+        """Artifacts of all attempts; of one name that several attempts uploaded, the one with the highest id."""
+        found = self._list(
+            convert.artifact,
+            "actions",
+            "runs",
+            run_id,
+            "artifacts",
+            parameters={"name": name},
+            field="artifacts",
+            counted=True,
+        )
+        newest = {artifact.name: artifact for artifact in sorted(found, key=lambda artifact: artifact.id)}
+        return sorted(newest.values(), key=lambda artifact: artifact.id)
+
+    def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
+        """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
+        reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))
+        link = reply.headers.get("location")
+        if reply.status != 302 or not link:
+            raise UnexpectedReplyError(f"GitHub gave no link to artifact {artifact_id}.")
+        return self.connection.fetch(link, limit)
+
+    def cancel_run(self, run_id: int) -> bool:
+        """Ask for a run to be cancelled; False if it has finished already."""
+        try:
+            self._write("POST", "actions", "runs", run_id, "cancel")
+        except ConflictError:
+            return False
+        return True
+
+    def rerun(self, run_id: int, *, failed_only: bool = False) -> None:
+        self._write("POST", "actions", "runs", run_id, "rerun-failed-jobs" if failed_only else "rerun")
+
+    def dispatch_workflow(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> DispatchedRun:
+        """Start a workflow by its file name. ref: a branch or tag, never a SHA. Returns the run it started."""
+        body = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
+        data = self._write("POST", "actions", "workflows", workflow, "dispatches", body=body)
+        return convert.convert(_dispatched, data)
+
+    def dispatch_event(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        """A `repository_dispatch` event; GitHub answers nothing and does not say what it started."""
+        body = {"event_type": event_type, "client_payload": dict(payload)}
+        self._write("POST", "dispatches", body=body)
+
+
+def _dispatched(data: Any) -> DispatchedRun:
+    return DispatchedRun(id=data["workflow_run_id"], url=data["html_url"])

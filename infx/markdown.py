@@ -1,0 +1,222 @@
+"""Comments as their readers see them: what is quoted, code, or hidden in HTML says nothing.
+
+Built on the tokens of a CommonMark parser, never on regular expressions over the source: an example in a fence
+is no command, a quoted checklist is no checklist.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markdown_it.token import Token
+
+MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
+
+_TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")
+_HIDING_TAG = re.compile(
+    r"<(/?)(blockquote|pre|code|samp|template)\b[^>]*>|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+class BlockKind(StrEnum):
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    ITEM = "item"
+    TASK = "task"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A visible run of text.
+
+    text: as read, one line per source line, no formatting, links as their text. source: the same with its
+    Markdown. line: in the comment, from 1. depth: of list nesting, 0 outside of lists. item: a number that all
+    blocks of one list item share; parent: the item around it. ordinal: the number of an item in a numbered list.
+    checked: of a task only. lead: the bold words that it starts with. links: addresses, in order.
+    """
+
+    kind: BlockKind
+    text: str
+    source: str
+    line: int
+    depth: int = 0
+    item: int = 0
+    parent: int = 0
+    ordinal: str = ""
+    checked: bool = False
+    lead: str = ""
+    links: tuple[str, ...] = ()
+
+    @property
+    def is_task(self) -> bool:
+        return self.kind is BlockKind.TASK
+
+
+@dataclass
+class _Cursor:
+    """Where the walk stands: inside how many quotes, hiding HTML elements and list items."""
+
+    quotes: int = 0
+    hidden: int = 0
+    items: list[int] = field(default_factory=lambda: [0])
+    ordinals: list[str] = field(default_factory=lambda: [""])
+    last_item: int = 0
+
+    @property
+    def is_visible(self) -> bool:
+        return self.quotes == 0 and self.hidden == 0
+
+
+def read_blocks(source: str) -> tuple[Block, ...]:
+    """Everything visible, in order. Text beyond `MAX_CHARACTERS` is not read."""
+    from markdown_it import MarkdownIt
+
+    source = re.sub(r"\r\n?", "\n", source[:MAX_CHARACTERS])
+    tokens = MarkdownIt("commonmark").parse(source)
+    cursor = _Cursor()
+    return tuple(_walk(tokens, cursor))
+
+
+def read_command_lines(source: str) -> tuple[str, ...]:
+    """Lines of visible top-level paragraphs: where a command such as `/use 42` may stand.
+
+    Formatting stays as typed, so that a line in backticks or bold is no command.
+    """
+    blocks = read_blocks(source)
+    return tuple(
+        line.strip()
+        for block in blocks
+        if block.kind is BlockKind.PARAGRAPH and block.depth == 0
+        for line in block.source.split("\n")
+    )
+
+
+def _walk(tokens: Sequence[Token], cursor: _Cursor) -> Iterator[Block]:
+    for index, token in enumerate(tokens):
+        match token.type:
+            case "blockquote_open":
+                cursor.quotes += 1
+            case "blockquote_close":
+                cursor.quotes -= 1
+            case "list_item_open":
+                cursor.last_item += 1
+                cursor.items.append(cursor.last_item)
+                cursor.ordinals.append(token.info)
+            case "list_item_close":
+                cursor.items.pop()
+                cursor.ordinals.pop()
+            case "html_block":
+                cursor.hidden = _hidden_after(token.content, cursor.hidden)
+            case "inline" if cursor.is_visible:
+                yield _block(tokens, index, cursor)
+            case _:
+                pass
+
+
+def _hidden_after(html: str, depth: int) -> int:
+    for tag in _HIDING_TAG.finditer(html):
+        if tag[2]:
+            depth = max(depth + (-1 if tag[1] else 1), 0)
+    return depth
+
+
+def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> Block:
+    token = tokens[index]
+    source, text = _inline(token)
+    depth = len(cursor.items) - 1
+    kind, checked = _kind(tokens, index, depth), False
+    if kind is BlockKind.ITEM and (task := _task(tokens, index)):
+        kind, checked = BlockKind.TASK, task[1] != " "
+        source, text = (_TASK.sub("", part, count=1) for part in (source, text))
+    return Block(
+        kind=kind,
+        text=text.strip(),
+        source=source.strip(),
+        line=(token.map or [0])[0] + 1,
+        depth=depth,
+        item=cursor.items[-1],
+        parent=cursor.items[-2] if depth else 0,
+        ordinal=cursor.ordinals[-1],
+        checked=checked,
+        lead=_lead(token),
+        links=tuple(_links(token, text)),
+    )
+
+
+def _kind(tokens: Sequence[Token], index: int, depth: int) -> BlockKind:
+    if index and tokens[index - 1].type == "heading_open":
+        return BlockKind.HEADING
+    return BlockKind.ITEM if depth else BlockKind.PARAGRAPH
+
+
+def _task(tokens: Sequence[Token], index: int) -> re.Match[str] | None:
+    """A task is the first paragraph of a list item; of an item that is itself first on its line GitHub makes none."""
+    opening = [tokens[index - back].type if index >= back else "" for back in (1, 2, 3, 4)]
+    if opening[:2] != ["paragraph_open", "list_item_open"]:
+        return None
+    if opening[3] == "list_item_open" and _same_line(tokens[index - 4], tokens[index]):
+        return None
+    return _TASK.match(tokens[index].content)
+
+
+def _same_line(one: Token, other: Token) -> bool:
+    return bool(one.map and other.map and one.map[0] == other.map[0])
+
+
+def _inline(token: Token) -> tuple[str, str]:
+    """Source without hidden parts, and the text that a reader sees."""
+    source, text = [], []
+    for child in token.children or ():
+        match child.type:
+            case "softbreak" | "hardbreak":
+                source.append("\n")
+                text.append("\n")
+            case "html_inline":
+                pass
+            case "code_inline":
+                source.append(f"{child.markup}{child.content}{child.markup}")
+                text.append(child.content)
+            case "image":
+                text.append(child.content)
+                source.append(f"![{child.content}]")
+            case "link_open":
+                source.append("[")
+            case "link_close":
+                source.append("]")
+            case _:
+                source.append(child.content or child.markup)
+                text.append(child.content)
+    return "".join(source), "".join(text)
+
+
+def _lead(token: Token) -> str:
+    """The bold words at the start of a block, after the box of a task."""
+    children = [child for child in token.children or () if child.type != "html_inline"]
+    if (
+        children
+        and children[0].type == "text"
+        and not _TASK.sub("", children[0].content, count=1).strip(" []xX")
+    ):
+        children = children[1:]
+    if not children or children[0].type != "strong_open":
+        return ""
+    words = []
+    for child in children[1:]:
+        if child.type == "strong_close":
+            break
+        words.append(child.content)
+    return "".join(words).strip()
+
+
+def _links(token: Token, text: str) -> Iterator[str]:
+    """Addresses of links and bare addresses, each once."""
+    found = [str(child.attrs.get("href", "")) for child in token.children or () if child.type == "link_open"]
+    found += [match.rstrip(".,;:!?)*_") for match in _ADDRESS.findall(text)]
+    yield from dict.fromkeys(address for address in found if address)

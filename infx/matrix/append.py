@@ -1,0 +1,130 @@
+"""Append-only entries: the points that the head has and the base has not, if nothing else changed.
+
+A curve may only be extended by points that belong to it: what the base measured must still be measured in the
+same way, and the new points must lie on a curve that the base draws with one image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from infx.errors import Problem, ProblemsError
+from infx.matrix.config import KvOffloading, ScenarioType
+from infx.matrix.points import collect_points, drop_points
+from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+
+_HINT = "Leave append-only out to measure the whole configuration anew."
+
+
+def check_unchanged(
+    base: Mapping[str, Any],
+    head: Mapping[str, Any],
+    selected: Mapping[str, frozenset[ScenarioType]],
+    path: str,
+) -> list[Problem]:
+    """What changed besides the points of the selected scenarios. base, head: key → the configuration as YAML gives it."""
+    return [
+        Problem(rule="append-only", message=message, path=path, hint=_HINT)
+        for message in _find_changes(base, head, selected)
+    ]
+
+
+def _find_changes(
+    base: Mapping[str, Any], head: Mapping[str, Any], selected: Mapping[str, frozenset[ScenarioType]]
+) -> Iterator[str]:
+    for key in {**base, **head}:
+        if key in selected:
+            if key not in base:
+                yield f"The base has no configuration {key}; append-only adds points to one that is there."
+            elif key in head:
+                yield from _find_changes_within(key, base[key], head[key], selected[key])
+        elif base.get(key) != head.get(key):
+            yield f"The configuration {key} changed, but no append-only entry names it."
+
+
+def _find_changes_within(key: str, old: Any, new: Any, types: frozenset[ScenarioType]) -> Iterator[str]:
+    """A selected configuration keeps its scenarios; what is not selected stays as it is."""
+    old_scenarios, new_scenarios = old["scenarios"], new["scenarios"]
+    unselected = [name for name in {**old_scenarios, **new_scenarios} if name not in types]
+    for name in sorted({*old_scenarios} ^ {*new_scenarios}):
+        change = "lost" if name in old_scenarios else "gained"
+        yield f"{key} {change} the scenario {name}; append-only adds points to scenarios that are there."
+    for name in unselected:
+        if name in old_scenarios and name in new_scenarios and old_scenarios[name] != new_scenarios[name]:
+            yield f"{key}: the scenario {name} changed, but the entry does not select it."
+    if unselected and {**old, "scenarios": None} != {**new, "scenarios": None}:
+        yield f"{key}: its fields changed, and with them the scenario {unselected[0]}, which the entry does not select."
+
+
+def select_added(base: Sequence[Row], head: Sequence[Row], path: str) -> list[Row]:
+    """The points of `head` that `base` lacks. Raises ProblemsError where points went missing or found no curve."""
+    known = collect_points(base)
+    messages = list(_find_missing(known, collect_points(head)))
+    added, _ = drop_points(head, known)
+    if not base:
+        messages.append("The base has no points of these configurations; append-only adds to some.")
+    elif not added and not messages:
+        messages.append("There is no new point; append-only adds some.")
+    elif not messages:
+        messages += _find_strangers(base, added)
+    if messages:
+        raise ProblemsError(
+            Problem(rule="append-only", message=message, path=path, hint=_HINT) for message in messages
+        )
+    return added
+
+
+def _find_missing(
+    base: Mapping[Recipe, Iterable[int]], head: Mapping[Recipe, Mapping[int, None]]
+) -> Iterator[str]:
+    for recipe, concurrencies in base.items():
+        missing = [str(conc) for conc in concurrencies if conc not in head.get(recipe, {})]
+        if missing:
+            what = "is not measured in the same way any more" if recipe not in head else "lost points"
+            yield f"A curve of the base {what}: {describe_recipe(recipe)} at concurrency {', '.join(missing)}."
+
+
+def _find_strangers(base: Sequence[Row], added: Sequence[Row]) -> Iterator[str]:
+    images: dict[Hashable, set[str]] = {}
+    for row in base:
+        images.setdefault(series_of(row.recipe), set()).add(row.recipe.image)
+    for recipe in collect_points(added):
+        found = images.get(series_of(recipe))
+        if found is None:
+            yield f"New points are on no curve of the base: {describe_recipe(recipe)}."
+        elif found != {recipe.image}:
+            listed = ", ".join(sorted(found))
+            yield f"New points of {describe_recipe(recipe)} use {recipe.image}; their curve was measured with {listed}."
+
+
+def series_of(recipe: Recipe) -> Hashable:
+    """What a chart draws as one curve."""
+    workload, layout = recipe.workload, recipe.layout
+    fixed = workload if isinstance(workload, FixedWorkload) else None
+    agentic = workload if isinstance(workload, AgenticWorkload) else None
+    hardware = (
+        (layout.prefill.hardware, layout.decode.hardware) if isinstance(layout, Roles) else (None, None)
+    )
+    return (
+        recipe.model,
+        recipe.model_prefix,
+        recipe.precision,
+        recipe.framework,
+        recipe.runner,
+        recipe.disagg,
+        recipe.is_agentic,
+        (fixed.isl, fixed.osl, recipe.spec_decoding) if fixed else None,
+        agentic is not None and agentic.kv_offloading is not KvOffloading.NONE,
+        hardware,
+    )
+
+
+def describe_recipe(recipe: Recipe) -> str:
+    """A recipe in a few words, for messages."""
+    layout = recipe.layout
+    if isinstance(layout, Roles):
+        shape = f"{layout.prefill.num_worker} x tp{layout.prefill.tp} + {layout.decode.num_worker} x tp{layout.decode.tp}"
+    else:
+        shape = f"tp{layout.tp} ep{layout.ep or 1}{' dp-attn' if layout.dp_attn else ''}"
+    return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}, {shape}"

@@ -1,0 +1,62 @@
+"""Which entry plans which scenario of which configuration: the first one that names it, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from infx.changelog.delta import Entry
+from infx.matrix.config import ScenarioType
+
+ALL_TYPES = frozenset(ScenarioType)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """Configurations that one entry plans together. entry: its index. types: scenarios that nobody claimed before."""
+
+    entry: int
+    keys: tuple[str, ...]
+    types: frozenset[ScenarioType]
+
+
+def claim_throughput(entries: Sequence[Entry], keys: Sequence[Sequence[str]]) -> Iterator[Claim]:
+    """Claims of the entries that measure throughput, in their order. keys: the resolved keys of each entry."""
+    measuring = [index for index, entry in enumerate(entries) if not (entry.evals_only or entry.all_evals)]
+    return _claim(measuring, entries, keys)
+
+
+def claim_evals(entries: Sequence[Entry], keys: Sequence[Sequence[str]], order: Sequence[str]) -> list[Claim]:
+    """Claims of the entries that ask for accuracy runs, those with all-evals first, else in their order.
+
+    Accuracy runs are chosen among the configurations of a claim, so who claims must not depend on the order in which
+    entries stand: all-evals before others, then who names more, then by what they name (in the order of `order`, all keys).
+    """
+    place = {key: index for index, key in enumerate(order)}
+
+    def rank(index: int) -> tuple[bool, int, list[int], list[str], int]:
+        entry = entries[index]
+        types = entry.scenario_types or tuple(ScenarioType)
+        named = sorted(place[key] for key in keys[index])
+        size = len(named) * len(set(types))
+        return (not entry.all_evals, -size, named, sorted(map(str, types)), entry.eval_min_prefill_ep or 0)
+
+    asking = [index for index, entry in enumerate(entries) if not (entry.no_evals or entry.append_only)]
+    claims = _claim(sorted(asking, key=rank), entries, keys)
+    return sorted(claims, key=lambda claim: (not entries[claim.entry].all_evals, claim.entry))
+
+
+def _claim(
+    indices: Iterable[int], entries: Sequence[Entry], keys: Sequence[Sequence[str]]
+) -> Iterator[Claim]:
+    claimed: dict[str, frozenset[ScenarioType]] = {}
+    for index in indices:
+        wanted = frozenset(entries[index].scenario_types) or ALL_TYPES
+        together: dict[frozenset[ScenarioType], list[str]] = {}
+        for key in keys[index]:
+            before = claimed.get(key, frozenset())
+            if unseen := wanted - before:
+                together.setdefault(unseen, []).append(key)
+                claimed[key] = before | unseen
+        for types, group in together.items():
+            yield Claim(entry=index, keys=tuple(group), types=types)

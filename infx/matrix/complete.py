@@ -1,0 +1,62 @@
+"""The last touch to rows of a plan: fingerprints, short replays, and the fields that only a plan's rows spell out."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from infx.matrix.config import Worker
+from infx.matrix.fingerprint import fingerprint_recipe
+from infx.matrix.planned import Planned
+from infx.matrix.row import FAST_DURATION, AgenticWorkload, Recipe, Roles, Row
+
+
+def complete_throughput(planned: Iterable[Planned], *, fast: bool = False) -> Iterator[Planned]:
+    """With fingerprints, which a fast run shares with the run that it shortens."""
+    fingerprint = functools.cache(fingerprint_recipe)  # once for each recipe
+    complete = functools.cache(
+        lambda recipe: _shorten(_complete_recipe(recipe)) if fast else _complete_recipe(recipe)
+    )
+    for one in planned:
+        row = _complete_row(one.row)
+        recipe = complete(row.recipe)
+        yield replace(one, row=replace(row, recipe=recipe, recipe_fingerprint=fingerprint(row.recipe)))
+
+
+def complete_evals(planned: Iterable[Planned]) -> Iterator[Planned]:
+    complete = functools.cache(_complete_recipe)
+    for one in planned:
+        row = _complete_row(one.row)
+        yield replace(one, row=replace(row, recipe=complete(row.recipe)))
+
+
+def _complete_row(row: Row) -> Row:
+    """Fixed rows say of each kind of accuracy run whether they have it."""
+    if row.recipe.is_agentic:
+        return row
+    return replace(
+        row,
+        run_eval=bool(row.run_eval),
+        eval_only=bool(row.eval_only),
+        eval_all_concs=bool(row.eval_all_concs) if row.recipe.is_multinode else None,
+    )
+
+
+def _complete_recipe(recipe: Recipe) -> Recipe:
+    layout = recipe.layout
+    if not isinstance(layout, Roles):
+        return recipe
+    roles = Roles(prefill=_complete_worker(layout.prefill), decode=_complete_worker(layout.decode))
+    return replace(recipe, layout=roles)
+
+
+def _complete_worker(worker: Worker) -> Worker:
+    return replace(worker, additional_settings=worker.additional_settings or ())
+
+
+def _shorten(recipe: Recipe) -> Recipe:
+    workload = recipe.workload
+    if isinstance(workload, AgenticWorkload):
+        return replace(recipe, workload=replace(workload, duration=FAST_DURATION))
+    return recipe

@@ -1,0 +1,147 @@
+"""What separates two plans: rows that came, rows that went, and rows of which something changed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from infx.matrix.family import family_of
+from infx.matrix.jobs import describe_layout
+from infx.matrix.row import Row, render_row
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldChange:
+    """A key of a row's JSON; None where the row does not have it."""
+
+    key: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanDiff:
+    """changed: pairs of the same point before and after."""
+
+    added: tuple[Row, ...]
+    removed: tuple[Row, ...]
+    changed: tuple[tuple[Row, Row], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.added or self.removed or self.changed)
+
+
+def diff_plans(before: Sequence[Row], after: Sequence[Row]) -> PlanDiff:
+    """Equal rows drop out; of the rest, the same point on both sides is a change, whatever changed in it.
+
+    What the same point is, is asked twice: first with the layout of the engines, then without it.
+    """
+    removed, added = _without_common(before, after), _without_common(after, before)
+    changed: list[tuple[Row, Row]] = []
+    for point in (_point_with_layout, _point):
+        pairs, removed, added = _pair(removed, added, point)
+        changed += pairs
+    return PlanDiff(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
+
+
+def _without_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    left = Counter(others)
+    kept = []
+    for row in rows:
+        if left[row]:
+            left[row] -= 1
+        else:
+            kept.append(row)
+    return kept
+
+
+def _point(row: Row) -> Hashable:
+    recipe = row.recipe
+    conc = () if recipe.is_multinode and not recipe.is_agentic else row.conc
+    group = (recipe.model_prefix, recipe.precision, recipe.framework, recipe.runner, recipe.spec_decoding)
+    return (family_of(row), row.eval_suite, group, conc)
+
+
+def _point_with_layout(row: Row) -> Hashable:
+    return (_point(row), describe_layout(row.recipe))
+
+
+def _pair(
+    removed: list[Row], added: list[Row], point: Callable[[Row], Hashable]
+) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    """Points that stand exactly once on each side become pairs; the others stay where they are."""
+    before, after = Counter(map(point, removed)), Counter(map(point, added))
+    once = {key for key in before if before[key] == after[key] == 1}
+    new = {point(row): row for row in added if point(row) in once}
+    pairs = [(row, new[point(row)]) for row in removed if point(row) in once]
+    return (
+        pairs,
+        [row for row in removed if point(row) not in once],
+        [row for row in added if point(row) not in once],
+    )
+
+
+def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
+    """Field by field; the fingerprint is left out, because it changes with everything else."""
+    old, new = (render_row(replace(row, recipe_fingerprint=None)) for row in (before, after))
+    keys = [*old, *(key for key in new if key not in old)]
+    return tuple(
+        FieldChange(key=key, before=_shown(old.get(key)), after=_shown(new.get(key)))
+        for key in keys
+        if old.get(key) != new.get(key)
+    )
+
+
+def describe_diff(diff: PlanDiff) -> list[str]:
+    """One line for each group of rows that were added, removed or changed alike."""
+    if diff.is_empty:
+        return ["The plans have the same rows."]
+    lines = [f"+ {text}" for text in _describe_groups(diff.added)]
+    lines += [f"- {text}" for text in _describe_groups(diff.removed)]
+    alike: dict[tuple[str, tuple[FieldChange, ...]], list[Row]] = defaultdict(list)
+    for before, after in diff.changed:
+        alike[_title(after), find_changes(before, after)].append(after)
+    for (title, changes), rows in alike.items():
+        words = "; ".join(_describe_change(change) for change in changes) or "only the fingerprint"
+        lines.append(f"~ {_count(len(rows))} of {title} ({_concurrencies(rows)}): {words}")
+    return lines
+
+
+def _describe_groups(rows: Iterable[Row]) -> list[str]:
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[_title(row), describe_layout(row.recipe)].append(row)
+    return [
+        f"{_count(len(found))} of {title}, {layout} ({_concurrencies(found)})"
+        for (title, layout), found in groups.items()
+    ]
+
+
+def _title(row: Row) -> str:
+    recipe = row.recipe
+    return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}, {family_of(row)}"
+
+
+def _concurrencies(rows: Iterable[Row]) -> str:
+    return "c" + ",".join(map(str, sorted({conc for row in rows for conc in row.conc})))
+
+
+def _count(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows} rows"
+
+
+def _describe_change(change: FieldChange) -> str:
+    if change.before is None:
+        return f"{change.key} is now {change.after}"
+    if change.after is None:
+        return f"{change.key} {change.before} is gone"
+    return f"{change.key} {change.before} → {change.after}"
+
+
+def _shown(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

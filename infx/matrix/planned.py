@@ -1,0 +1,16 @@
+"""A row of a plan, and why it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infx.matrix.row import Row
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """key: of the configuration that the row is a point of. entry: index of the changelog entry that asked for it."""
+
+    row: Row
+    key: str
+    entry: int

@@ -1,0 +1,181 @@
+"""A plan for people: which configurations, why, on what, for how long, and what is evaluated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from infx.changelog.delta import Entry
+from infx.errors import Level, Problem
+from infx.escape import foreign, table_code
+from infx.matrix.config import Runners
+from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
+from infx.matrix.plan import Plan
+from infx.matrix.planned import Planned
+from infx.matrix.row import Row
+from infx.matrix.topology import count_gpus, count_nodes
+from infx.policy.model import Policy
+
+_MAX_WHY = 80  # characters of an entry's first sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One configuration for one entry. gpus, nodes: of its largest row. gpu_hours: of all its rows, estimated.
+
+    evaluated: what an accuracy run looks at, such as `gsm8k c64`. why: the entry's line and first sentence.
+    """
+
+    key: str
+    why: str
+    throughput: int
+    evals: int
+    conc: tuple[int, ...]
+    evaluated: tuple[str, ...]
+    gpus: int
+    nodes: int
+    gpu_hours: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    lines: tuple[Line, ...]
+    loads: tuple[Load, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(line.throughput + line.evals for line in self.lines)
+
+    @property
+    def gpu_hours(self) -> float:
+        return sum(line.gpu_hours for line in self.lines)
+
+
+def summarise(plan: Plan, runners: Runners, policy: Policy) -> Summary:
+    """Lines in the order of the plan, loads with the busiest runner label first."""
+    groups: dict[tuple[str, int], list[Planned]] = defaultdict(list)
+    for planned in plan.rows:
+        groups[planned.key, planned.entry].append(planned)
+    lines = [
+        _line(key, plan.entries[entry], [planned.row for planned in found], runners, policy)
+        for (key, entry), found in groups.items()
+    ]
+    loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
+    return Summary(lines=tuple(lines), loads=tuple(loads))
+
+
+def _line(key: str, entry: Entry, rows: Sequence[Row], runners: Runners, policy: Policy) -> Line:
+    evals = [row for row in rows if row.eval_only]
+    points = {conc for row in rows if not row.eval_only for conc in row.conc}
+    return Line(
+        key=key,
+        why=_why(entry),
+        throughput=len(rows) - len(evals),
+        evals=len(evals),
+        conc=tuple(sorted(points)),
+        evaluated=tuple(dict.fromkeys(map(_evaluated, evals))),
+        gpus=max(count_gpus(row.recipe) for row in rows),
+        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
+    )
+
+
+def _why(entry: Entry) -> str:
+    text = " ".join(entry.description[0].split()) if entry.description else ""
+    short = text if len(text) <= _MAX_WHY else text[: _MAX_WHY - 1].rstrip() + "…"
+    return f"line {entry.line}: {short}"
+
+
+def _evaluated(row: Row) -> str:
+    conc = row.conc if row.eval_all_concs or row.eval_conc is None else (row.eval_conc,)
+    suite = f"{row.eval_suite} " if row.eval_suite else ""
+    return f"{suite}c{','.join(map(str, conc))}"
+
+
+def find_long_queues(summary: Summary, limit_hours: int) -> list[Problem]:
+    """GitHub cancels a job that has waited longer than that."""
+    return [
+        Problem(
+            rule="queue-too-long",
+            message=(
+                f"{load.label}: {load.rows} rows on {load.runners} runners take about {load.hours:.0f} hours; "
+                f"GitHub cancels a job that waits {limit_hours}."
+            ),
+            hint="Sweep fewer points at once, or add runners.",
+            level=Level.WARNING,
+        )
+        for load in summary.loads
+        if load.hours is not None and load.hours > limit_hours
+    ]
+
+
+CONFIG_COLUMNS = (
+    "configuration",
+    "why",
+    "rows",
+    "concurrency",
+    "accuracy",
+    "evaluated",
+    "GPUs",
+    "nodes",
+    "GPU-hours",
+)
+LABEL_COLUMNS = ("runner label", "rows", "runners", "GPU-hours", "hours until done")
+
+
+def config_cells(line: Line) -> tuple[str, ...]:
+    return (
+        line.key,
+        line.why,
+        str(line.throughput),
+        ", ".join(map(str, line.conc)),
+        str(line.evals),
+        "; ".join(line.evaluated),
+        str(line.gpus),
+        str(line.nodes),
+        f"{line.gpu_hours:.0f}",
+    )
+
+
+def label_cells(load: Load) -> tuple[str, ...]:
+    hours = "nobody serves it" if load.hours is None else f"{load.hours:.1f}"
+    return (load.label, str(load.rows), str(load.runners), f"{load.gpu_hours:.0f}", hours)
+
+
+def describe_total(summary: Summary) -> str:
+    configs = len({line.key for line in summary.lines})
+    evals = sum(line.evals for line in summary.lines)
+    return (
+        f"{_count(summary.rows, 'row')} of {_count(configs, 'configuration')}, {evals} of them accuracy runs; "
+        f"about {summary.gpu_hours:.0f} GPU-hours."
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def render_markdown(summary: Summary) -> str:
+    """For the summary of a workflow run. Keys, labels and sentences come from a pull request."""
+    if not summary.lines:
+        return "## Plan\n\nNothing is to be run: the changelog only corrects links.\n"
+    configs = [
+        (table_code(key), foreign(why), rows, conc, evals, foreign(evaluated), *rest)
+        for key, why, rows, conc, evals, evaluated, *rest in map(config_cells, summary.lines)
+    ]
+    labels = [(table_code(label), *rest) for label, *rest in map(label_cells, summary.loads)]
+    parts = (
+        "## Plan",
+        describe_total(summary),
+        _markdown_table(CONFIG_COLUMNS, configs),
+        "### Runners",
+        _markdown_table(LABEL_COLUMNS, labels),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)

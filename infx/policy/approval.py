@@ -1,0 +1,127 @@
+"""Approving one revision of a fork: what a comment says, and whether it may have its way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from infx.markdown import read_command_lines
+from infx.model import Collaborator, Comment, PullRequest
+from infx.policy.decide import decide
+from infx.policy.decision import Decision, Reason
+from infx.policy.event import Event, EventName, Inputs
+from infx.policy.facts import Approval, Facts, MergeCheck
+from infx.policy.model import Policy
+
+
+class Answer(StrEnum):
+    """nothing: the comment asks for nothing. refused: it asks in vain. approved: the revision may run."""
+
+    NOTHING = "nothing"
+    REFUSED = "refused"
+    APPROVED = "approved"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalFacts:
+    """comment: the one that was made. actor: permission and role of its author, None if the comment asks nothing.
+
+    gate: what the gate would look at for a dispatch of this pull request, without the approval itself.
+    merge: the test merge of the live head; None if GitHub has none.
+    """
+
+    comment: Comment
+    actor: Collaborator | None = None
+    gate: Facts | None = None
+    merge: MergeCheck | None = None
+
+    @property
+    def pull(self) -> PullRequest | None:
+        return self.gate.pull if self.gate else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalDecision:
+    """words: why, as a full sentence. inputs: those of the dispatch that follows an approval."""
+
+    answer: Answer
+    words: str
+    head_sha: str | None = None
+    inputs: Inputs | None = None
+
+
+def find_request(body: str, command: str) -> str | None:
+    """What the comment asks to be approved, as typed; None if it holds no such command, '' if it names nothing.
+
+    A command is a line of its own in visible text. Of several different ones none counts.
+    """
+    pattern = re.compile(rf"{re.escape(command)}(?:[ \t]+(.*))?")
+    found = {
+        (match[1] or "").strip() for line in read_command_lines(body) if (match := pattern.fullmatch(line))
+    }
+    if not found:
+        return None
+    return found.pop() if len(found) == 1 else ""
+
+
+def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
+    """Whether the comment approves the live head of a fork. Raises ValueError where the facts are incomplete."""
+    command, author = policy.sweep.approve_command, facts.comment.author
+    asked = find_request(facts.comment.body, command)
+    if asked is None or not author.is_human:
+        return ApprovalDecision(answer=Answer.NOTHING, words="The comment asks for no approval.")
+    if not re.fullmatch(r"[0-9a-fA-F]{40}", asked):
+        return _refuse(f"Expected one line `{command} <SHA>` with the full SHA of the head, 40 digits.")
+    if facts.comment.updated_at != facts.comment.created_at:
+        return _refuse("The comment was edited after it was made; make a new one.")
+    if facts.actor is None or not facts.actor.can_write:
+        return _refuse(f"{author.login} has no write access to the repository, by permission and by role.")
+    if facts.gate is None or facts.pull is None:
+        raise ValueError("an approval needs the pull request")
+    return _decide_revision(facts, facts.gate, facts.pull, asked.lower(), policy)
+
+
+def _decide_revision(
+    facts: ApprovalFacts, gate: Facts, pull: PullRequest, asked: str, policy: Policy
+) -> ApprovalDecision:
+    if not pull.is_fork:
+        return _refuse("The branch is in this repository; its sweeps start by label.")
+    if asked != pull.head_sha:
+        return _refuse(f"The comment approves {asked[:12]}, but the head is {pull.head_sha[:12]}.")
+    merge = facts.merge
+    inputs = Inputs(
+        pull=pull.number,
+        head_ref=pull.head_sha,
+        base_ref=merge.parents[0] if merge and merge.parents else "",
+        merge_sha=merge.sha if merge else "",
+    )
+    decision = _ask_gate(gate, pull, inputs, merge, policy)
+    if not decision.runs:
+        return _refuse(f"{decision.words[:1].upper()}{decision.words[1:]}. {_fix(decision)}".strip())
+    words = f"{facts.comment.author.login} approved {pull.head_sha[:12]}: {decision.words}."
+    return ApprovalDecision(answer=Answer.APPROVED, words=words, head_sha=pull.head_sha, inputs=inputs)
+
+
+def _ask_gate(
+    gate: Facts, pull: PullRequest, inputs: Inputs, merge: MergeCheck | None, policy: Policy
+) -> Decision:
+    """What the gate will say to the dispatch once the approval stands."""
+    event = Event(
+        name=EventName.DISPATCH,
+        actor=policy.identities[0],
+        pull=pull.number,
+        head_sha=pull.head_sha,
+        inputs=inputs,
+    )
+    approval = Approval(sha=pull.head_sha)
+    return decide(replace(gate, event=event, approval=approval, merge=merge), policy)
+
+
+def _fix(decision: Decision) -> str:
+    """The gate's advice, but for that to make the comment that was just made."""
+    return "" if decision.reason is Reason.TEST_MERGE else decision.fix or ""
+
+
+def _refuse(words: str) -> ApprovalDecision:
+    return ApprovalDecision(answer=Answer.REFUSED, words=words)

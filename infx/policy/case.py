@@ -1,0 +1,144 @@
+"""One question to the gate: the facts, the policy, and what follows from both by mere reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from infx.model import PullRequest
+from infx.policy.event import SHA, Action, EventName, Inputs
+from infx.policy.facts import Facts, LabelSet, Marker, Reuse, find_marker, read_labels
+from infx.policy.model import Effect, Policy
+
+WORKFLOW_ACTOR = "github-actions[bot]"  # what it does starts no workflow, dispatches excepted
+ONCE_PER_HEAD = frozenset({Action.OPENED, Action.REOPENED, Action.READY_FOR_REVIEW})
+
+
+@dataclass(frozen=True)
+class Case:
+    facts: Facts
+    policy: Policy
+
+    @property
+    def pull(self) -> PullRequest:
+        if self.facts.pull is None:
+            raise ValueError("a question about a pull request needs the pull request")
+        return self.facts.pull
+
+    @property
+    def is_asked(self) -> bool:
+        return self.facts.event.name is EventName.ASKED
+
+    @property
+    def action(self) -> Action:
+        return self.facts.event.action
+
+    @property
+    def inputs(self) -> Inputs:
+        return self.facts.event.inputs or Inputs()
+
+    @cached_property
+    def labels(self) -> LabelSet:
+        return read_labels(self.pull.labels, self.policy.labels)
+
+    @cached_property
+    def marker(self) -> Marker:
+        return find_marker(self.facts.head_message, self.policy.sweep.skip_marker)
+
+    @property
+    def has_primary(self) -> bool:
+        return len(self.labels.primary) == 1
+
+    @property
+    def head_is_stale(self) -> bool:
+        told = self.facts.event.head_sha
+        return bool(told) and told != self.pull.head_sha
+
+    @property
+    def actor_may_start(self) -> bool:
+        """A re-run is judged by who pressed the button; an actor nobody vouches for may not."""
+        if self.is_asked:
+            return True
+        if self.facts.event.actor.lower() in {name.lower() for name in self.policy.identities}:
+            return True
+        return self.facts.actor is not None and self.facts.actor.can_write
+
+    @property
+    def is_approved(self) -> bool:
+        return self.facts.approval is not None and self.facts.approval.sha == self.pull.head_sha
+
+    @property
+    def approval_is_stale(self) -> bool:
+        return self.facts.approval is not None and not self.is_approved
+
+    @property
+    def run_in_the_way(self) -> bool:
+        """Some events start a sweep only for a head that has none; a question is answered by the one there is."""
+        once = self.is_asked or self.action in ONCE_PER_HEAD
+        return once and any(run.may_sweep for run in self.facts.runs)
+
+    @property
+    def reuse(self) -> Reuse | None:
+        """A reuse counts on a push, to the pull request or the base, and under no label that rules it out."""
+        if self.action not in {Action.SYNCHRONIZE, Action.OTHER}:
+            return None
+        fits = self.facts.pull is None or all(label.reusable for _, label in self.labels.modifiers)
+        return self.facts.reuse if fits else None
+
+    @property
+    def started_by_no_event(self) -> bool:
+        """A label that the workflow token put on has started nothing, and nothing else has either."""
+        actor = (self.facts.label_actor or "").lower()
+        return self.is_asked and actor == WORKFLOW_ACTOR and not self.facts.runs
+
+    def check_inputs(self) -> str | None:
+        """What is wrong with the inputs of a dispatch, as a clause."""
+        given = self.inputs
+        unknown = [name for name in given.modifiers if self._effect(name) is None]
+        refs = [name for name in (given.base_ref, given.head_ref) if name]
+        if unknown:
+            return f"the dispatch names unknown modifiers: {join_words([shorten(name) for name in unknown])}"
+        if given.pull is not None:
+            return self._check_pull_inputs(given)
+        if given.merge_sha:
+            return "the dispatch gives merge-sha without pr"
+        if len(refs) == 1:
+            return "the dispatch gives one of base-ref and head-ref without the other"
+        if bool(given.command) == bool(refs):
+            return "the dispatch must give either a command, or base-ref and head-ref, or pr"
+        if self.facts.head_sha is None:
+            return f"there is no commit {shorten(given.head_ref or self.policy.base_branch)}"
+        return None
+
+    def _check_pull_inputs(self, given: Inputs) -> str | None:
+        if given.pull == 0:
+            return "the dispatch's pr is not the number of a pull request"
+        if given.command:
+            return "the dispatch gives both a command and pr"
+        for name, value in (("head-ref", given.head_ref), ("merge-sha", given.merge_sha)):
+            if value and not SHA.fullmatch(value):
+                return f"with pr, {name} must be a full commit SHA of 40 digits"
+        return None
+
+    def dispatched_effects(self) -> tuple[Effect, ...]:
+        found = {self._effect(name) for name in self.inputs.modifiers}
+        return tuple(effect for effect in Effect if effect in found)
+
+    def _effect(self, name: str) -> Effect | None:
+        """An effect by its own name or by that of a label."""
+        by_label: Mapping[str, Effect] = {
+            label.lower(): value.effect for label, value in self.policy.labels.modifiers.items()
+        }
+        return by_label.get(name.lower()) or (Effect(name) if name in tuple(Effect) else None)
+
+
+def shorten(text: str, room: int = 60) -> str:
+    """Foreign text on one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= room else flat[: room - 3] + "..."
+
+
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,0 +1,102 @@
+"""What the gate answers: run, stop or ignore, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from infx.policy.model import Effect, Scope
+
+
+class Verdict(StrEnum):
+    """run: start a sweep. stop: start none and cancel the one that runs. ignore: start nothing, cancel nothing."""
+
+    RUN = "run"
+    STOP = "stop"
+    IGNORE = "ignore"
+
+
+class Reason(StrEnum):
+    """Why; a closed set, so that comments, statuses and documents can go by it.
+
+    The words of each, when it applies and in which order they are asked stand in `infx.policy.rules`.
+    """
+
+    READY = "ready"
+    # The event is not one that starts or stops anything.
+    OTHER_EVENT = "other-event"
+    MERGE_GROUP = "merge-group"
+    COMMENT = "comment"
+    UNRELATED_ACTION = "unrelated-action"
+    OTHER_BASE = "other-base"
+    STALE_HEAD = "stale-head"
+    UNRELATED_LABEL = "unrelated-label"
+    RUN_EXISTS = "run-exists"
+    SENDER_CANNOT_START = "sender-cannot-start"
+    # The pull request is not ready.
+    CLOSED = "closed"
+    CONFLICTING_LABELS = "conflicting-labels"
+    NO_PRIMARY_LABEL = "no-primary-label"
+    SKIP_MARKER = "skip-marker"
+    DRAFT = "draft"
+    MERGE_CONFLICT = "merge-conflict"
+    MERGEABLE_UNKNOWN = "mergeable-unknown"
+    CHANGELOG_UNTOUCHED = "changelog-untouched"
+    CHANGELOG_INVALID = "changelog-invalid"
+    APPROVAL_MISSING = "approval-missing"
+    APPROVAL_STALE = "approval-stale"
+    APPROVED_ELSEWHERE = "approved-elsewhere"
+    REUSED = "reused"
+    REUSE_REFUSED = "reuse-refused"
+    LABEL_STARTED_NOTHING = "label-started-nothing"
+    # A push or a dispatch.
+    ON_MERGE_NOTHING = "on-merge-nothing"
+    ON_MERGE_NOT_REUSED = "on-merge-not-reused"
+    DISPATCH_INPUTS = "dispatch-inputs"
+    TEST_MERGE = "test-merge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """One answer of the gate.
+
+    words: what the reason means here, a clause without a full stop, holding text of the pull request.
+    fix: what the person who wants a sweep should do, full sentences; None where nothing is to be done.
+    refused: somebody asked for a sweep in a way that cannot be followed; the run should look red.
+    head_sha, merge_sha: what is measured; `merge_sha` only for an approved revision of a fork.
+    scope, canary, fail_fast, effects, reusable: how; without a sweep the values that would hold, or None.
+    group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
+    notes: what else a reader should know, full sentences.
+    also: further reasons that would still hold if this one were gone.
+    """
+
+    verdict: Verdict
+    reason: Reason
+    words: str
+    group: str
+    fix: str | None = None
+    refused: bool = False
+    pull: int | None = None
+    head_sha: str | None = None
+    merge_sha: str | None = None
+    scope: Scope | None = None
+    canary: bool = False
+    fail_fast: bool = False
+    effects: tuple[Effect, ...] = ()
+    reusable: bool = True
+    notes: tuple[str, ...] = ()
+    also: tuple[Reason, ...] = ()
+
+    @property
+    def runs(self) -> bool:
+        return self.verdict is Verdict.RUN
+
+    @property
+    def sentence(self) -> str:
+        """All of it for a reader: what happens, why, and what to do."""
+        return f"{'Sweep' if self.runs else 'No sweep'}: {self.cause}"
+
+    @property
+    def cause(self) -> str:
+        """Why, and what to do."""
+        return " ".join(filter(None, (f"{self.words}.", self.fix)))

@@ -1,0 +1,357 @@
+"""The rules of the gate: one table for each kind of event, asked from top to bottom; the first that holds decides.
+
+docs/sweeps.md shows the same tables. In `words` and `fix` the names in braces are those of `infx.policy.words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from infx.policy.case import Case
+from infx.policy.decision import Reason, Verdict
+from infx.policy.event import Action
+from infx.policy.facts import starts_or_changes
+from infx.policy.model import Drafts, OnMerge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """when, test: the same condition for readers and for the program.
+
+    words: a clause; fix: full sentences. refused: see `Decision`. stops_on: actions on which the verdict is stop
+    although it is ignore otherwise. of_event: about the event, so it does not count when somebody merely asks.
+    """
+
+    reason: Reason
+    when: str
+    test: Callable[[Case], bool]
+    verdict: Verdict
+    words: str
+    fix: str = ""
+    refused: bool = False
+    stops_on: tuple[Action, ...] = ()
+    of_event: bool = False
+
+
+APPROVE = "Somebody with write access can approve it by the comment `{approve} {head_sha}`."
+
+# About the event: is it one that may start or stop anything?
+
+UNRELATED_ACTION = Rule(
+    reason=Reason.UNRELATED_ACTION,
+    when="the event is none of opened, reopened, synchronize, labeled, unlabeled, ready_for_review, closed",
+    test=lambda case: case.action is Action.OTHER,
+    verdict=Verdict.IGNORE,
+    words="this event does not concern sweeps",
+    of_event=True,
+)
+OTHER_BASE = Rule(
+    reason=Reason.OTHER_BASE,
+    when="the pull request is not for the base branch",
+    test=lambda case: case.pull.base_ref != case.policy.base_branch,
+    verdict=Verdict.IGNORE,
+    words="the PR does not go into {base}",
+    fix="Sweeps run only for PRs into {base}.",
+)
+STALE_HEAD = Rule(
+    reason=Reason.STALE_HEAD,
+    when="the event is about a commit that is no longer the head",
+    test=lambda case: case.head_is_stale,
+    verdict=Verdict.IGNORE,
+    words="the event is about {event_head}, but the head is {head}",
+    fix="The newest push has a run of its own.",
+    of_event=True,
+)
+UNRELATED_LABEL = Rule(
+    reason=Reason.UNRELATED_LABEL,
+    when="a label was put on or taken off that is neither primary nor a modifier",
+    test=lambda case: (
+        case.action in {Action.LABELED, Action.UNLABELED}
+        and not starts_or_changes(case.facts.event.label or "", case.policy.labels)
+    ),
+    verdict=Verdict.IGNORE,
+    words="the label {label} neither starts nor changes a sweep",
+    of_event=True,
+)
+
+# About the pull request: is it ready?
+
+CLOSED = Rule(
+    reason=Reason.CLOSED,
+    when="the pull request is closed or merged",
+    test=lambda case: not case.pull.is_open or case.action is Action.CLOSED,
+    verdict=Verdict.STOP,
+    words="the PR is {state}",
+)
+CONFLICTING_LABELS = Rule(
+    reason=Reason.CONFLICTING_LABELS,
+    when="two or more primary labels are on",
+    test=lambda case: len(case.labels.primary) > 1,
+    verdict=Verdict.STOP,
+    words="the PR has {primaries_on}",
+    fix="{remove}",
+    refused=True,
+)
+NO_PRIMARY_LABEL = Rule(
+    reason=Reason.NO_PRIMARY_LABEL,
+    when="no primary label is on",
+    test=lambda case: not case.labels.primary,
+    verdict=Verdict.IGNORE,
+    stops_on=(Action.UNLABELED,),
+    words="the PR has no label that starts one{modifiers_alone}",
+    fix="Put on one of {primaries}.",
+)
+SKIP_MARKER = Rule(
+    reason=Reason.SKIP_MARKER,
+    when="the head commit says {marker} in its subject or on a line of its own",
+    test=lambda case: case.marker.counts,
+    verdict=Verdict.IGNORE,
+    words="the head commit says {marker} {marker_place}",
+    fix="Push a commit without it to start a sweep; one that runs already goes on.",
+)
+MERGE_CONFLICT = Rule(
+    reason=Reason.MERGE_CONFLICT,
+    when="the branch conflicts with the base branch",
+    test=lambda case: case.pull.mergeable is False,
+    verdict=Verdict.STOP,
+    words="blocked by a merge conflict with {base} ({conflicts})",
+    fix="Merge {base} into the branch, resolve the conflict and push; GitHub starts no run before that.",
+)
+DRAFT = Rule(
+    reason=Reason.DRAFT,
+    when="the pull request is a draft and the policy says `drafts: ignore`",
+    test=lambda case: case.pull.is_draft and case.policy.drafts is Drafts.IGNORE,
+    verdict=Verdict.STOP,
+    words="the PR is a draft",
+    fix="Mark it as ready for review.",
+)
+CHANGELOG_UNTOUCHED = Rule(
+    reason=Reason.CHANGELOG_UNTOUCHED,
+    when="the pull request leaves the changelog alone",
+    test=lambda case: case.facts.changelog.touched is False,
+    verdict=Verdict.STOP,
+    words="the PR is labelled, but it leaves {changelog} alone, so there is nothing to run",
+    fix="Append an entry that names the configurations to run, or take the label off.",
+)
+APPROVAL_STALE = Rule(
+    reason=Reason.APPROVAL_STALE,
+    when="the pull request comes from a fork and an earlier revision was approved",
+    test=lambda case: case.pull.is_fork and case.approval_is_stale,
+    verdict=Verdict.STOP,
+    words="the approval is for {approved}, but the head of the fork is {head}",
+    fix=APPROVE,
+)
+APPROVAL_MISSING = Rule(
+    reason=Reason.APPROVAL_MISSING,
+    when="the pull request comes from a fork, a deleted one included, and nobody has approved its head",
+    test=lambda case: case.pull.is_fork and not case.is_approved,
+    verdict=Verdict.IGNORE,
+    words="the PR comes from {fork}, and nobody has approved its head {head}",
+    fix=APPROVE,
+)
+APPROVED_ELSEWHERE = Rule(
+    reason=Reason.APPROVED_ELSEWHERE,
+    when="the head of the fork is approved, so its sweep runs by a dispatch of its own",
+    test=lambda case: case.pull.is_fork and case.is_approved,
+    verdict=Verdict.IGNORE,
+    words="the head {head} of the fork is approved and has a dispatched run of its own{approval_link}",
+    fix="The same comment, made again, starts it anew with the labels of then.",
+)
+CHANGELOG_INVALID = Rule(
+    reason=Reason.CHANGELOG_INVALID,
+    when="the changelog breaks a rule",
+    test=lambda case: bool(case.facts.changelog.problems),
+    verdict=Verdict.STOP,
+    words="{changelog} has {problem_count}: {first_problem}",
+    fix="`infx changelog validate` shows them all.",
+    refused=True,
+)
+REUSE_REFUSED = Rule(
+    reason=Reason.REUSE_REFUSED,
+    when="the reuse of another run is authorised, but that run cannot be used",
+    test=lambda case: case.reuse is not None and case.reuse.problem is not None,
+    verdict=Verdict.IGNORE,
+    words="run {reuse_run} was to be reused, but {reuse_problem}",
+    fix="Name another run, or withdraw the request.",
+    refused=True,
+)
+REUSED = Rule(
+    reason=Reason.REUSED,
+    when="the results of another run stand in, on a push to the pull request or on the merge",
+    test=lambda case: case.reuse is not None,
+    verdict=Verdict.IGNORE,
+    words="the results of run {reuse_run} are reused",
+)
+RUN_EXISTS = Rule(
+    reason=Reason.RUN_EXISTS,
+    when="on opened, reopened and ready_for_review: the head has a sweep already",
+    test=lambda case: case.run_in_the_way,
+    verdict=Verdict.IGNORE,
+    words="the head {head} has one already ({run_state}, {run_url})",
+    fix="Push, or take the label off and put it on again, to start another.",
+)
+SENDER_CANNOT_START = Rule(
+    reason=Reason.SENDER_CANNOT_START,
+    when="whoever caused the event, or asked for the re-run, has no write access",
+    test=lambda case: not case.actor_may_start,
+    verdict=Verdict.IGNORE,
+    words="{actor} has no write access to the repository",
+    fix="Somebody who has can take the label off and put it on again.",
+    of_event=True,
+)
+MERGEABLE_UNKNOWN = Rule(
+    reason=Reason.MERGEABLE_UNKNOWN,
+    when="GitHub has not computed whether the branch conflicts",
+    test=lambda case: case.pull.mergeable is None,
+    verdict=Verdict.IGNORE,
+    words="GitHub does not know yet whether the PR conflicts with {base}",
+    fix="Ask again in a minute.",
+)
+LABEL_STARTED_NOTHING = Rule(
+    reason=Reason.LABEL_STARTED_NOTHING,
+    when="the label was put on by the workflow token, whose events start nothing",
+    test=lambda case: case.started_by_no_event,
+    verdict=Verdict.IGNORE,
+    words="{primaries_on} was put on by {label_actor}, and what that token does starts no workflow",
+    fix="Start it with `{dispatch}`, or put the label on yourself.",
+)
+READY = Rule(
+    reason=Reason.READY,
+    when="nothing above holds",
+    test=lambda case: True,
+    verdict=Verdict.RUN,
+    words="{how}",
+)
+
+# Dispatches and pushes.
+
+DISPATCH_INPUTS = Rule(
+    reason=Reason.DISPATCH_INPUTS,
+    when="the inputs are neither a command, nor two revisions, nor a pull request",
+    test=lambda case: case.check_inputs() is not None,
+    verdict=Verdict.IGNORE,
+    words="{inputs_problem}",
+    fix="Dispatch again with other inputs.",
+    refused=True,
+)
+TEST_MERGE = Rule(
+    reason=Reason.TEST_MERGE,
+    when="the pull request comes from a fork and merge-sha is not the test merge of its head",
+    test=lambda case: (
+        case.pull.is_fork
+        and (
+            case.facts.merge is None
+            or case.facts.merge.sha != case.inputs.merge_sha
+            or not case.facts.merge.is_of(case.pull.head_sha)
+        )
+    ),
+    verdict=Verdict.IGNORE,
+    words="merge-sha is not the test merge of {head} with {base}",
+    fix=APPROVE,
+    refused=True,
+)
+OTHER_BRANCH = replace(
+    OTHER_BASE,
+    when="the push went to another branch, or deleted the branch",
+    test=lambda case: (
+        case.facts.event.ref != f"refs/heads/{case.policy.base_branch}"
+        or not (case.facts.event.head_sha or "").strip("0")
+    ),
+    words="the push did not go to {base}",
+    fix="",
+)
+NOTHING_TO_RUN = replace(
+    CHANGELOG_UNTOUCHED,
+    when="the push leaves the changelog alone",
+    verdict=Verdict.IGNORE,
+    words="the push leaves {changelog} alone",
+    fix="",
+)
+ON_MERGE_NOTHING = Rule(
+    reason=Reason.ON_MERGE_NOTHING,
+    when="the policy says `on-merge: nothing`",
+    test=lambda case: case.policy.on_merge is OnMerge.NOTHING,
+    verdict=Verdict.IGNORE,
+    words="a merge starts none in this repository (policy: on-merge)",
+)
+ON_MERGE_NOT_REUSED = Rule(
+    reason=Reason.ON_MERGE_NOT_REUSED,
+    when="the policy says `on-merge: reuse` and no run was authorised",
+    test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.facts.reuse is None,
+    verdict=Verdict.IGNORE,
+    words="no run was authorised to stand for this merge, and the policy says on-merge: reuse",
+    fix="Authorise one, or dispatch a sweep of the two revisions.",
+    refused=True,
+)
+
+
+PULL_REQUEST = (
+    UNRELATED_ACTION,
+    OTHER_BASE,
+    STALE_HEAD,
+    UNRELATED_LABEL,
+    CLOSED,
+    CONFLICTING_LABELS,
+    NO_PRIMARY_LABEL,
+    SKIP_MARKER,
+    MERGE_CONFLICT,
+    DRAFT,
+    CHANGELOG_UNTOUCHED,
+    APPROVAL_STALE,
+    APPROVAL_MISSING,
+    APPROVED_ELSEWHERE,
+    CHANGELOG_INVALID,
+    REUSE_REFUSED,
+    REUSED,
+    RUN_EXISTS,
+    SENDER_CANNOT_START,
+    MERGEABLE_UNKNOWN,
+    LABEL_STARTED_NOTHING,
+    READY,
+)
+# Somebody asks for this pull request by name, which outweighs the marker, an earlier run and a reuse.
+DISPATCH_FOR_PULL = (
+    DISPATCH_INPUTS,
+    OTHER_BASE,
+    STALE_HEAD,
+    CLOSED,
+    CONFLICTING_LABELS,
+    NO_PRIMARY_LABEL,
+    MERGE_CONFLICT,
+    DRAFT,
+    CHANGELOG_UNTOUCHED,
+    APPROVAL_STALE,
+    APPROVAL_MISSING,
+    MERGEABLE_UNKNOWN,
+    TEST_MERGE,
+    CHANGELOG_INVALID,
+    SENDER_CANNOT_START,
+    READY,
+)
+DISPATCH = (
+    DISPATCH_INPUTS,
+    replace(SENDER_CANNOT_START, fix="Somebody who has can dispatch it."),
+    READY,
+)
+# Whoever could push to the base branch may start its sweep; the skip marker does not count there.
+PUSH = (
+    OTHER_BRANCH,
+    NOTHING_TO_RUN,
+    ON_MERGE_NOTHING,
+    CHANGELOG_INVALID,
+    REUSE_REFUSED,
+    REUSED,
+    ON_MERGE_NOT_REUSED,
+    READY,
+)
+# What a row of a later attempt asks before it takes a GPU: a partial re-run keeps the first attempt's answers.
+ROW = frozenset(
+    {
+        Reason.STALE_HEAD,
+        Reason.CLOSED,
+        Reason.NO_PRIMARY_LABEL,
+        Reason.APPROVAL_STALE,
+        Reason.APPROVAL_MISSING,
+    }
+)

@@ -1,0 +1,129 @@
+"""The policy's section `signoff`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+
+class Status(StrEnum):
+    PASS = "PASS"  # noqa: S105 (a verdict, no password)
+    FAIL = "FAIL"
+    WARN = "WARN"
+    NOT_APPLICABLE = "N/A"
+
+
+class Role(StrEnum):
+    """Who may settle a warning: at the least this role; nobody where it says so."""
+
+    NOBODY = "nobody"
+    WRITE = "write"
+    MAINTAIN = "maintain"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckPolicy:
+    """statuses: what the check may end in beside FAIL; anything else it finds becomes FAIL. settled_by: the role
+    that settles its WARN. escalate: logins that the verdict mentions when it ends in WARN.
+    """
+
+    statuses: tuple[Status, ...]
+    settled_by: Role
+    escalate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineRules:
+    """Regular expressions over added lines. refused: a match is a FAIL; questioned: a match is for a human."""
+
+    refused: tuple[str, ...] = ()
+    questioned: tuple[str, ...] = ()
+
+    @cached_property
+    def refused_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.refused)
+
+    @cached_property
+    def questioned_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.questioned)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeSource:
+    """Where an engine's recipes live. repositories: whose merged pull requests count, `owner/name` → the folder
+    that they must touch (empty: any). pages: how the address of a published page starts.
+    """
+
+    repositories: Mapping[str, str]
+    pages: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceptance:
+    """How one engine is told to simulate draft acceptance.
+
+    pattern: regular expression whose first group is the configured length. offset: what is added to it to get
+    the acceptance length (TensorRT-LLM counts accepted tokens, one less). required: must stand in the same file.
+    """
+
+    pattern: str
+    offset: float = 0.0
+    required: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignoffPaths:
+    """Files and folders that the checks judge by, always of the target branch."""
+
+    checklists: tuple[str, ...]
+    thresholds: str
+    golden: str
+    models: str
+    waivers: str
+    prose: tuple[str, ...]
+    recipes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignoffPolicy:
+    """phrase: how the paragraph starts that makes a comment a sign-off. marker: of our own comments.
+
+    status: context of the commit status, None for none. core_owners: owners of CODEOWNERS whose files need no
+    sign-off. teams: members of teams that the token cannot read. engines: framework → open engine whose recipe
+    counts. images: framework → image repositories. hardware: established, so that `images` binds. open_engines:
+    frameworks that must exist before a vendor's own. draft_tokens: expressions whose first group is the draft
+    length. non_chat: expressions that benchmark raw completions; chat: expressions that prove a chat template.
+    """
+
+    phrase: str
+    marker: str
+    core_owners: tuple[str, ...]
+    teams: Mapping[str, tuple[str, ...]]
+    author_may_sign: bool
+    settle_command: str
+    sweep_workflow: str
+    approval_status: str
+    paths: SignoffPaths
+    engines: Mapping[str, str]
+    sources: Mapping[str, RecipeSource]
+    images: Mapping[str, tuple[str, ...]]
+    hardware: tuple[str, ...]
+    open_engines: tuple[str, ...]
+    pareto_points: int
+    agentic_percentile: str
+    architecture: LineRules
+    chat: LineRules
+    chat_evidence: tuple[str, ...]
+    patches: LineRules
+    draft: LineRules
+    draft_evidence: tuple[str, ...]
+    acceptance: Mapping[str, Acceptance]
+    draft_tokens: tuple[str, ...]
+    spec_methods: Mapping[str, str]
+    waiver_fields: tuple[str, ...]
+    checks: Mapping[str, CheckPolicy]
+    status: str | None = None

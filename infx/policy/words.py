@@ -1,0 +1,95 @@
+"""The names that the rules' sentences use, filled in from a case. All text, some of it from the pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from infx.policy.case import Case, join_words, shorten
+from infx.policy.event import EventName
+from infx.policy.model import Effect, Scope
+
+_EFFECTS = {
+    Effect.ALL_EVALS: "every eligible accuracy run",
+    Effect.EVALS_ONLY: "accuracy runs only",
+    Effect.FAST: "shortened AgentX runs",
+}
+
+
+def collect_words(case: Case) -> Mapping[str, str]:
+    words = {**_of_policy(case), **_of_event(case)}
+    if case.facts.pull is not None:
+        words |= {**_of_pull(case), **_of_labels(case)}
+    return words
+
+
+def _of_policy(case: Case) -> dict[str, str]:
+    policy = case.policy
+    labels = sorted(policy.labels.primary.items(), key=lambda item: not item[1].recommended)
+    shown = [f"{name} (recommended)" if label.recommended else name for name, label in labels]
+    return {
+        "base": policy.base_branch,
+        "changelog": policy.changelog,
+        "marker": policy.sweep.skip_marker,
+        "approve": policy.sweep.approve_command,
+        "primaries": join_words(shown, "or"),
+    }
+
+
+def _of_event(case: Case) -> dict[str, str]:
+    facts, reuse = case.facts, case.facts.reuse
+    problems = facts.changelog.problems or ()
+    latest = next((run for run in facts.runs if run.may_sweep), None)
+    return {
+        "actor": facts.event.actor or "whoever caused the event",
+        "event_head": (facts.event.head_sha or "")[:12],
+        "label": shorten(facts.event.label or ""),
+        "marker_place": case.marker.value,
+        "label_actor": facts.label_actor or "",
+        "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
+        "first_problem": shorten(problems[0].rstrip("."), 200) if problems else "",
+        "reuse_run": str(reuse.run_id) if reuse else "",
+        "reuse_problem": shorten((reuse.problem or "").rstrip("."), 200) if reuse else "",
+        "run_url": latest.url if latest else "",
+        "run_state": (latest.conclusion or "not finished") if latest else "",
+        "inputs_problem": case.check_inputs() or "" if facts.event.name is EventName.DISPATCH else "",
+    }
+
+
+def _of_pull(case: Case) -> dict[str, str]:
+    pull, approval = case.pull, case.facts.approval
+    workflow = case.policy.sweep.workflow.rpartition("/")[2]
+    return {
+        "head": pull.head_sha[:12],
+        "head_sha": pull.head_sha,
+        "state": "merged" if pull.is_merged else "closed",
+        "fork": "a fork" if pull.head_repository else "a fork that was deleted",
+        "conflicts": join_words([shorten(name) for name in case.facts.conflicts[:5]])
+        or f"{case.policy.changelog}?",
+        "approved": approval.sha[:12] if approval else "",
+        "approval_link": f" ({approval.url})" if approval and approval.url else "",
+        "dispatch": f"gh workflow run {workflow} -f pr={pull.number}",
+    }
+
+
+def _of_labels(case: Case) -> dict[str, str]:
+    names, modifiers = sorted(case.labels.primary_names), case.labels.modifier_names
+    both = f"both {join_words(names)}" if len(names) == 2 else join_words(names)
+    does = "do" if len(modifiers) > 1 else "does"
+    return {
+        "primaries_on": both,
+        "remove": "Remove one." if len(names) == 2 else "Keep one of them.",
+        "modifiers_alone": f"; {join_words(modifiers)} {does} not" if modifiers else "",
+    }
+
+
+def describe_sweep(
+    scope: Scope, *, canary: bool, fail_fast: bool, effects: tuple[Effect, ...], asked_by: str
+) -> str:
+    """How a sweep will go: `full, first a canary, stopping at the first failure (full-sweep-fail-fast)`."""
+    parts = [
+        "full" if scope is Scope.FULL else "trimmed to the lowest concurrencies",
+        "first a canary" if canary else "",
+        "stopping at the first failure" if fail_fast else "",
+        *(_EFFECTS[effect] for effect in effects),
+    ]
+    return ", ".join(filter(None, parts)) + f" ({asked_by})"

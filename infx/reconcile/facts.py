@@ -1,0 +1,73 @@
+"""Everything that the bot's state on one pull request follows from, gathered once and then frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infx.comments.progress import Sweep
+from infx.errors import Problem
+from infx.model import Comment, CommitStatus, PullRequest
+from infx.policy.facts import Facts as GateFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """server: such as https://github.com. repository: owner/name."""
+
+    server: str
+    repository: str
+
+    @property
+    def url(self) -> str:
+        return f"{self.server}/{self.repository}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What the pull request's commits say, read with git or, without a clone, as far as the API tells.
+
+    paths: every file it changes, both sides of a rename; None if the list was cut.
+    problems: of the changelog. entries: how many it appends; None if nobody looked.
+    """
+
+    paths: tuple[str, ...] | None = None
+    problems: tuple[Problem, ...] = ()
+    entries: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """A commit that would end the branch's conflict in the changelog, or make its links canonical.
+
+    files: whole new contents by path. parents: the head first. subject: of the commit.
+    """
+
+    branch: str
+    parents: tuple[str, ...]
+    tree: str
+    subject: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
+    head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
+    stands for the head, the head first. groups: heads of merge groups that hold this pull request.
+    """
+
+    gate: GateFacts
+    pull: PullRequest
+    changes: Changes
+    comments: tuple[Comment, ...] = ()
+    statuses: tuple[CommitStatus, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    current: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The newest that stands for the head; one whose own gate decided against it stands for nothing."""
+        here = (
+            s for s in self.sweeps if s.run.head_sha in self.current or s.stands_for == self.pull.head_sha
+        )
+        return next((sweep for sweep in here if sweep.counts), None)

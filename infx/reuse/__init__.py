@@ -1,0 +1,1 @@
+"""Reuse of a finished sweep: who asked for it, and which run can serve."""

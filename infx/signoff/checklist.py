@@ -1,0 +1,240 @@
+"""The current checklist against what a reviewer ticked.
+
+Items are matched by what they say, not by their bytes: case, spacing, formatting, moved links and some drift of
+wording do not matter, whether something is denied does.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from infx.errors import InfxError
+from infx.markdown import Block, BlockKind, read_blocks
+
+MAX_TASKS = 200  # of one comment; the longest real checklist has 17
+MAX_WORDS = 200  # of one item that are compared
+
+# How much of an item's wording must still be there: with the same bold lead, without one, with another one.
+_SAME_LEAD, _NO_LEAD, _OTHER_LEAD = 0.45, 0.7, 0.85
+
+_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]")
+_DENIALS = re.compile(r"\b(?:not|no|never|cannot|without|except|unless|nor|\w+n['’]t)\b|[不没未无非]")
+_ADDRESS = re.compile(r"https?://\S+")
+_NUMBERED = re.compile(
+    r"(?:items?|checks?|no\.?|nos\.?|第)?\s*#?"
+    r"(?P<numbers>\d+(?:\s*(?:,|;|/|&|\+|-|–|—|and|to|、|，|和|至|到)\s*(?:and\s+)?#?\d+)*)"
+    r"\s*(?:项)?\s*(?:[:：.)]|\s[-–—]|—)\s*(?P<reason>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_RANGE = re.compile(r"(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
+
+
+class ItemState(StrEnum):
+    CHECKED = "checked"
+    REWORDED = "reworded"  # checked, but it denies or affirms something else than the template
+    EXPLAINED = "explained"  # left open, with a reason
+    OPEN = "open"  # left open without one
+    CONFLICTING = "conflicting"  # there twice, checked once
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One item of the template, numbered from 1 in the order of reading, nested ones included."""
+
+    number: int
+    text: str
+    lead: str
+
+    @property
+    def name(self) -> str:
+        return self.lead.rstrip(".:：。") or _shorten(self.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemMatch:
+    """What became of an item. line: in the comment, None when missing; detail: the reason, or the other words."""
+
+    item: Item
+    state: ItemState
+    line: int | None = None
+    detail: str = ""
+
+
+def read_template(text: str, phrase: str) -> str:
+    """The part of the checklist document that a reviewer pastes.
+
+    It is the first code fence that starts with the phrase, or everything from the paragraph with the phrase on.
+    Raises InfxError if the document has neither.
+    """
+    from markdown_it import MarkdownIt
+
+    source = re.sub(r"\r\n?", "\n", text)
+    lines = source.split("\n")
+    for token in MarkdownIt("commonmark").parse(source):
+        if token.type == "fence" and starts_with_phrase(token.content, phrase):
+            return token.content
+        if token.type == "inline" and token.map and starts_with_phrase(token.content, phrase):
+            return "\n".join(lines[token.map[0] :])
+    raise InfxError(f"The checklist document has no paragraph that starts with {phrase!r}.")
+
+
+def starts_with_phrase(text: str, phrase: str) -> bool:
+    def plain(words: str) -> str:
+        return " ".join(re.sub(r"[*_`]", "", words).split()).casefold()
+
+    return plain(text).startswith(plain(phrase))
+
+
+def read_items(template: str) -> tuple[Item, ...]:
+    """The items of a template. Raises InfxError if there is none: nothing must pass by being empty."""
+    tasks = [block for block in read_blocks(template) if block.is_task]
+    if not tasks:
+        raise InfxError("The checklist has no items.")
+    return tuple(
+        Item(number=number, text=block.text, lead=block.lead) for number, block in enumerate(tasks, start=1)
+    )
+
+
+def compare_checklist(items: Sequence[Item], comment: str) -> tuple[ItemMatch, ...]:
+    """Each item of the template with what the comment makes of it, in the template's order."""
+    blocks = read_blocks(comment)
+    tasks = [block for block in blocks if block.is_task]
+    if len(tasks) > MAX_TASKS:
+        raise InfxError(f"The comment has {len(tasks)} task items; at most {MAX_TASKS} are read.")
+    pairs = _assign(items, tasks)
+    return tuple(_judge(item, pairs.get(item.number, []), blocks) for item in items)
+
+
+def _assign(items: Sequence[Item], tasks: Sequence[Block]) -> dict[int, list[Block]]:
+    """Best pairs first, each task once; what is left over and equal to a taken item is its second copy."""
+    scored = [
+        (score, -abs(item.number - place), item, index)
+        for place, (index, task) in enumerate(enumerate(tasks), start=1)
+        for item in items
+        if (score := _score(item, task)) > 0
+    ]
+    scored.sort(key=lambda entry: (-entry[0], -entry[1], entry[2].number, entry[3]))
+    pairs: dict[int, list[Block]] = {}
+    used: set[int] = set()
+    for _, _, item, index in scored:
+        if index not in used and item.number not in pairs:
+            pairs[item.number] = [tasks[index]]
+            used.add(index)
+    for score, _, item, index in scored:
+        if index not in used and score >= 0.95:
+            pairs[item.number].append(tasks[index])
+            used.add(index)
+    return pairs
+
+
+def _score(item: Item, task: Block) -> float:
+    """How well a task fits an item, 0 if it does not: mostly how much of the item's wording is there in order."""
+    import difflib
+
+    wanted, found = _words(item.text), _words(task.text)
+    if wanted == found:
+        return 1.0
+    matcher = difflib.SequenceMatcher(None, wanted, found, autojunk=False)
+    common = sum(block.size for block in matcher.get_matching_blocks())
+    coverage = common / max(len(wanted), 1)
+    leads = _words(item.lead), _words(task.lead)
+    if leads[0] and leads[0] == leads[1]:
+        least, bonus = _SAME_LEAD, 0.25
+    else:
+        least, bonus = (_OTHER_LEAD if all(leads) else _NO_LEAD), 0.0
+    if coverage < least:
+        return 0.0
+    return min(0.6 * coverage + 0.15 * common / max(len(found), 1) + bonus, 0.99)
+
+
+def _words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", _ADDRESS.sub(" ", text)).casefold()
+    return _WORD.findall(plain)[:MAX_WORDS]
+
+
+def _denials(text: str) -> Counter[str]:
+    return Counter(_DENIALS.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _judge(item: Item, tasks: Sequence[Block], blocks: Sequence[Block]) -> ItemMatch:
+    if not tasks:
+        return ItemMatch(item=item, state=ItemState.MISSING)
+    task = tasks[0]
+    if len({other.checked for other in tasks}) > 1:
+        return ItemMatch(item=item, state=ItemState.CONFLICTING, line=task.line)
+    if task.checked:
+        same = _denials(item.text) == _denials(task.text)
+        state, detail = (ItemState.CHECKED, "") if same else (ItemState.REWORDED, task.text)
+    else:
+        detail = _explanation(item, task, blocks)
+        state = ItemState.EXPLAINED if detail else ItemState.OPEN
+    return ItemMatch(item=item, state=state, line=task.line, detail=detail)
+
+
+def _explanation(item: Item, task: Block, blocks: Sequence[Block]) -> str:
+    """The reason for an open box: under the item, after its own words, or by number or name elsewhere."""
+    for block in blocks:
+        if block.is_task or block.kind is BlockKind.HEADING:
+            continue
+        if block.depth and task.item in {block.item, block.parent} and _is_reason(block.text):
+            return " ".join(block.text.split())
+        for line in block.text.split("\n"):
+            text = f"{block.ordinal}. {line}" if block.ordinal and line == block.text else line
+            if reason := _reason_for(item, text):
+                return reason
+    return _own_reason(item, task)
+
+
+def _reason_for(item: Item, line: str) -> str:
+    line = line.strip()
+    if (match := _NUMBERED.match(line)) and item.number in _numbers(match["numbers"]):
+        return match["reason"].strip() if _is_reason(match["reason"]) else ""
+    name = item.name.casefold()
+    if item.lead and line.casefold().startswith(name):
+        rest = line[len(name) :].lstrip()
+        reason = rest.lstrip(":：-–—. ")
+        if rest[:1] in set(":：-–—.") and _is_reason(reason):
+            return reason
+    return ""
+
+
+def _own_reason(item: Item, task: Block) -> str:
+    """Words that the reviewer added behind the item's own."""
+    match = re.search(r"(?:\s[-–—]+\s|[:：(（]|\n)\s*([^:：]+)$", task.text)
+    if match and _is_reason(match[1]) and not set(_words(match[1])) & set(_words(item.text[-60:])):
+        return " ".join(match[1].strip(" ()（）").split())
+    return ""
+
+
+def _numbers(text: str) -> set[int]:
+    numbers = {int(word) for word in re.findall(r"\d+", text)}
+    for first, last in _RANGE.findall(text):
+        numbers.update(range(int(first), min(int(last), int(first) + MAX_TASKS) + 1))
+    return numbers
+
+
+def _is_reason(text: str) -> bool:
+    """A reason has more than one word: "n/a" and "done" explain nothing."""
+    return len(_words(text)) >= 3 or len(re.findall(r"[a-z]{3,}", text.casefold())) >= 2
+
+
+def _shorten(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 60 else flat[:57] + "..."
+
+
+def find_signature(comment: str) -> str | None:
+    """The login on the `Signed:` line, None if there is no such line or nothing on it."""
+    for block in read_blocks(comment):
+        for line in block.text.split("\n"):
+            if match := re.fullmatch(
+                r"signed\s*[:：]\s*@?([A-Za-z0-9][A-Za-z0-9-]*)\W*", line.strip(), re.IGNORECASE
+            ):
+                return match[1]
+    return None

@@ -1,0 +1,1 @@
+"""The numbered checks, one module each: facts and policy in, an `Outcome` out."""

@@ -1,0 +1,42 @@
+"""The checks by number: the slug that the policy uses and the name that people read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    number: int
+    slug: str
+    name: str
+
+
+CHECKS = tuple(
+    Check(number=number, slug=slug, name=name)
+    for number, (slug, name) in enumerate(
+        [
+            ("owner", "Owner"),
+            ("sweep", "Green sweep"),
+            ("accuracy", "Accuracy"),
+            ("recipe", "Upstream recipe"),
+            ("reuse", "Reuse command"),
+            ("checklist", "Latest checklist"),
+            ("images", "Images and engine order"),
+            ("deprecation", "Deprecations"),
+            ("architecture", "Native architecture"),
+            ("chat", "Chat template"),
+            ("patches", "No engine patches"),
+            ("acceptance", "Golden acceptance length"),
+            ("append-only", "Append-only purity"),
+            ("draft", "Draft as shipped"),
+            ("pareto", "Pareto coverage"),
+            ("description", "Description"),
+        ]
+    )
+)
+
+
+def find_check(word: str) -> Check | None:
+    """A check by its number or slug."""
+    return next((check for check in CHECKS if word in {str(check.number), check.slug}), None)

@@ -1,0 +1,103 @@
+"""What a check says: a status, a reason that a person can act on, links, and everything it looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from infx.policy.signoff import Status
+
+MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment
+MAX_SHOWN = 120  # characters of one piece of foreign text
+
+EMOJI = re.compile(
+    "[\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0e\ufe0f\u200d\U0001f000-\U0001faff\U000e0020-\U000e007f]"
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+_LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """text: our own words. url: shown only if it is a plain address."""
+
+    text: str
+    url: str
+
+    def __str__(self) -> str:
+        return f"[{self.text}]({self.url})" if _LINK_ADDRESS.fullmatch(self.url) else code(self.url)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """reason: one or more sentences of Markdown; foreign text in it went through `code`.
+
+    links: the evidence, shown behind the reason. evidence: lines for `--explain`, plain text. is_waiting: a FAIL
+    only because something has not happened yet.
+    """
+
+    status: Status
+    reason: str
+    links: tuple[Link, ...] = ()
+    evidence: tuple[str, ...] = ()
+    is_waiting: bool = False
+
+    def lowered(self, note: str) -> Outcome:
+        """The same, but at best a WARN, because of `note`."""
+        if self.status is not Status.PASS:
+            return self
+        return dataclasses.replace(self, status=Status.WARN, reason=f"{note} Otherwise: {self.reason}")
+
+
+def passed(reason: str, *links: Link, evidence: Iterable[str] = ()) -> Outcome:
+    return Outcome(status=Status.PASS, reason=reason, links=links, evidence=tuple(evidence))
+
+
+def failed(reason: str, *links: Link, evidence: Iterable[str] = (), is_waiting: bool = False) -> Outcome:
+    return Outcome(
+        status=Status.FAIL, reason=reason, links=links, evidence=tuple(evidence), is_waiting=is_waiting
+    )
+
+
+def warned(reason: str, *links: Link, evidence: Iterable[str] = ()) -> Outcome:
+    return Outcome(status=Status.WARN, reason=reason, links=links, evidence=tuple(evidence))
+
+
+def not_applicable(reason: str, evidence: Iterable[str] = ()) -> Outcome:
+    return Outcome(status=Status.NOT_APPLICABLE, reason=reason, evidence=tuple(evidence))
+
+
+def code(text: object, limit: int = MAX_SHOWN) -> str:
+    """Foreign text as a Markdown code span: one line, no emoji, nothing that mentions, links or hides."""
+    flat = " ".join(_CONTROL.sub(" ", EMOJI.sub("?", str(text))).split())
+    shown = flat if len(flat) <= limit else flat[: limit - 3] + "..."
+    if not shown:
+        return "(empty)"
+    if "`" not in shown:
+        return f"`{shown}`"
+    fence = "`" * (max(len(run) for run in re.findall("`+", shown)) + 1)
+    return f"{fence} {shown} {fence}"
+
+
+def name_all(names: Iterable[object], limit: int = 5) -> str:
+    """Names as code, in order, each once: the first few and how many more."""
+    unique = list(dict.fromkeys(str(name) for name in names))
+    shown = ", ".join(code(name) for name in unique[:limit])
+    return f"{shown} and {len(unique) - limit} more" if len(unique) > limit else shown
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def cut(reason: str, limit: int = MAX_REASON) -> str:
+    """A reason short enough for its row, without an open code span."""
+    flat = " ".join(reason.split())
+    if len(flat) <= limit:
+        return flat
+    kept = flat[: limit - 40].rsplit(" ", 1)[0]
+    while kept.count("`") % 2:
+        kept = kept[: kept.rfind("`")]
+    return f"{kept.rstrip()} … (cut; use --explain)"

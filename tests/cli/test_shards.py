@@ -1,0 +1,137 @@
+"""A plan on its way to the jobs: cut, listed, read by one job."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.matrix.family import bucket_of
+from infx.matrix.row import Row, render_row
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+
+
+def write_plan(path: Path, rows: Sequence[Row]) -> Path:
+    plan: dict[str, Any] = {"single_node": {}, "multi_node": {}}
+    for value in rows:
+        *above, last = bucket_of(value)
+        lists = plan
+        for key in above:
+            lists = lists.setdefault(key, {})
+        lists.setdefault(last, []).append(render_row(value))
+    path.write_text(json.dumps(plan))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [row(FIXED, conc) for conc in range(1, 301)]
+    rows += [row(AGENTIC, 8), row(DISAGG, 4, 8), row(FIXED, 8, eval_only=True)]
+    write_plan(tmp_path / "plan.json", rows)
+    call("shards", "--plan", "plan.json", "--out", "sweep-plan")
+    return tmp_path / "sweep-plan"
+
+
+def call(*arguments: str) -> Result:
+    result = CliRunner().invoke(infx, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_303_rows_are_two_shards_that_hold_every_row_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "output"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(output))
+    index = json.loads((folder / "index.json").read_text())
+    assert (index["rows"], index["shards"]) == (303, 2)
+    lists = [json.loads(call("rows", "--plan", str(folder), "--shard", number).stdout) for number in "01"]
+    assert [len(jobs) for jobs in lists] == [256, 47]
+    ids = [job["id"] for jobs in lists for job in jobs]
+    assert len(set(ids)) == 303
+    assert {key for jobs in lists for job in jobs for key in job} == {"id", "runs-on", "name"}
+    assert output.read_text().count("count<<") == 2
+
+
+def test_the_canary_runs_alone_and_not_again(folder: Path) -> None:
+    index = json.loads((folder / "index.json").read_text())
+    (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
+    assert canary["id"] == index["canary"]
+    assert canary["name"].startswith(f"{canary['id']} · canary · ")
+    rest = json.loads(call("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).stdout)
+    assert len(rest) == 255
+    assert canary["id"] not in {job["id"] for job in rest}
+
+
+def test_the_outputs_are_a_few_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
+    write_plan(tmp_path / "plan.json", [row(FIXED, conc) for conc in range(1, 258)])
+    call("shards", "--plan", "plan.json", "--out", "cut", "--no-canary")
+    lines = (tmp_path / "output").read_text().splitlines()
+    assert [line.split("<<")[0] for line in lines[::3]] == ["shards", "shard-count", "row-count", "canary-id"]
+    assert lines[1::3] == ["[0, 1]", "2", "257", ""]
+
+
+def test_a_shell_reads_a_row_without_running_it(folder: Path) -> None:
+    """A setting with quotes and blanks arrives as it is."""
+    lines = (folder / "jobs.jsonl").read_text().splitlines()
+    (wanted,) = [json.loads(line) for line in lines if '"multi-node 8k1k"' in line]
+    script = call("row", "env", "--plan", str(folder), "--id", wanted["id"]).stdout
+    done = subprocess.run(
+        ["bash", "-euc", f'{script}\nprintf "%s|%s|%s" "$NCCL_DEBUG" "$CONC_LIST" "$RESULT_FILENAME"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"a b'c|4 8|{wanted['result-name']}"
+
+
+def test_show_prints_the_row(folder: Path) -> None:
+    (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
+    shown = json.loads(call("row", "show", "--plan", str(folder), "--id", canary["id"]).stdout)
+    assert shown["row"] == render_row(row(FIXED, 1))
+
+
+def test_plan_diff_of_two_files(tmp_path: Path) -> None:
+    before = write_plan(tmp_path / "a.json", [row(FIXED, 1)])
+    after = write_plan(tmp_path / "b.json", [row(FIXED, 1), row(FIXED, 2)])
+    words = call("plan-diff", str(before), str(after), "--format", "table").stdout
+    assert words == "+ 1 row of m1 fp8 vllm on cluster:h200-a, single-node 8k1k, TP8 (c2)\n"
+    values = json.loads(call("plan-diff", str(before), str(after), "--format", "json").stdout)
+    assert values == {"added": [render_row(row(FIXED, 2))], "removed": [], "changed": []}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["shards", "--plan", "none.json", "--out", "x"], 2, "none.json: The plan cannot be read"),
+        (["shards", "--plan", "bad.json", "--out", "x"], 2, "bad.json: The plan is not JSON"),
+        (
+            ["shards", "--plan", "odd.json", "--out", "x"],
+            1,
+            "odd.json: single_node/8k1k/0 is no row of a plan.",
+        ),
+        (["shards", "--plan", "plan.json", "--out", "sweep-plan"], 2, "The folder exists already"),
+        (["rows", "--plan", "sweep-plan"], 2, "Name either a shard or the canary."),
+        (["rows", "--plan", "nowhere", "--shard", "0"], 2, "There is no cut plan here"),
+        (["row", "show", "--plan", "sweep-plan", "--id", "0"], 1, "The plan has no row 0."),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_done_is_said(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
+) -> None:
+    Path("bad.json").write_text("{")
+    Path("odd.json").write_text('{"single_node": {"8k1k": [{"image": 1}]}}')
+    assert run(infx, arguments, {}) == code
+    assert words in capsys.readouterr().err
+    assert not Path("x").exists()

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infx.matrix.config import Parallelism
+from infx.matrix.diff import describe_diff, diff_plans
+from infx.matrix.row import Row
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+
+NEWER = replace(FIXED, image="vllm/vllm-openai:v2")
+WIDE = replace(FIXED, layout=Parallelism(tp=16))
+TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ([row()], [row()], ["The plans have the same rows."]),
+        ([row(FIXED, 1), row(FIXED, 2)], [row(FIXED, 2), row(FIXED, 1)], ["The plans have the same rows."]),
+        ([], [row(FIXED, 4), row(FIXED, 1)], [f"+ 2 rows of {TITLE}, TP8 (c1,4)"]),
+        ([row(FIXED, 4)], [], [f"- 1 row of {TITLE}, TP8 (c4)"]),
+        # A second identical row is an addition too.
+        ([row()], [row(), row()], [f"+ 1 row of {TITLE}, TP8 (c64)"]),
+        (
+            [row(FIXED, 1), row(FIXED, 2)],
+            [row(NEWER, 1), row(NEWER, 2)],
+            [f"~ 2 rows of {TITLE} (c1,2): image vllm/vllm-openai:v1 → vllm/vllm-openai:v2"],
+        ),
+        # The layout changed at one point only, so it is that point that changed.
+        (
+            [row(FIXED, 1)],
+            [row(WIDE, 1)],
+            [f"~ 1 row of {TITLE} (c1): tp 8 → 16; ep 1 is gone; dp-attn false is gone"],
+        ),
+        # Two layouts on one side: nobody knows which became which.
+        (
+            [row(FIXED, 1), row(WIDE, 1)],
+            [row(replace(FIXED, layout=Parallelism(tp=2)), 1)],
+            [
+                f"+ 1 row of {TITLE}, TP2 (c1)",
+                f"- 1 row of {TITLE}, TP8 (c1)",
+                f"- 1 row of {TITLE}, TP16 (c1)",
+            ],
+        ),
+        (
+            [row(DISAGG, 4)],
+            [row(DISAGG, 4, 8)],
+            ["~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c4,8): conc [4] → [4,8]"],
+        ),
+        (
+            [row(AGENTIC, 8)],
+            [row(AGENTIC, 8), row(AGENTIC, 8, eval_only=True)],
+            ["+ 1 row of m1 fp8 vllm on cluster:h200-a, agentic eval, TP8 (c8)"],
+        ),
+    ],
+)
+def test_in_words(before: list[Row], after: list[Row], lines: list[str]) -> None:
+    assert describe_diff(diff_plans(before, after)) == lines
+
+
+_ROWS = st.lists(
+    st.builds(row, st.sampled_from([FIXED, NEWER, WIDE, AGENTIC, DISAGG]), st.integers(1, 3)), max_size=12
+)
+
+
+@given(_ROWS, _ROWS)
+def test_properties_nothing_is_lost_or_invented(before: list[Row], after: list[Row]) -> None:
+    """What went plus what stayed is the one plan, what came plus what stayed is the other."""
+    diff = diff_plans(before, after)
+    old = list(before)
+    for gone in (*diff.removed, *(pair[0] for pair in diff.changed)):
+        old.remove(gone)
+    new = list(after)
+    for come in (*diff.added, *(pair[1] for pair in diff.changed)):
+        new.remove(come)
+    assert sorted(map(repr, old)) == sorted(map(repr, new))
+    assert diff.is_empty is (sorted(map(repr, before)) == sorted(map(repr, after)))

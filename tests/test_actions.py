@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from infx import actions
+from infx.errors import Level, Problem, UsageError
+
+
+def runner_commands(text: str) -> list[str]:
+    """The lines of which the runner would run something. After its own reading of a step's output: a line ends at
+    CR, LF or both; blanks before `::` are skipped; `##[` counts wherever it stands.
+    """
+    return [line for line in re.split(r"\r\n|\r|\n", text) if line.lstrip().startswith("::") or "##[" in line]
+
+
+def parse_outputs(text: str) -> dict[str, str]:
+    """GITHUB_OUTPUT as the runner reads it: `name=value` lines and `name<<delimiter` blocks."""
+    outputs, lines = {}, text.split("\n")
+    assert lines.pop() == ""
+    while lines:
+        line = lines.pop(0)
+        if "<<" in line and ("=" not in line or line.index("<<") < line.index("=")):
+            name, delimiter = line.split("<<", 1)
+            end = lines.index(delimiter)
+            outputs[name] = "\n".join(lines[:end])
+            del lines[: end + 1]
+        else:
+            name, outputs[name] = line.split("=", 1)
+    return outputs
+
+
+@pytest.mark.parametrize(("value", "expected"), [("true", True), ("", False), (None, False), ("1", False)])
+def test_actions_is_known_by_its_variable(value: str | None, expected: bool) -> None:
+    assert actions.is_actions({} if value is None else {"GITHUB_ACTIONS": value}) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "harmless"),
+    [
+        ("plain text\nwith :: inside\n", "plain text\nwith :: inside\n"),
+        ("::set-output name=a::b", "\\::set-output name=a::b"),
+        ("ok\n::error::x\n", "ok\n\\::error::x\n"),
+        ("ok\r::error::x", "ok\r\\::error::x"),
+        ("ok\r\n::error::x\r\n", "ok\r\n\\::error::x\r\n"),
+        ("  \t::stop-commands::x", "  \t\\::stop-commands::x"),
+        ("\u00a0\u2003::add-mask::x", "\u00a0\u2003\\::add-mask::x"),
+        ("\v\f::add-mask::x", "\v\f\\::add-mask::x"),
+        ("text ##[error]x", "text #\\#[error]x"),
+        ("###[group]", "##\\#[group]"),
+        ("## [not one]", "## [not one]"),
+        ("", ""),
+    ],
+)
+def test_no_line_of_foreign_text_starts_a_command(text: str, harmless: str) -> None:
+    assert actions.neutralise(text) == harmless
+    assert runner_commands(harmless) == []
+    assert actions.neutralise(harmless) == harmless
+
+
+@given(st.text("a: \t\r\n#[]\\\u00a0\u2028::##", max_size=40))
+@example("\r ::\n##[")
+def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -> None:
+    harmless = actions.neutralise(text)
+    assert runner_commands(harmless) == []
+    assert harmless.replace("\\", "") == text.replace("\\", "")
+
+
+@given(
+    st.recursive(
+        st.text("a#[]:\n\\", max_size=8),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text("#["), inner),
+    )
+)
+def test_properties_json_stays_the_same_value_and_runs_nothing(value: object) -> None:
+    text = actions.neutralise_json(json.dumps(value, indent=2))
+    assert json.loads(text) == value
+    assert runner_commands(text) == []
+
+
+def problem(message: str = "Wrong.", level: Level = Level.ERROR, **fields: Any) -> Problem:
+    return Problem(rule="r", message=message, level=level, **fields)
+
+
+@pytest.mark.parametrize(
+    ("found", "command"),
+    [
+        (problem(), "::error title=r::Wrong."),
+        (
+            problem(path="a.yaml", line=7, hint="Fix it."),
+            "::error file=a.yaml,line=7,title=r::Wrong. Fix it.",
+        ),
+        (problem(level=Level.WARNING, path="a"), "::warning file=a,title=r::Wrong."),
+        (problem("50%\r\n::error::x"), "::error title=r::50%25%0D%0A::error::x"),
+        (problem(path="a:b,c%\nd::e"), "::error file=a%3Ab%2Cc%25%0Ad%3A%3Ae,title=r::Wrong."),
+    ],
+)
+def test_annotation_is_escaped(found: Problem, command: str) -> None:
+    assert actions.format_annotation(found) == command
+    assert "\n" not in command
+
+
+def test_annotation_is_cut_where_github_cuts_it() -> None:
+    command = actions.format_annotation(problem("x" * 5000))
+    assert command == "::error title=r::" + "x" * 4096
+
+
+def test_annotations_beyond_ten_of_a_kind_are_left_over() -> None:
+    errors = [problem(f"E{n}.") for n in range(12)]
+    warnings = [problem(f"W{n}.", Level.WARNING) for n in range(11)]
+    commands, rest = actions.format_annotations([*warnings, *errors])
+    assert len(commands) == 20
+    assert rest == [warnings[10], errors[10], errors[11]]
+    assert actions.format_annotations(errors[:10]) == (
+        [actions.format_annotation(e) for e in errors[:10]],
+        [],
+    )
+
+
+# The reason text would add two outputs to a file written as name=value; EOF is the delimiter everybody uses.
+HOSTILE = [
+    "no\nreuse-enabled=true\nreuse-source-run-id=1",
+    "a\nEOF\nb=c",
+    "x<<EOF\ny\nEOF",
+    "",
+    "\n",
+    "a\r\nb",
+    "ü\n",
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_a_hostile_value_creates_no_further_output(value: str, tmp_path: Path) -> None:
+    file = tmp_path / "output"
+    environ = {"GITHUB_OUTPUT": str(file)}
+    actions.write_outputs(environ, {"run": "false", "reason": value})
+    actions.write_outputs(environ, {"last": "1"})
+    text = file.read_bytes().decode()
+    assert parse_outputs(text) == {"run": "false", "reason": value, "last": "1"}
+
+
+def test_the_delimiter_is_random_and_not_in_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = iter(["taken", "taken", "free"])
+    monkeypatch.setattr("secrets.token_hex", lambda size: next(tokens))
+    text = actions.format_output("name", "has infx-taken inside")
+    assert text == "name<<infx-free\nhas infx-taken inside\ninfx-free\n"
+    monkeypatch.undo()
+    assert len({actions.format_output("a", "b") for _ in range(5)}) == 5
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a=b", "a\nb", "1a", "a<<b"])
+def test_the_name_of_an_output_is_a_name(name: str) -> None:
+    with pytest.raises(ValueError, match="not the name of an output"):
+        actions.format_output(name, "x")
+
+
+def test_outputs_and_summary_outside_actions_are_nothing() -> None:
+    actions.write_outputs({}, {"a": "b"})
+    actions.write_summary({}, "text")
+
+
+def test_a_lone_surrogate_does_not_stop_an_output(tmp_path: Path) -> None:
+    file = tmp_path / "output"
+    actions.write_outputs({"GITHUB_OUTPUT": str(file)}, {"title": "x\ud800y"})
+    assert parse_outputs(file.read_text()) == {"title": "x?y"}
+
+
+def test_summaries_are_appended(tmp_path: Path) -> None:
+    environ = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    actions.write_summary(environ, "# One\n\n")
+    actions.write_summary(environ, "Two ü")
+    assert (tmp_path / "summary").read_text() == "# One\nTwo ü\n"
+
+
+def test_a_summary_stays_within_one_mebibyte_and_closes_what_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "summary"
+    environ = {"GITHUB_STEP_SUMMARY": str(path)}
+    actions.write_summary(environ, "<details>\n\n```\n" + "zeile ü\n" * 200_000 + "```\n\n</details>\n")
+    size = path.stat().st_size
+    assert actions.MAX_SUMMARY - 20 < size <= actions.MAX_SUMMARY == 1_048_576
+    assert path.read_text().endswith("zeile ü\n```\n\n</details>\n\n*Cut here: the rest did not fit.*\n")
+    actions.write_summary(environ, "more than the room that is left")
+    assert path.stat().st_size == size
+
+
+def test_the_event_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "event.json"
+    path.write_text('{"action": "labeled"}')
+    assert actions.read_event(path) == {"action": "labeled"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "The event file cannot be read: No such file or directory."),
+        ("{", "The event file is not JSON"),
+        ("[1]", "The event file holds no JSON object."),
+        (b"\xff", "The event file is not JSON"),
+    ],
+)
+def test_a_bad_event_file_is_a_usage_error(content: str | bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "event.json"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(UsageError, match=message) as caught:
+        actions.read_event(path)
+    assert caught.value.where == str(path)
