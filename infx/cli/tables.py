@@ -16,6 +16,7 @@ from itertools import zip_longest
 import click
 
 from infx import actions
+from infx.errors import visible
 
 _GAP = "  "
 _NARROWEST = 12  # characters that a column keeps when the terminal is too narrow for all
@@ -78,7 +79,7 @@ def render_table(columns: Sequence[Column], sections: Sequence[Section], *, widt
     drawn = iter(rows)
     for number, section in enumerate(sections):
         if section.title:
-            lines.append(click.style(_plain(section.title), dim=True))
+            lines.append(click.style(visible(section.title), dim=True))
         elif number:
             lines.append("")
         for _ in section.rows:
@@ -87,18 +88,9 @@ def render_table(columns: Sequence[Column], sections: Sequence[Section], *, widt
 
 
 def _cell(cell: str | Cell) -> Cell:
-    """Nothing in a foreign file may move the cursor."""
     if isinstance(cell, Cell):
-        return Cell(text=_plain(cell.text), color=cell.color)
-    return Cell(text=_plain(cell))
-
-
-def _plain(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+        return Cell(text=visible(cell.text), color=cell.color)
+    return Cell(text=visible(cell))
 
 
 def _lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> _Layout:

@@ -117,8 +117,8 @@ def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
 def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Summary]:
     own = [(problem.line or 0, problem.level) for problem in problems if problem.path == master.path]
     starts = list(master.lines.items())
-    ends = [line for _, line in starts[1:]] + [sys.maxsize]
-    for (key, line), end in zip(starts, ends, strict=True):
+    ends = [line for _, line in starts[1:]]
+    for (key, line), end in zip(starts, (*ends, sys.maxsize), strict=False):
         levels = [level for where, level in own if line <= where < end]
         config = master.configs.get(key)
         entry = master.entries[key] if isinstance(master.entries[key], Mapping) else {}

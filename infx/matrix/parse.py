@@ -70,7 +70,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
         config = build_config(key_node, node, entry, path)
         found = [state_problem(found, document) for found in check_config(config)]
         problems += found
-        if not found and key not in wrong:
+        if not found and key not in wrong and "*" not in key:
             configs[key] = config
     return MasterFile(
         path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
