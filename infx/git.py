@@ -276,3 +276,36 @@ def _explain(output: Output, arguments: Sequence[str], directory: Path) -> GitEr
             f"The repository is damaged: {text}.", hint="Run git fsck, or clone again."
         )
     return GitError(f"git {arguments[0]} failed: {text}.")
+
+
+class ObjectReader:
+    """One `git cat-file --batch` process that answers many questions; refs are looked up anew each time."""
+
+    def __init__(self, directory: Path) -> None:
+        self._process = subprocess.Popen(
+            ["git", "cat-file", "--batch"],
+            cwd=directory,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_ENVIRONMENT},
+        )
+
+    def read(self, name: str) -> tuple[str, str, bytes] | None:
+        """SHA, type and bytes of the object that a revision such as `main` or `main:README.md` names, or None."""
+        if "\n" in name or self._process.stdin is None or self._process.stdout is None:
+            return None
+        self._process.stdin.write(f"{name}\n".encode())
+        self._process.stdin.flush()
+        header = self._process.stdout.readline().decode().rsplit(" ", 2)
+        if len(header) != 3 or not header[2].strip().isdigit():
+            return None
+        sha, kind, size = header
+        data = self._process.stdout.read(int(size) + 1)
+        return sha, kind, data[:-1]
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._process.wait()

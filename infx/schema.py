@@ -26,6 +26,7 @@ NAMES = (
     "runners",
     "changelog-entry",
     "matrix-row",
+    "result-row",
     "models",
     "eval-thresholds",
     "golden-al",
@@ -140,9 +141,10 @@ def _explain(error: ValidationError, document: Document, at: tuple[str | int, ..
     match error.validator:
         case "additionalProperties" | "unevaluatedProperties":
             known = sorted(_known_keys(error.schema))
+            listed = f" Known keys: {', '.join(known)}." if known else ""
             for key in instance:
                 if key not in known and not _matches_pattern(key, error.schema):
-                    message = f"{name}: unknown key {_shown(key)}. Known keys: {', '.join(known)}."
+                    message = f"{name}: unknown key {_shown(key)}.{listed}"
                     yield problem(
                         "unknown-key", message, line=document.line(*path, key), hint=suggest(key, known)
                     )

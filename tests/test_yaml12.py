@@ -143,7 +143,7 @@ def test_depth_is_bounded(data: bytes, line: int | None) -> None:
 
 def test_absurd_depth_does_not_crash() -> None:
     assert [p.rule for p in problems_of(b"[" * 200_000)] == ["yaml-syntax"]
-    assert [p.rule for p in problems_of(b"- " * 100_000)][:1] == ["yaml-depth"]
+    assert [p.rule for p in problems_of(b"- " * 100_000)] == ["yaml-depth"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ COMMANDS = {
     "plan-diff": ("infx.cli.plan_diff:plan_diff", "Say in words what separates plan BEFORE from plan AFTER."),
     "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
     "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
-    "row": ("infx.cli.shards:row", "Show one row of a plan, to people and to scripts."),
+    "row": ("infx.cli.row:row", "Show one row of a plan, to people and to scripts."),
     "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
     "explain": (
         "infx.cli.gate:explain",
@@ -28,6 +28,13 @@ COMMANDS = {
         "infx.cli.approve:approve",
         "Answer a comment that approves one revision of a fork: status, dispatch, link.",
     ),
+    "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
+    "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
+    "reconcile": (
+        "infx.cli.reconcile:reconcile",
+        "Bring what the bot says on pull requests in line with the facts.",
+    ),
+    "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

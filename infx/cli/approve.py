@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from infx import actions
-from infx.cli.options import connect_to, policy_option
+from infx.cli.github import Connect, github_options
+from infx.cli.options import policy_option
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
 from infx.policy.model import Policy
@@ -21,11 +22,11 @@ from infx.policy.model import Policy
     "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
 )
 @click.option("--comment-url", help="Instead of an event: the URL of the comment.")
-@click.option("--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote.")
 @click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
 @policy_option
+@github_options
 def approve(
-    event_file: Path | None, comment_url: str | None, repo: str | None, policy: Policy, *, dry_run: bool
+    event_file: Path | None, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
     from infx.escape import foreign
@@ -33,7 +34,7 @@ def approve(
     from infx.policy.approval import Answer, decide_approval
     from infx.saved import to_json
 
-    github = connect_to(repo, policy)
+    github = connect()
     reference = read_reference(event_file, comment_url, github.repository)
     facts = gather_approval(reference, policy, github)
     decision = decide_approval(facts, policy)

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from infx import actions
-from infx.cli.options import POLICY_PATH, connect_to, format_option, policy_option
+from infx.cli.github import Connect, github_options
+from infx.cli.options import POLICY_PATH, format_option, policy_option
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, parse_event
@@ -33,10 +34,8 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--facts", "facts_file", type=click.Path(path_type=Path), help="Decide by facts saved before."
     )
     @click.option("--save-facts", type=click.Path(path_type=Path), help="Write what was looked at to a file.")
-    @click.option(
-        "--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote."
-    )
     @policy_option
+    @github_options
     @wraps(function)
     def wrapper(
         *args: Any,
@@ -45,7 +44,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         pr: int | None,
         facts_file: Path | None,
         save_facts: Path | None,
-        repo: str | None,
+        connect: Connect,
         policy: Policy,
         **kwargs: Any,
     ) -> Any:
@@ -55,7 +54,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
-            facts = gather(event, policy, repo, row=bool(kwargs.get("row")))
+            facts = gather(event, policy, connect, row=bool(kwargs.get("row")))
         if save_facts:
             from infx.saved import dump_json
 
@@ -149,10 +148,10 @@ def read_facts(path: Path) -> Facts:
         raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
 
 
-def gather(event: Event, policy: Policy, repo: str | None, *, row: bool) -> Facts:
+def gather(event: Event, policy: Policy, connect: Connect, *, row: bool) -> Facts:
     from infx.github.gate import gather_facts, gather_row_facts
 
-    github = connect_to(repo, policy)
+    github = connect()
     if row:
         return gather_row_facts(event, policy, github)
     return gather_facts(event, policy, github, rules=(POLICY_PATH,))

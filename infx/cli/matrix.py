@@ -29,7 +29,12 @@ _SHARED = (
     ),
     click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's."),
     click.option("--seq-len", multiple=True, type=click.Choice(["1k1k", "8k1k"]), help="Of fixed scenarios."),
-    click.option("--scenario-type", multiple=True, type=click.Choice(["fixed-seq-len", "agentic-coding"])),
+    click.option(
+        "--scenario-type",
+        multiple=True,
+        type=click.Choice(["fixed-seq-len", "agentic-coding"]),
+        help="Only scenarios of this type.",
+    ),
     click.option("--single-node", is_flag=True, help="Single-node configurations."),
     click.option("--multi-node", is_flag=True, help="Multi-node configurations. Neither flag means both."),
     click.option("--runner-node-filter", metavar="TEXT", help="One row for each runner with this text."),
@@ -38,7 +43,9 @@ _SHARED = (
     click.option("--all-evals", is_flag=True, help="Every possible accuracy run, alone."),
     click.option("--smoke", is_flag=True, help="The lightest point of everything, and its accuracy run."),
     click.option("--trim-conc", is_flag=True, help="The lightest point of everything."),
-    click.option("--eval-profile", default="default", show_default=True, metavar="NAME"),
+    click.option(
+        "--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy."
+    ),
     policy_option,
 )
 
@@ -55,8 +62,8 @@ def matrix() -> None:
 @matrix.command("full-sweep")
 @_shared_options
 @click.option("--model-prefix", multiple=True, help="How configuration keys start.")
-@click.option("--precision", multiple=True)
-@click.option("--framework", multiple=True)
+@click.option("--precision", multiple=True, help="Only this precision.")
+@click.option("--framework", multiple=True, help="Only this framework.")
 @click.option("--runner-type", multiple=True, metavar="LABEL", help="Runner label.")
 @click.option(
     "--step-size", type=click.IntRange(min=2), default=2, show_default=True, help="Factor in a range."
@@ -171,10 +178,10 @@ def _read(path: str) -> bytes:
 def _print(rows: Sequence[Row], inputs: Inputs) -> None:
     """Rows as a JSON array, one a line, on stdout; warnings on stderr."""
     from infx.cli.report import print_problems
-    from infx.matrix.filters import find_unserved
+    from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows
 
     used = {row.recipe.runner for row in rows}
     configs = [config for config in inputs.configs.values() if config.runner in used]
-    print_problems(find_unserved(configs, inputs.runners), os.environ)
+    print_problems(find_unserved(inputs, configs), os.environ)
     click.echo(render_rows(rows))

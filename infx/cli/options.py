@@ -8,16 +8,13 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
 from infx import actions
 from infx.errors import UsageError
 from infx.policy.model import Policy
-
-if TYPE_CHECKING:
-    from infx.github.api import GitHub
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -53,17 +50,22 @@ def load_policy(given: str | None) -> Policy:
             )
         path = find_root(Path.cwd()) / POLICY_PATH
         return parse_policy(path.read_bytes(), POLICY_PATH) if path.is_file() else default_policy()
+    return parse_policy(read_source(given, "policy"), given)
+
+
+def read_source(given: str, what: str) -> bytes:
+    """The bytes of a file, or of `<commit>:<path>` in the repository that one stands in."""
     if match := _AT_COMMIT.fullmatch(given):
         from infx.git import Git
 
         data = Git(Path.cwd()).read(match[1], match[2])
         if data is None:
-            raise UsageError(f"There is no policy {match[2]} at {match[1]}.")
-        return parse_policy(data, given)
+            raise UsageError(f"There is no {what} {match[2]} at {match[1]}.")
+        return data
     try:
-        return parse_policy(Path(given).read_bytes(), given)
+        return Path(given).read_bytes()
     except OSError as error:
-        raise UsageError(f"The policy cannot be read: {error.strerror}.", where=given) from None
+        raise UsageError(f"The {what} cannot be read: {error.strerror}.", where=given) from None
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
@@ -115,13 +117,3 @@ def repository_name(given: str | None, policy: Policy) -> str | None:
         return None
     match = _REMOTE.fullmatch(url)  # a folder is no name
     return match["name"] if match and _NAME.fullmatch(match["name"]) else None
-
-
-def connect_to(given: str | None, policy: Policy) -> GitHub:
-    """A client for the repository that --repo, the policy or the surroundings name."""
-    from infx.github.api import connect
-
-    name = repository_name(given, policy)
-    if name is None:
-        raise UsageError("Which repository?", hint="Give --repo, or set `repository` in the policy.")
-    return connect(name)

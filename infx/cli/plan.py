@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from infx import actions
+from infx.cli.decision import read_decision
 from infx.cli.options import format_option, policy_option
-from infx.errors import InfxError, UsageError
+from infx.errors import ProblemsError, UsageError
 from infx.git import Git
 from infx.policy.model import Effect, Policy, Scope
 
 if TYPE_CHECKING:
     from infx.changelog.delta import Delta
     from infx.matrix.load import Inputs
-    from infx.matrix.plan import Options
+    from infx.matrix.plan import Options, Plan
+    from infx.matrix.summary import Summary
 
 
 @click.command()
@@ -30,35 +32,42 @@ if TYPE_CHECKING:
 @click.option("--fast", is_flag=True, help="Short AgentX replays.")
 @click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided, beside the flags.")
 @click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
-@click.option("--eval-profile", default="default", show_default=True, metavar="NAME")
+@click.option("--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy.")
 @policy_option
 @format_option
 def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:
     """Plan the sweep that a changelog delta asks for."""
-    from infx.cli.plan_table import print_summary
     from infx.cli.report import print_problems
-    from infx.matrix.filters import find_unserved
+    from infx.matrix.load import check_runners, find_unserved
     from infx.matrix.plan import plan_delta
-    from infx.matrix.render import render_plan
-    from infx.matrix.summary import find_long_queues, render_markdown, summarise
+    from infx.matrix.summary import find_long_queues, summarise
 
     wanted = _read_options(policy, options)
     git = Git(Path.cwd())
     base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
     delta, inputs, base_inputs = _gather(git, base, head, policy)
+    if options["strict"] and (problems := check_runners(inputs)):
+        raise ProblemsError(problems)
     planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
-    unserved = find_unserved(inputs.configs.values(), inputs.runners)
     summary = summarise(planned, inputs.runners, policy)
+    unserved = find_unserved(inputs, inputs.configs.values())
     queues = find_long_queues(summary, policy.limits.queue_hours)
     print_problems((*planned.warnings, *unserved, *queues), os.environ)
+    _print(planned, summary, base, head, as_json=as_json)
+
+
+def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bool) -> None:
+    from infx.cli.plan_table import print_summary
+    from infx.matrix.render import render_plan
+    from infx.matrix.summary import render_markdown
+
     if actions.is_actions(os.environ):
         actions.write_summary(os.environ, render_markdown(summary))
-    if not as_json:
+    if as_json:
+        sys.stdout.writelines(render_plan(planned, base_ref=base, head_ref=head))
+        click.echo()
+    else:
         print_summary(summary)
-        return
-    for piece in render_plan(planned, base_ref=base, head_ref=head):
-        click.echo(piece, nl=False)
-    click.echo()
 
 
 def _gather(git: Git, base: str, head: str, policy: Policy) -> tuple[Delta, Inputs, Inputs | None]:
@@ -92,28 +101,12 @@ def _read_options(policy: Policy, options: dict[str, Any]) -> Options:
     from infx.matrix.evals import find_profile
     from infx.matrix.plan import Options
 
-    decision = _read_decision(options["decision_file"])
-    effects = set(decision.get("effects", ()))
+    decision = read_decision(options["decision_file"]) if options["decision_file"] else None
+    effects = decision.effects if decision else ()
     return Options(
         profile=find_profile(options["eval_profile"], policy.evals),
-        trim=options["trim_conc"] or decision.get("scope") == Scope.TRIMMED,
+        trim=options["trim_conc"] or bool(decision and decision.scope is Scope.TRIMMED),
         all_evals=options["all_evals"] or Effect.ALL_EVALS in effects,
         evals_only=options["evals_only"] or Effect.EVALS_ONLY in effects,
         fast=options["fast"] or Effect.FAST in effects,
     )
-
-
-def _read_decision(path: str | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        decision = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise UsageError(f"The decision cannot be read: {error.strerror}.", where=path) from None
-    except ValueError as error:
-        raise UsageError(f"The decision is not JSON: {error}.", where=path) from None
-    if not isinstance(decision, dict):
-        raise UsageError("The decision is no mapping.", hint="Give what infx gate printed.", where=path)
-    if decision.get("verdict", "run") != "run":
-        raise InfxError(f"The gate decided {decision['verdict']}, so there is nothing to plan.", where=path)
-    return decision

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from infx.cli.options import format_option
-from infx.cli.shards import read_plan_file
+from infx.cli.plan_folder import read_plan_file
 
 
 @click.command("plan-diff")

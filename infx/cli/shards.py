@@ -1,35 +1,24 @@
-"""infx shards, rows and row: a plan cut to GitHub's limits, and what a job of it reads."""
+"""infx shards and rows: a plan cut to GitHub's limits, and the matrices that it was cut into."""
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from infx import actions
-from infx.cli.options import find_root, policy_option
+from infx.cli.decision import read_decision
+from infx.cli.options import find_root, policy_option, read_source
+from infx.cli.plan_folder import lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.matrix.priority import Priorities
-    from infx.matrix.row import Row
-
-_plan_folder = click.option(
-    "--plan",
-    "folder",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="What infx shards wrote.",
-)
 
 
 @click.command()
@@ -39,20 +28,22 @@ _plan_folder = click.option(
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder to write; must not exist."
 )
+@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided: canary and labels.")
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
-@click.option("--event", default="", help="The event that started the run, for priorities.")
-@click.option("--label", "labels", multiple=True, help="A label of the pull request, for priorities.")
+@click.option("--event", envvar="GITHUB_EVENT_NAME", default="", help="What started the run, for priorities.")
+@click.option("--runner-config", metavar="FILE", help="Default: the policy's, of this repository.")
 @click.option(
-    "--runner-config", type=click.Path(path_type=Path), help="Default: the policy's, of this repository."
+    "--priorities", metavar="FILE", help="Or <commit>:<path>. Default: the policy's, of this repository."
 )
 @policy_option
 def shards(
     plan_file: Path,
     out: Path,
+    decision_file: str | None,
     no_canary: bool,
     event: str,
-    labels: tuple[str, ...],
-    runner_config: Path | None,
+    runner_config: str | None,
+    priorities: str | None,
     policy: Policy,
 ) -> None:
     """Cut a plan into matrices that GitHub takes."""
@@ -60,12 +51,14 @@ def shards(
     from infx.matrix.shards import Occasion, cut_shards
 
     text, rows = read_plan_file(plan_file)
+    decision = read_decision(decision_file) if decision_file else None
     root = find_root(Path.cwd())
     namespace = f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}"
-    occasion = Occasion(event=event, labels=labels, namespace=namespace)
-    runners = read_runners(runner_config or root / policy.runners)
-    priorities = read_priorities_file(root / policy.priorities)
-    cut = cut_shards(rows, runners, priorities, policy, occasion, with_canary=not no_canary)
+    occasion = Occasion(event=event, labels=decision.labels if decision else (), namespace=namespace)
+    runners = read_runners(runner_config, root / policy.runners)
+    weights = read_priorities_file(priorities, root / policy.priorities)
+    with_canary = not no_canary and (decision is None or decision.canary)
+    cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
     files = render_folder(cut, text)
     write_folder(out, files)
     numbers = {
@@ -79,7 +72,7 @@ def shards(
 
 
 @click.command()
-@_plan_folder
+@plan_folder_option
 @click.option("--shard", type=int, help="Number of the shard, from 0.")
 @click.option("--canary", is_flag=True, help="The row that runs first, instead of a shard.")
 @click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
@@ -98,102 +91,28 @@ def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> 
     click.echo(matrix)
 
 
-@click.group()
-def row() -> None:
-    """Show one row of a plan, to people and to scripts."""
-
-
-@row.command()
-@_plan_folder
-@click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
-def show(folder: Path, row_id: str) -> None:
-    """Print a row as JSON."""
-    from infx.matrix.folder import JOBS, find_job
-    from infx.matrix.row import render_row
-
-    with lines_of(folder, JOBS) as lines:
-        job = find_job(lines, row_id)
-    values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}
-    click.echo(json.dumps(values, ensure_ascii=False, indent=2))
-
-
-@row.command()
-@_plan_folder
-@click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
-@click.option("--format", "form", type=click.Choice(["shell", "json"]), default="shell", show_default=True)
-@policy_option
-def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
-    """Print a row as environment variables, quoted for a shell."""
-    from infx.matrix.environment import project_job
-    from infx.matrix.folder import JOBS, find_job
-
-    with lines_of(folder, JOBS) as lines:
-        values = project_job(find_job(lines, row_id), max_bytes=policy.limits.environment_bytes)
-    if form == "json":
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items()))
-
-
-def read_plan_file(path: Path) -> tuple[str, list[Row]]:
-    """The text of a plan and its rows."""
-    from infx.matrix.family import read_rows
-
-    try:
-        text = path.read_text(encoding="utf-8")
-        return text, read_rows(json.loads(text), str(path))
-    except OSError as error:
-        raise UsageError(f"The plan cannot be read: {error.strerror}.", where=str(path)) from None
-    except ValueError as error:
-        raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
-
-
-def read_runners(path: Path) -> Runners:
-    """The inventory; one without labels where there is no file."""
+def read_runners(given: str | None, default: Path) -> Runners:
+    """The inventory; one without labels where nothing was named and there is no file."""
     from infx.matrix.runners import parse_runners
 
-    if not path.is_file():
-        return Runners(labels={}, hardware={}, path=str(path))
-    runners, problems = parse_runners(path.read_bytes(), str(path))
+    if given is None and not default.is_file():
+        return Runners(labels={}, hardware={}, path=str(default))
+    path = given or str(default)
+    runners, problems = parse_runners(read_source(path, "runner inventory"), path)
     if problems:
         raise ProblemsError(problems)
     return runners
 
 
-def read_priorities_file(path: Path) -> Priorities:
-    """The repository's weights; all rows are equal where there is no file."""
+def read_priorities_file(given: str | None, default: Path) -> Priorities:
+    """The repository's weights; all rows are equal where nothing was named and there is no file."""
     from infx import schema, yaml12
     from infx.matrix.priority import NO_PRIORITIES, read_priorities
 
-    if not path.is_file():
+    if given is None and not default.is_file():
         return NO_PRIORITIES
-    document = yaml12.load_mapping(path.read_bytes(), str(path))
+    path = given or str(default)
+    document = yaml12.load_mapping(read_source(path, "priorities"), path)
     if problems := schema.check("ci-priority", document):
         raise ProblemsError(problems)
     return read_priorities(document.value)
-
-
-def write_folder(out: Path, files: dict[str, str]) -> None:
-    """All files or none: written beside the folder and moved into place."""
-    if out.exists():
-        raise UsageError("The folder exists already.", hint="Name another one, or remove it.", where=str(out))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=out.parent) as temporary:
-        draft = Path(temporary) / "draft"
-        draft.mkdir()
-        for name, text in files.items():
-            (draft / name).write_text(text, encoding="utf-8")
-        draft.rename(out)
-
-
-@contextmanager
-def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
-    """A file of a cut plan, open."""
-    try:
-        file = (folder / name).open(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"There is no cut plan here: {error.strerror}.", hint="Run infx shards.", where=str(folder)
-        ) from None
-    with file:
-        yield file

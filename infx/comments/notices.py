@@ -88,28 +88,29 @@ def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
 
 
 def render(ground: Ground, cause: Cause) -> str:
+    """English with the details, then, below a rule, the gist in Chinese: commands and lists are not said twice."""
     english, chinese = _RENDERERS[cause](ground)
     return f"{english.strip()}\n\n---\n\n{chinese.strip()}\n"
 
 
 def _conflict(ground: Ground) -> tuple[str, str]:
-    files = ground.facts.conflicts
-    shown = _list([code(path) for path in files])
-    only_changelog = files == (ground.policy.changelog,)
+    files, base = ground.facts.conflicts, code(ground.base)
+    shown = _list([code(path) for path in files]) or "- *GitHub does not say which files.*"
     merge = f"git fetch {ground.clone_url} {ground.base}\ngit merge FETCH_HEAD\n"
-    if only_changelog:
-        commands = fenced(merge + "infx changelog resolve\ngit commit --no-edit\ngit push")
-        fix = f"Both sides appended to it, which a program can put in order:\n\n{commands}"
-        fix_chinese = f"双方都在末尾追加了记录，程序可以自动排好顺序：\n\n{commands}"
+    if files == (ground.policy.changelog,):
+        commands = fenced(f"{merge}infx changelog resolve\ngit commit --no-edit\ngit push")
+        fix = "Both sides appended to it, and infx can put that in order:"
+        chinese = "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。"
     else:
-        commands = fenced(merge + "# resolve the files above\ngit commit\ngit push")
-        fix = f"Merge {code(ground.base)}, resolve the conflict and push:\n\n{commands}"
-        fix_chinese = f"请合并 {code(ground.base)}，解决冲突后再推送：\n\n{commands}"
+        commands = fenced(f"{merge}# resolve the files above\ngit commit\ngit push")
+        fix = f"Merge {base}, resolve the conflict and push:"
+        chinese = f"请合并 {base}，解决上面列出的文件的冲突后再推送，命令见上。"
     return (
-        f"**No sweep can start: this branch conflicts with {code(ground.base)}.** GitHub starts no workflow for a "
-        f"pull request that it cannot merge; a push or a label has no effect until then.\n\n{shown}\n\n{fix}",
-        f"**无法启动 sweep：此分支与 {code(ground.base)} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
-        f"解决冲突之前，推送或添加标签都不起作用。\n\n{shown}\n\n{fix_chinese}",
+        f"**No sweep can start: this branch conflicts with {base}.** GitHub starts no workflow for a pull request "
+        f"that it cannot merge, so until then a push or a label has no effect. In conflict:\n\n{shown}\n\n{fix}\n\n"
+        f"{commands}",
+        f"**无法启动 sweep：此分支与 {base} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
+        f"解决冲突之前，推送或添加标签都不起作用。{chinese}",
     )
 
 
@@ -124,36 +125,35 @@ def _labels(ground: Ground) -> tuple[str, str]:
 
 
 def _changelog(ground: Ground) -> tuple[str, str]:
-    problems = ground.problems
-    count, path = len(problems), code(ground.policy.changelog)
+    problems, path = ground.problems, code(ground.policy.changelog)
+    count = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
     shown = _list([_problem(problem) for problem in problems])
     fix = fenced("infx changelog validate --fix")
-    plural = "problem" if count == 1 else "problems"
     return (
-        f"**No sweep starts: {path} has {count} {plural}.**\n\n{shown}\n\n"
+        f"**No sweep starts: {path} has {count}.**\n\n{shown}\n\n"
         f"This repairs whatever can only be meant one way, and says the rest:\n\n{fix}",
-        f"**不会启动 sweep：{path} 有 {count} 处问题**（见上）。以下命令会修复含义唯一的问题，并列出其余的：\n\n{fix}",
+        f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
     )
 
 
 def _no_entry(ground: Ground) -> tuple[str, str]:
-    path, command = code(ground.policy.changelog), fenced("infx changelog add")
+    path = code(ground.policy.changelog)
     return (
-        f"**No sweep starts: the label is on, but {path} is untouched.** An entry there says which configurations "
-        f"run. Append one, or take the label off:\n\n{command}",
+        f"**No sweep starts: the label is on, but {path} is untouched.** What runs is what an entry there names. "
+        f"Append one (`infx changelog add` does), or take the label off.",
         f"**不会启动 sweep：已添加标签，但 {path} 没有改动。** 要运行哪些配置由其中的记录决定。"
-        f"请追加一条记录，或移除标签：\n\n{command}",
+        "请用 `infx changelog add` 追加一条记录，或移除标签。",
     )
 
 
 def _fork(ground: Ground) -> tuple[str, str]:
     command = fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}")
     return (
-        "**No sweep starts yet: this pull request comes from a fork.** Its code runs on the GPU machines only after "
-        "somebody with write access has read this revision and approved it with the comment\n\n"
-        f"{command}\n\nThe changelog is checked without it.",
-        "**暂不启动 sweep：此 PR 来自 fork。** 需要有写权限的人审阅当前版本，并用以下评论批准后，代码才会在 GPU 机器上运行："
-        f"\n\n{command}\n\n变更记录的检查不受此限制。",
+        "**No sweep starts yet: this pull request comes from a fork.** Its code gets onto the GPU machines only after "
+        f"somebody with write access has read this revision and says so in a comment:\n\n{command}\n\n"
+        "The changelog is checked without it.",
+        "**暂不启动 sweep：此 PR 来自 fork。** 有写权限的人审阅当前版本并发表上面的评论后，代码才会在 GPU 机器上运行。"
+        "变更记录的检查不受此限制。",
     )
 
 
@@ -162,9 +162,9 @@ def _approval_void(ground: Ground) -> tuple[str, str]:
     command = fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}")
     return (
         f"**The approval is void: it is for {approved}, and the head is now {ground.head_sha}.** Nobody has approved "
-        f"what was pushed since. Somebody with write access can do so after reading it:\n\n{command}",
-        f"**批准已失效：批准的是 {approved}，而当前版本是 {ground.head_sha}。** 之后推送的内容尚未获得批准。"
-        f"有写权限的人审阅后可以再次批准：\n\n{command}",
+        f"what was pushed since. Somebody with write access who has read it can:\n\n{command}",
+        f"**批准已失效：批准的是 {approved}，而当前版本是 {ground.head_sha}。** 之后推送的内容尚未获得批准；"
+        "有写权限的人审阅后，可以用上面的评论再次批准。",
     )
 
 
@@ -174,10 +174,10 @@ def _token_label(ground: Ground) -> tuple[str, str]:
     command = fenced(f"gh workflow run {workflow} -f pr={pull}")
     actor = code(ground.facts.label_actor or "")
     return (
-        f"**No sweep started: the label was put on by {actor}**, and what a workflow's token does starts no workflow. "
+        f"**No sweep started: {actor} put the label on**, and what a workflow's token does starts no workflow. "
         f"Take the label off and put it on by hand, or start the sweep with\n\n{command}",
         f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。"
-        f"请手动移除并重新添加标签，或用以下命令启动：\n\n{command}",
+        "请手动移除并重新添加标签，或用上面的命令启动。",
     )
 
 

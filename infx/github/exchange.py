@@ -64,4 +64,5 @@ class RequestCount:
 
     def __str__(self) -> str:
         waited = f", waited {self.waited:.0f} s" if self.waited else ""
-        return f"{self.total} requests (reads {self.reads}, writes {self.writes}{waited})"
+        noun = "request" if self.total == 1 else "requests"
+        return f"{self.total} {noun} (reads {self.reads}, writes {self.writes}{waited})"

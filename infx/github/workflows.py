@@ -71,6 +71,22 @@ class Workflows(Endpoints):
         newest = {artifact.name: artifact for artifact in sorted(found, key=lambda artifact: artifact.id)}
         return sorted(newest.values(), key=lambda artifact: artifact.id)
 
+    def named_artifacts(self, name: str, *, since: datetime) -> list[Artifact]:
+        """Artifacts of one name in the whole repository that were made at or after a time, newest first."""
+
+        def is_older(item: Any) -> bool:
+            return convert.moment(item["created_at"]) < since
+
+        found = self._list(
+            convert.artifact,
+            "actions",
+            "artifacts",
+            parameters={"name": name},
+            field="artifacts",
+            until=is_older,
+        )
+        return [artifact for artifact in found if artifact.created_at >= since]
+
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
         """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
         reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))

@@ -48,6 +48,8 @@ def project_job(job: Job, *, max_bytes: int) -> dict[str, str]:
         **_evaluation(row),
         **_components(recipe),
     }
+    if row.recipe_fingerprint is not None:
+        values["RECIPE_FINGERPRINT"] = row.recipe_fingerprint
     for name, value in values.items():
         if len(f"{name}={value}".encode()) >= max_bytes:
             raise InfxError(f"The variable {name} of row {job.id} is longer than an environment can hold.")

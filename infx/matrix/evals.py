@@ -6,6 +6,7 @@ leaves one accuracy run of those that are alike; `keep_evals` leaves the accurac
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -150,9 +151,10 @@ def _pick(rows: Sequence[Row], indices: Sequence[int], rule: EvalRule) -> dict[i
     """Row → concurrency that is evaluated. A multi-node row is evaluated at one concurrency, the highest picked."""
     picked: dict[int, int] = {}
     groups: dict[Hashable, list[tuple[int, int]]] = {}
+    key_once = functools.cache(lambda recipe: key_of(recipe, rule.group))
     for index in indices:
         if _is_eligible(rows[index], rule):
-            points = groups.setdefault(key_of(rows[index].recipe, rule.group), [])
+            points = groups.setdefault(key_once(rows[index].recipe), [])
             points += ((conc, index) for conc in rows[index].conc if conc >= rule.min_conc)
     for points in groups.values():
         picked |= _pick_in_group(points, rule)
@@ -164,7 +166,9 @@ def _pick(rows: Sequence[Row], indices: Sequence[int], rule: EvalRule) -> dict[i
 def _pick_in_group(points: Sequence[tuple[int, int]], rule: EvalRule) -> dict[int, int]:
     picked: dict[int, int] = {}
     values = sorted({conc for conc, _ in points})
-    for wanted in sorted({_choose(values, pick) for pick in rule.pick}) if values else ():
+    if not values:
+        return picked
+    for wanted in sorted({_choose(values, pick) for pick in rule.pick}):
         at = [index for conc, index in points if conc == wanted]
         picked |= dict.fromkeys(at if rule.rows is EvalRows.EVERY else at[:1], wanted)
     return picked

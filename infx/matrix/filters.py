@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from infx.errors import Level, Problem, ProblemsError, suggest
+from infx.errors import Problem, ProblemsError
 from infx.matrix.config import Config, Runners
+from infx.matrix.inventory import UNKNOWN_RUNNER, suggest_label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +39,16 @@ class Filter:
 
 def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners) -> list[Config]:
     """Raises ProblemsError for a runner label that the inventory does not have."""
-    unknown = [
-        unknown_label(label, inventory) for label in wanted.runner_labels if label not in inventory.labels
-    ]
+    unknown = [label for label in wanted.runner_labels if label not in inventory.labels]
     if unknown:
-        raise ProblemsError(unknown)
+        raise ProblemsError(
+            Problem(
+                rule=UNKNOWN_RUNNER,
+                message=f"{inventory.path} has no runner label {label!r}.",
+                hint=suggest_label(label, inventory),
+            )
+            for label in unknown
+        )
     return [config for config in configs if wanted.includes(config)]
 
 
@@ -59,24 +65,3 @@ def select_label_or_nodes(label: str, inventory: Runners, part: str | None) -> l
         return None
     names = dict.fromkeys((label, *inventory.labels.get(label, ())))
     return [name for name in names if part in name]
-
-
-def find_unserved(configs: Iterable[Config], inventory: Runners) -> list[Problem]:
-    """A problem for each configuration whose label no runner of the inventory has: its jobs would wait for a day."""
-    return [
-        unknown_label(config.runner, inventory, config)
-        for config in configs
-        if config.runner not in inventory.labels
-    ]
-
-
-def unknown_label(label: str, inventory: Runners, config: Config | None = None) -> Problem:
-    who = f"{config.key}: " if config else ""
-    return Problem(
-        rule="runner-label-unknown",
-        level=Level.WARNING if config else Level.ERROR,
-        message=f"{who}{inventory.path} has no runner label {label!r}.",
-        path=config.path if config else None,
-        line=config.line if config else None,
-        hint=suggest(label, inventory.labels),
-    )

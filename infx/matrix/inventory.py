@@ -27,12 +27,12 @@ def find_unknown_runner(config: Config, runners: Runners) -> Found | None:
         return None
     finding = Finding(
         message=f'{runners.path} has no runner label "{config.runner}"',
-        hint=_suggest_label(config.runner, runners),
+        hint=suggest_label(config.runner, runners),
     )
     return Found(rule=UNKNOWN_RUNNER, finding=finding, at=(config.key, "runner"))
 
 
-def _suggest_label(label: str, runners: Runners) -> str:
+def suggest_label(label: str, runners: Runners) -> str:
     """A cluster's name without `cluster:` before it is the commonest slip."""
     if f"cluster:{label}" in runners.labels:
         return f"Did you mean cluster:{label}?"

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from infx.errors import ProblemsError
+from infx.errors import Level, Problem, ProblemsError
 from infx.matrix.config import Config, Runners
+from infx.matrix.inventory import check_inventory, find_unknown_runner
 from infx.matrix.parse import find_repeated_keys, parse_master
+from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
+from infx.yaml12 import Document
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
     """What rows are made of.
 
-    configs: by key, file after file, in the files' order. raw: all keys of the files, wanted or not, with what YAML
-    says of them.
+    configs: those that are wanted, by key, file after file, in the files' order. raw: what YAML says of every key of
+    the files, wanted or not.
     """
 
     configs: Mapping[str, Config]
     raw: Mapping[str, Any]
     runners: Runners
+    documents: Mapping[str, Document]
 
 
 def load_inputs(
@@ -39,6 +43,26 @@ def load_inputs(
     problems += find_repeated_keys(files)
     if problems:
         raise ProblemsError(problems)
-    configs = {key: config for file in files for key, config in file.configs.items()}
-    raw = {key: value for file in files if file.document for key, value in file.document.value.items()}
-    return Inputs(configs=configs, raw=raw, runners=inventory)
+    documents = {file.path: file.document for file in files if file.document}
+    return Inputs(
+        configs={key: config for file in files for key, config in file.configs.items()},
+        raw={key: value for document in documents.values() for key, value in document.value.items()},
+        runners=inventory,
+        documents=documents,
+    )
+
+
+def find_unserved(inputs: Inputs, configs: Iterable[Config]) -> list[Problem]:
+    """A warning for each configuration whose jobs no runner would take."""
+    found = [(config, find_unknown_runner(config, inputs.runners)) for config in configs]
+    problems = [state_problem(one, inputs.documents[config.path]) for config, one in found if one]
+    return [replace(problem, level=Level.WARNING) for problem in problems]
+
+
+def check_runners(inputs: Inputs) -> list[Problem]:
+    """Everything that the wanted configurations demand of the inventory in vain."""
+    return [
+        state_problem(found, inputs.documents[config.path])
+        for config in inputs.configs.values()
+        for found in check_inventory(config, inputs.runners)
+    ]

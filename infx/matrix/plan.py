@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from infx.changelog.delta import Delta, Entry
@@ -99,22 +101,17 @@ def _resolve(entries: Sequence[Entry], head: Inputs, path: str) -> list[list[str
 
 
 def _check_options(entries: Sequence[Entry], options: Options, path: str) -> list[Problem]:
-    """An entry that must not be evaluated, in a run that asks for evaluation."""
+    """An entry that must not be evaluated, in a run that asks for evaluation; append-only entries beside others."""
     problems = []
-    flags = [
-        name for name, on in (("all-evals", options.all_evals), ("evals-only", options.evals_only)) if on
-    ]
+    asked = _names_of({"all-evals": options.all_evals, "evals-only": options.evals_only})
     for entry in entries:
-        names = [
-            name for name, on in (("no-evals", entry.no_evals), ("append-only", entry.append_only)) if on
-        ]
-        for name in names:
-            for flag in flags:
-                message = f"The entry says {name}, and the run asks for {flag}; they contradict each other."
-                hint = f"Take the label or option {flag} away, or {name} out of the entry."
-                problems.append(
-                    Problem(rule="plan-conflict", message=message, path=path, line=entry.line, hint=hint)
-                )
+        says = _names_of({"no-evals": entry.no_evals, "append-only": entry.append_only})
+        for own, flag in itertools.product(says, asked):
+            message = f"The entry says {own}, and the run asks for {flag}; they contradict each other."
+            hint = f"Take the label or option {flag} away, or {own} out of the entry."
+            problems.append(
+                Problem(rule="plan-conflict", message=message, path=path, line=entry.line, hint=hint)
+            )
     if len({entry.append_only for entry in entries}) > 1:
         other = next(entry for entry in entries if not entry.append_only)
         message = "Other entries say append-only; then all entries of a pull request must."
@@ -125,24 +122,32 @@ def _check_options(entries: Sequence[Entry], options: Options, path: str) -> lis
     return problems
 
 
+def _names_of(switches: Mapping[str, bool]) -> list[str]:
+    return [name for name, on in switches.items() if on]
+
+
 _Expand = Callable[[Claim], list[Planned]]
 
 
 def _expander(inputs: Inputs, warnings: list[Problem]) -> _Expand:
-    """A function from a claim to its rows, each point once; repeats go to `warnings`, every broken row is told."""
+    """A function from a claim to its rows, each point once. What is repeated goes to `warnings`."""
+
+    @functools.cache  # throughput and accuracy runs claim the same rows
+    def expand_key(key: str, types: frozenset[ScenarioType]) -> list[Row]:
+        config = inputs.configs[key]
+        kept, repeated = drop_points(expand_config(config, inputs.runners, Limits(scenario_types=types)), {})
+        warnings.extend(plan_warnings.repeated(config, row) for row in repeated)
+        return kept
 
     def expand(claim: Claim) -> list[Planned]:
         planned, problems = [], []
         for key in claim.keys:
-            config = inputs.configs[key]
             try:
-                rows = expand_config(config, inputs.runners, Limits(scenario_types=claim.types))
+                rows = expand_key(key, claim.types)
             except ProblemsError as error:
                 problems += error.problems
-                continue
-            kept, repeated = drop_points(rows, {})
-            warnings.extend(plan_warnings.repeated(config, row) for row in repeated)
-            planned += [Planned(row=row, key=key, entry=claim.entry) for row in kept]
+            else:
+                planned += [Planned(row=row, key=key, entry=claim.entry) for row in rows]
         if problems:
             raise ProblemsError(problems)
         return planned

@@ -11,6 +11,7 @@ from infx.matrix.family import bucket_of
 from infx.matrix.plan import Plan
 from infx.matrix.row import Row, render_row
 
+_dump = json.JSONEncoder(ensure_ascii=False).encode
 _EMPTY_BUCKETS = ("evals", "agentic_evals", "multinode_evals", "multinode_agentic_evals")
 
 
@@ -71,7 +72,3 @@ def _render_entry(entry: Entry) -> dict[str, Any]:
     if entry.eval_min_prefill_ep is not None:
         values["eval-min-prefill-ep"] = entry.eval_min_prefill_ep
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

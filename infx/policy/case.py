@@ -42,6 +42,16 @@ class Case:
     def labels(self) -> LabelSet:
         return read_labels(self.pull.labels, self.policy.labels)
 
+    @property
+    def known_labels(self) -> tuple[str, ...]:
+        """Labels of the pull request that the policy knows, by the policy's spelling and order."""
+        if self.facts.pull is None:
+            return ()
+        on = {name.lower() for name in self.pull.labels}
+        labels = self.policy.labels
+        known = (*labels.primary, *labels.modifiers, *labels.control)
+        return tuple(name for name in known if name.lower() in on)
+
     @cached_property
     def marker(self) -> Marker:
         return find_marker(self.facts.head_message, self.policy.sweep.skip_marker)

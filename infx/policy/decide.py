@@ -89,6 +89,7 @@ def _finish(case: Case, table: tuple[Rule, ...]) -> Decision:
         fail_fast=plan.fail_fast,
         effects=plan.effects,
         reusable=plan.reusable,
+        labels=case.known_labels,
         notes=tuple(notes),
         also=_also(case, holding),
     )

@@ -66,6 +66,7 @@ class Decision:
     head_sha, merge_sha: what is measured; `merge_sha` only for an approved revision of a fork.
     scope, canary, fail_fast, effects, reusable: how; without a sweep the values that would hold, or None.
     group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
+    labels: those of the pull request that the policy knows; priorities go by them.
     notes: what else a reader should know, full sentences.
     also: further reasons that would still hold if this one were gone.
     """
@@ -84,6 +85,7 @@ class Decision:
     fail_fast: bool = False
     effects: tuple[Effect, ...] = ()
     reusable: bool = True
+    labels: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     also: tuple[Reason, ...] = ()
 

@@ -34,7 +34,7 @@ def parse_policy(data: bytes, path: str) -> Policy:
     if problems := schema.check("policy", document):
         raise ProblemsError(problems)
     policy = _build(Policy, _merge(_default_values(), document.value))
-    if problems := _check_labels(policy, document):
+    if problems := [*_check_labels(policy, document), *_check_expressions(policy, document)]:
         raise ProblemsError(problems)
     return policy
 
@@ -80,6 +80,18 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
                 )
             seen[name.lower()] = group
     return problems
+
+
+def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Problem]:
+    return [
+        Problem(
+            rule="policy-expression",
+            message=f"signoff: {text!r} is no regular expression: {why}.",
+            path=document.path,
+            line=document.line("signoff"),
+        )
+        for text, why in policy.signoff.find_bad_expressions()
+    ]
 
 
 def _build(cls: type[_T], value: Any) -> _T:

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+
+from infx.policy.reuse import ReusePolicy
+from infx.policy.signoff import SignoffPolicy
 
 
 class Scope(StrEnum):
@@ -42,8 +46,10 @@ class ModifierLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
+    """Replaced as a whole: a repository that gives its own labels has no others."""
+
     primary: Mapping[str, PrimaryLabel]
-    modifiers: Mapping[str, ModifierLabel] = field(default_factory=dict)
+    modifiers: Mapping[str, ModifierLabel] = field(default_factory=lambda: MappingProxyType({}))
     control: tuple[str, ...] = ()
 
     @property
@@ -53,9 +59,10 @@ class Labels:
 
 @dataclass(frozen=True, kw_only=True)
 class PrLink:
-    """placeholders: the words that stand for a pull request's own number until it has one."""
+    """placeholders: the words that stand for a pull request's own number until it has one. server: how links start."""
 
     placeholders: tuple[str, ...]
+    server: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +97,11 @@ class Greeting:
     """Said once on a pull request that touches benchmarks.
 
     adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
-    text links.
+    text links. phrase: how a sign-off begins.
     """
 
     marker: str
+    phrase: str
     codeowners: str
     checklist: str
     adopt: tuple[str, ...] = ()
@@ -312,5 +320,7 @@ class Policy:
     estimates: Estimates
     limits: Limits
     workflows: Workflows
+    reuse: ReusePolicy
+    signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()

@@ -77,12 +77,12 @@ class Acceptance:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffPaths:
-    """Files and folders that the checks judge by, always of the target branch."""
+    """Files and folders. checklists: the first is the one that is linked, the others are its translations.
+    waivers: a folder. prose: globs of files whose added lines serve nothing. recipes: globs of the files that serve a configuration, with
+    its fields in braces: {model-prefix}, {precision}, {hardware}, {framework}.
+    """
 
     checklists: tuple[str, ...]
-    thresholds: str
-    golden: str
-    models: str
     waivers: str
     prose: tuple[str, ...]
     recipes: tuple[str, ...]
@@ -90,13 +90,15 @@ class SignoffPaths:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffPolicy:
-    """phrase: how the paragraph starts that makes a comment a sign-off. marker: of our own comments.
+    """phrase: how the paragraph starts that makes a comment a sign-off. marker: first line of our own comments.
 
-    status: context of the commit status, None for none. core_owners: owners of CODEOWNERS whose files need no
-    sign-off. teams: members of teams that the token cannot read. engines: framework → open engine whose recipe
-    counts. images: framework → image repositories. hardware: established, so that `images` binds. open_engines:
-    frameworks that must exist before a vendor's own. draft_tokens: expressions whose first group is the draft
-    length. non_chat: expressions that benchmark raw completions; chat: expressions that prove a chat template.
+    core_owners: owners whose files need no sign-off. teams: members of teams that the token cannot read.
+    engines: framework → open engine whose recipe counts. sources: engine → where its recipes live. images:
+    framework → image repositories. hardware: established, so that `images` binds. open_engines: frameworks that
+    must exist before a vendor's own. agentic_latency: field of a result row that is an AgentX point's latency.
+    chat_evidence: expressions that show a chat template in use. acceptance: how engines simulate acceptance.
+    draft_tokens: expressions whose first group is the draft length. waiver_fields: what a waiver must say.
+    status: context of the commit status, None for none. checks: by slug.
     """
 
     phrase: str
@@ -105,25 +107,43 @@ class SignoffPolicy:
     teams: Mapping[str, tuple[str, ...]]
     author_may_sign: bool
     settle_command: str
-    sweep_workflow: str
-    approval_status: str
     paths: SignoffPaths
     engines: Mapping[str, str]
     sources: Mapping[str, RecipeSource]
     images: Mapping[str, tuple[str, ...]]
     hardware: tuple[str, ...]
     open_engines: tuple[str, ...]
-    pareto_points: int
-    agentic_percentile: str
+    frontier_points: int
+    agentic_latency: str
     architecture: LineRules
     chat: LineRules
     chat_evidence: tuple[str, ...]
     patches: LineRules
     draft: LineRules
-    draft_evidence: tuple[str, ...]
     acceptance: Mapping[str, Acceptance]
     draft_tokens: tuple[str, ...]
-    spec_methods: Mapping[str, str]
     waiver_fields: tuple[str, ...]
     checks: Mapping[str, CheckPolicy]
     status: str | None = None
+
+    @cached_property
+    def chat_evidence_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.chat_evidence)
+
+    @cached_property
+    def draft_tokens_expressions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(text) for text in self.draft_tokens)
+
+    def find_bad_expressions(self) -> list[tuple[str, str]]:
+        """Expressions that Python does not understand, each with what is wrong with it."""
+        rules = (self.architecture, self.chat, self.patches, self.draft)
+        texts = [text for rule in rules for text in (*rule.refused, *rule.questioned)]
+        texts += [*self.chat_evidence, *self.draft_tokens]
+        texts += [text for way in self.acceptance.values() for text in (way.pattern, *way.required)]
+        bad = []
+        for text in texts:
+            try:
+                re.compile(text)
+            except re.error as error:
+                bad.append((text, str(error)))
+        return bad

@@ -37,22 +37,21 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """A commit that would end the branch's conflict in the changelog, or make its links canonical.
+    """The commit that would end a conflict in the changelog alone, or make the branch's links canonical.
 
-    files: whole new contents by path. parents: the head first. subject: of the commit.
+    changelog: its bytes. parents: the head first. A push must find the branch at the first of them.
     """
 
-    branch: str
+    changelog: bytes
     parents: tuple[str, ...]
-    tree: str
-    subject: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
     head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
-    stands for the head, the head first. groups: heads of merge groups that hold this pull request.
+    stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
+    resolution: where one is possible. signed_off: whether the head's sign-off passed. groups: heads of merge groups that hold this pull request.
     """
 
     gate: GateFacts
@@ -62,12 +61,15 @@ class Facts:
     statuses: tuple[CommitStatus, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
     current: tuple[str, ...] = ()
+    dispatched: tuple[int, ...] = ()
+    resolution: Resolution | None = None
+    signed_off: bool = False
     groups: tuple[str, ...] = ()
 
     @property
     def sweep(self) -> Sweep | None:
-        """The newest that stands for the head; one whose own gate decided against it stands for nothing."""
-        here = (
-            s for s in self.sweeps if s.run.head_sha in self.current or s.stands_for == self.pull.head_sha
-        )
-        return next((sweep for sweep in here if sweep.counts), None)
+        """The newest run that stands for the head; one whose own gate decided against a sweep does not."""
+        return next((sweep for sweep in self.sweeps if self.stands(sweep) and sweep.swept), None)
+
+    def stands(self, sweep: Sweep) -> bool:
+        return sweep.run.head_sha in self.current or sweep.run.id in self.dispatched

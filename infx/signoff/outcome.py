@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from infx import escape
 from infx.policy.signoff import Status
 
 MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment
@@ -15,7 +16,6 @@ MAX_SHOWN = 120  # characters of one piece of foreign text
 EMOJI = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0e\ufe0f\u200d\U0001f000-\U0001faff\U000e0020-\U000e007f]"
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
 _LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*")
 
 
@@ -71,14 +71,8 @@ def not_applicable(reason: str, evidence: Iterable[str] = ()) -> Outcome:
 
 def code(text: object, limit: int = MAX_SHOWN) -> str:
     """Foreign text as a Markdown code span: one line, no emoji, nothing that mentions, links or hides."""
-    flat = " ".join(_CONTROL.sub(" ", EMOJI.sub("?", str(text))).split())
-    shown = flat if len(flat) <= limit else flat[: limit - 3] + "..."
-    if not shown:
-        return "(empty)"
-    if "`" not in shown:
-        return f"`{shown}`"
-    fence = "`" * (max(len(run) for run in re.findall("`+", shown)) + 1)
-    return f"{fence} {shown} {fence}"
+    flat = " ".join(EMOJI.sub("?", str(text)).split())
+    return escape.code(flat if len(flat) <= limit else flat[: limit - 3] + "...")
 
 
 def name_all(names: Iterable[object], limit: int = 5) -> str:

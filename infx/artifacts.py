@@ -1,0 +1,92 @@
+"""Artifacts at the edge: folders that were downloaded, and zip files as GitHub delivers them.
+
+Their content is foreign. Nothing is unpacked to disk, no link is followed, and every size is checked before it
+is read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+from infx.errors import UsageError
+from infx.results.artifact import MAX_FILE, MAX_FILES, ArtifactFile, ReadArtifact
+
+MAX_DEPTH = 4
+
+
+def read_folder(folder: Path) -> list[ReadArtifact]:
+    """Every folder below `folder` as an artifact, by name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise UsageError(f"The artifacts cannot be read: {error.strerror}.", where=str(folder)) from None
+    return [_read_one(Path(entry.path)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+def _read_one(folder: Path) -> ReadArtifact:
+    name = _printable(folder.name)
+    try:
+        paths = _list_json(folder, 0)
+        if len(paths) > MAX_FILES:
+            return ReadArtifact(name=name, fault=f"it has more than {MAX_FILES} JSON files")
+        return ReadArtifact(name=name, files=tuple(_read_file(path, folder) for path in paths))
+    except OSError as error:
+        return ReadArtifact(name=name, fault=f"it cannot be read: {error.strerror}")
+
+
+def _list_json(folder: Path, depth: int) -> list[Path]:
+    found: list[Path] = []
+    for entry in sorted(os.scandir(folder), key=lambda item: item.name):
+        if entry.is_dir(follow_symlinks=False) and depth < MAX_DEPTH:
+            found += _list_json(Path(entry.path), depth + 1)
+        elif entry.name.endswith(".json") and not entry.is_dir(follow_symlinks=False):
+            found.append(Path(entry.path))
+        if len(found) > MAX_FILES:
+            break
+    return found
+
+
+def _read_file(path: Path, root: Path) -> ArtifactFile:
+    shown = _printable(path.relative_to(root).as_posix())
+    if path.is_symlink() or not path.is_file():
+        return ArtifactFile(path=shown, fault="it is a link or a device, not a file")
+    status = path.stat(follow_symlinks=False)
+    if status.st_size > MAX_FILE:
+        return ArtifactFile(path=shown, fault=_too_large(status.st_size))
+    return ArtifactFile(path=shown, data=path.read_bytes(), modified=status.st_mtime)
+
+
+def read_zip(name: str, data: bytes) -> ReadArtifact:
+    """An artifact from the zip file that GitHub delivers."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [item for item in archive.infolist() if item.filename.endswith(".json")]
+            if len(members) > MAX_FILES:
+                return ReadArtifact(name=name, fault=f"it has more than {MAX_FILES} JSON files")
+            return ReadArtifact(name=name, files=tuple(_read_member(archive, item) for item in members))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
+        return ReadArtifact(name=name, fault=f"it is no readable zip file ({type(error).__name__})")
+
+
+def _read_member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> ArtifactFile:
+    """What the header says about the size may be a lie, so no more than that is ever read."""
+    path = _printable(item.filename)
+    if item.file_size > MAX_FILE:
+        return ArtifactFile(path=path, fault=_too_large(item.file_size))
+    with archive.open(item) as file:
+        data = file.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        return ArtifactFile(path=path, fault=_too_large(len(data)))
+    return ArtifactFile(path=path, data=data)
+
+
+def _too_large(size: int) -> str:
+    return f"it has {size:,} bytes; {MAX_FILE:,} are the most"
+
+
+def _printable(name: str) -> str:
+    """A file name as text that can be written anywhere: bytes that are no UTF-8 become marks."""
+    return os.fsencode(name).decode(errors="replace")

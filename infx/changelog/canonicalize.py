@@ -1,0 +1,85 @@
+"""Give a pull request's own entries their canonical link, and prove that nothing else changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from infx.changelog.edits import apply_edits
+from infx.changelog.entries import Block, parse_blocks
+from infx.changelog.link_line import link_edit, stands_canonical
+from infx.changelog.links import Meaning
+from infx.changelog.rules import fields
+from infx.changelog.subject import Context, Edit, Stage
+from infx.changelog.validate import validate
+from infx.errors import Level, Problem, ProblemsError
+
+# What an entry says beside its link neither helps nor hinders here.
+_INDIFFERENT = {rule.id for rule in fields.RULES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canonical:
+    """head: the file with canonical links. lines: where, in the file before, a link changed."""
+
+    head: bytes = field(repr=False)
+    lines: tuple[int, ...] = ()
+
+
+def canonicalize(base: bytes | None, head: bytes, context: Context) -> Canonical:
+    """Only entries that the head appends are touched, whatever style their links are written in.
+
+    Raises ProblemsError if the head is no append, if a link is neither a placeholder nor its own, or if there are
+    placeholders and no number.
+    """
+    verdict = validate(base, head, replace(context, stage=Stage.PR, configs=None))
+    blocking = [
+        problem
+        for problem in verdict.problems
+        if problem.level is Level.ERROR
+        and problem.rule not in _INDIFFERENT
+        and not problem.rule.startswith("schema-")
+    ]
+    if blocking:
+        raise ProblemsError(blocking)
+    edits = {block.line("pr-link"): edit for block in verdict.blocks if (edit := _edit(block, context))}
+    if not edits:
+        return Canonical(head=head)
+    result = apply_edits(head, edits.values())
+    _prove(verdict.blocks, result, context)
+    return Canonical(head=result, lines=tuple(edits))
+
+
+def _edit(block: Block, context: Context) -> Edit | None:
+    reference = context.links.read(block.link or "")
+    if reference.meaning is Meaning.PLACEHOLDER:
+        if context.number is None:
+            message = "A placeholder can only be replaced by a number, and the pull request's is not known."
+            raise ProblemsError([_problem(block, context, message, "Give --pr.")])
+        link = context.links.canonical(context.number)
+    elif stands_canonical(block):
+        return None
+    else:
+        link = (block.link or "").strip()
+    edit = link_edit(block, link)
+    if edit is None:
+        message = "The pr-link shares its line with something else and cannot be rewritten."
+        raise ProblemsError([_problem(block, context, message, "Put it on a line of its own.")])
+    return edit
+
+
+def _prove(before: Sequence[Block], result: bytes, context: Context) -> None:
+    """The parser reads the same entries, and links that are canonical."""
+    after = parse_blocks(result, context.path, before[0].start)
+    same = [block.meaning for block in before] == [block.meaning for block in after]
+    if not same or not all(stands_canonical(block) for block in after):
+        message = "Rewriting the links would change something else; nothing was written."
+        raise ProblemsError(
+            [_problem(before[0], context, message, "Write the links as plain text on one line.")]
+        )
+
+
+def _problem(block: Block, context: Context, message: str, hint: str) -> Problem:
+    return Problem(
+        rule="pr-link-canonical", message=message, path=context.path, line=block.line("pr-link"), hint=hint
+    )

@@ -1,0 +1,31 @@
+"""Edits by span: bytes of a file replaced, everything else kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from infx.changelog.subject import Edit
+
+
+def select_edits(edits: Iterable[Edit], size: int) -> list[Edit]:
+    """Those that can be made at once, in order: one that rewrites the whole file goes alone, of two that touch
+    each other the first.
+    """
+    ordered = sorted(set(edits), key=lambda edit: (edit.start, edit.end))
+    whole = [edit for edit in ordered if (edit.start, edit.end) == (0, size)]
+    if whole:
+        return whole[:1]
+    chosen: list[Edit] = []
+    for edit in ordered:
+        if not chosen or edit.start > chosen[-1].end:
+            chosen.append(edit)
+    return chosen
+
+
+def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """Edits in order that do not overlap, as `select_edits` returns them."""
+    parts, position = [], 0
+    for edit in edits:
+        parts += [data[position : edit.start], edit.data]
+        position = edit.end
+    return b"".join([*parts, data[position:]])

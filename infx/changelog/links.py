@@ -1,0 +1,98 @@
+"""What the value of a `pr-link` means: this pull request, another one, or nothing that can be told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Words that people write beside the number of a pull request, as in "PR #77" or "issues/77".
+_REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", "gh", "no", "number"}
+_PULL_SEGMENTS = {"pull", "pulls", "issues"}
+
+
+class Meaning(StrEnum):
+    CANONICAL = "canonical"
+    PLACEHOLDER = "placeholder"  # one of the accepted spellings
+    WORD = "word"  # names no number and no other place, so it can only stand for this pull request
+    MISSHAPEN = "misshapen"  # a pull request of this repository, not in the canonical form
+    FOREIGN = "foreign"  # another repository
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`number` is there for CANONICAL and MISSHAPEN, `repository` (or a host) for FOREIGN."""
+
+    meaning: Meaning
+    number: int | None = None
+    repository: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """The link forms of one repository.
+
+    repository: `owner/name`; None where nobody said, and then every repository on the server counts as ours.
+    former_names: what it was called before. placeholders: words, from the policy.
+    """
+
+    server: str
+    repository: str | None
+    placeholders: tuple[str, ...]
+    former_names: tuple[str, ...] = ()
+
+    def canonical(self, number: int | str, repository: str | None = None) -> str:
+        return f"{self.server}/{repository or self.repository or '<owner>/<name>'}/pull/{number}"
+
+    @property
+    def accepted(self) -> list[str]:
+        """Every spelling of "this pull request, whatever its number will be"."""
+        return [form for word in self.placeholders for form in (word, self.canonical(word))]
+
+    def read(self, text: str) -> Reference:
+        """What a value means; blanks around it are no part of it."""
+        text = text.strip()
+        place, path = self._split(text)
+        if place is not None and not self._is_ours(place):
+            return Reference(Meaning.FOREIGN, repository=place)
+        name = self.repository or place
+        if text in self.placeholders or text in [self.canonical(word, name) for word in self.placeholders]:
+            return Reference(Meaning.PLACEHOLDER)
+        reference = _read_number(path)
+        if reference.number and text == self.canonical(reference.number, name):
+            return Reference(Meaning.CANONICAL, reference.number)
+        return reference
+
+    def _is_ours(self, place: str) -> bool:
+        """GitHub does not tell upper and lower case apart in names."""
+        names = {name.lower() for name in (self.repository, *self.former_names) if name}
+        return place.lower() in names or (self.repository is None and place.count("/") == 1)
+
+    def _split(self, text: str) -> tuple[str | None, str]:
+        """(repository or host that the text names, the rest of it)."""
+        host = self.server.partition("://")[2]
+        bare = re.sub(r"^https?://", "", text, flags=re.IGNORECASE)
+        bare = re.sub(r"^www\.", "", bare, flags=re.IGNORECASE)
+        if bare.lower().startswith(f"{host.lower()}/"):
+            owner, _, rest = bare[len(host) + 1 :].partition("/")
+            name, _, path = rest.partition("/")
+            return f"{owner}/{name}", path
+        if bare != text:
+            return bare.partition("/")[0], ""
+        if short := re.fullmatch(r"([\w.-]+/[\w.-]+)(#.*)", text):
+            return short[1], short[2]
+        return None, text
+
+
+def _read_number(path: str) -> Reference:
+    """The number in `pull/77/files`, `77`, `#77` or `PR 77`; a word where there is none, or none but zero."""
+    kind, _, rest = path.partition("/")
+    if kind.lower() in _PULL_SEGMENTS and rest:
+        path = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    digits = re.findall(r"\d+", path, re.ASCII)
+    named = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
+    if len(digits) == 1 and named and 0 < len(digits[0]) < 19 and int(digits[0]):
+        return Reference(Meaning.MISSHAPEN, int(digits[0]))
+    is_word = "/" not in path and (not digits or (named and not int("".join(digits))))
+    return Reference(Meaning.WORD if is_word else Meaning.UNREADABLE)

@@ -1,0 +1,107 @@
+"""Rules about the bytes of what was appended; they hold whether or not it can be parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from infx.changelog.subject import Draft, Edit, Rule, Subject, quote
+
+_MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+
+
+def _lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
+    """(offset, line with its end) of every line that was added."""
+    for start, end in subject.comparison.additions:
+        offset = start
+        for line in subject.head[start:end].split(b"\n"):
+            stop = min(offset + len(line) + 1, end)
+            yield offset, subject.head[offset:stop]
+            offset = stop
+
+
+def find_markers(subject: Subject) -> Iterator[Draft]:
+    """Of the whole file where history is touched too: markers seldom stay behind its end."""
+    for offset, line in _marker_lines(subject):
+        message = f"Unresolved conflict marker at line {subject.line(offset)}: {quote(line.strip())}."
+        hint = "Take the base branch's file and append your entries after it; or run `infx changelog resolve` while the merge is under way."
+        yield Draft(offset=offset, message=message, hint=hint)
+
+
+def _marker_lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
+    start = subject.comparison.appended or 0
+    for marker in _MARKERS:
+        position = start if subject.head.startswith(marker, start) else _next(subject.head, marker, start)
+        while position >= 0:
+            end = subject.head.find(b"\n", position)
+            line = subject.head[position : end if end >= 0 else len(subject.head)]
+            rest = line[len(marker) :].strip()
+            if line[len(marker) : len(marker) + 1] in {b"", b" ", b"\r"} and not (
+                marker == b"=======" and rest
+            ):
+                yield position, line
+            position = _next(subject.head, marker, position)
+
+
+def _next(data: bytes, marker: bytes, start: int) -> int:
+    found = data.find(b"\n" + marker, start)
+    return found + 1 if found >= 0 else -1
+
+
+def _final_newline(subject: Subject) -> Iterator[Draft]:
+    head = subject.head
+    if head and not head.endswith(b"\n"):
+        edit = Edit(len(head), len(head), b"\n")
+        message = "The file does not end with a newline; the next pull request would change this line."
+        yield Draft(offset=len(head) - 1, message=message, hint="End the last line.", edits=(edit,))
+
+
+def _carriage_returns(subject: Subject) -> Iterator[Draft]:
+    hint = "Set core.autocrlf to input, and `text eol=lf` for this file in .gitattributes."
+    ends = [(offset, line) for offset, line in _lines(subject) if b"\r" in line]
+    if not ends:
+        return
+    first, line = ends[0]
+    if all(line.count(b"\r") == 1 and line.endswith(b"\r\n") for _, line in ends):
+        edits = tuple(Edit(offset + len(line) - 2, offset + len(line) - 1, b"") for offset, line in ends)
+    else:
+        edits = ()
+    more = f" and on {len(ends) - 1} more" if len(ends) > 1 else ""
+    message = f"CR at line {subject.line(first)}{more}: {quote(line)}. Lines end in LF alone."
+    yield Draft(offset=first, message=message, hint=hint, edits=edits)
+
+
+def _tabs(subject: Subject) -> Iterator[Draft]:
+    for offset, line in _lines(subject):
+        if b"\t" in line:
+            message = f"TAB at line {subject.line(offset)}: {quote(line.rstrip())}."
+            yield Draft(offset=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
+
+
+LINE_ENDS = Rule(
+    id="line-ends",
+    says="Lines end in LF; there is no CR.",
+    why="Tools that read text hide the CR, tools that compare bytes do not.",
+    check=_carriage_returns,
+)
+
+RULES = (
+    Rule(
+        id="conflict-marker",
+        says="No line is a conflict marker.",
+        why="With one left behind, nothing after it can be read, for anybody.",
+        check=find_markers,
+    ),
+    Rule(
+        id="final-newline",
+        says="The file ends with a newline.",
+        why="Without it the next append changes this entry's last line.",
+        check=_final_newline,
+    ),
+    LINE_ENDS,
+    Rule(
+        id="tab",
+        says="There is no TAB.",
+        why="It cannot indent YAML, and inside text nobody sees it.",
+        check=_tabs,
+    ),
+)

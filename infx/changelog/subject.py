@@ -1,0 +1,139 @@
+"""What the rules look at, and what they find: values without a file, a clone or a clock behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from infx.changelog.compare import Comparison
+from infx.changelog.entries import Block
+from infx.changelog.keys import Configs
+from infx.changelog.links import Links
+from infx.errors import Level, Problem
+
+
+class Stage(StrEnum):
+    """pr: what one pull request appends. merge: what a merge group brings, perhaps of several pull requests.
+    main: what a merge has brought.
+    """
+
+    PR = "pr"
+    MERGE = "merge"
+    MAIN = "main"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What the rules must know besides the bytes.
+
+    path: the changelog, as problems name it. number: of the pull request whose entries these are, if it is known and
+    is only one. configs: what keys are looked up in; None: they are not. base_name: a revision or file for hints.
+    """
+
+    path: str
+    links: Links
+    stage: Stage = Stage.PR
+    number: int | None = None
+    configs: Configs | None = None
+    base_name: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Placeholders must be gone."""
+        return self.stage is not Stage.PR
+
+    @property
+    def own_link(self) -> str:
+        """What a repair writes: the canonical link, or a placeholder as long as there is no number."""
+        return self.links.placeholders[0] if self.number is None else self.links.canonical(self.number)
+
+    @property
+    def fix_command(self) -> str:
+        return "infx changelog validate --fix" + (f" --pr {self.number}" if self.number else "")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Bytes of the head that a repair puts in place of those from `start` to `end`."""
+
+    start: int
+    end: int
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What a rule's check found: where (an offset in the head), what, what to do, and the repair if it is certain."""
+
+    offset: int | None
+    message: str
+    hint: str | None = None
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    problem: Problem
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """blocks: the new entries, wherever they stand; empty where they cannot be parsed."""
+
+    comparison: Comparison
+    context: Context
+    blocks: Sequence[Block] = field(default=())
+
+    @property
+    def head(self) -> bytes:
+        return self.comparison.head
+
+    def line(self, offset: int) -> int:
+        return self.head.count(b"\n", 0, offset) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """says, why: for the documentation, which quotes them; a test compares."""
+
+    id: str
+    says: str
+    why: str
+    check: Callable[[Subject], Iterable[Draft]]
+    level: Level = Level.ERROR
+
+    def find(self, subject: Subject) -> list[Finding]:
+        return [self._finding(subject, draft) for draft in self.check(subject)]
+
+    def _finding(self, subject: Subject, draft: Draft) -> Finding:
+        hint = draft.hint
+        if draft.edits:
+            hint = f"{hint or 'The repair is certain.'} `{subject.context.fix_command}` does it."
+        problem = Problem(
+            rule=self.id,
+            message=draft.message,
+            path=subject.context.path,
+            line=None if draft.offset is None else subject.line(draft.offset),
+            hint=hint,
+            level=self.level,
+        )
+        return Finding(problem=problem, edits=draft.edits)
+
+
+def quote(data: bytes) -> str:
+    """Text in which blanks at its ends, tabs and line ends can be seen; long text loses its middle."""
+    text = data.decode(errors="backslashreplace")
+    inner = text.strip(" ")
+    left = len(text) - len(text.lstrip(" ")) if inner else 0
+    right = len(text) - left - len(inner)
+    text = "·" * left + inner + "·" * right
+    for mark, shown in (("\t", "→"), ("\r", "␍"), ("\n", "↵"), ("\0", "␀"), ("\x85", "<NEL>"), ("\u2028", "<LS>"), ("\u2029", "<PS>")):  # fmt: skip
+        text = text.replace(mark, shown)
+    return f"`{text}`" if len(text) <= 80 else f"`{text[:38]} … {text[-38:]}`"
+
+
+def quote_line(data: bytes) -> str:
+    """Its first line."""
+    return quote(data.split(b"\n", 1)[0])

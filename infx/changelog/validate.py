@@ -1,0 +1,108 @@
+"""Judge a changelog against its base: every problem, and where it is certain, the repair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from infx.changelog.compare import Comparison, compare
+from infx.changelog.entries import Block, check_fields, parse_blocks
+from infx.changelog.rules import ENTRY_RULES, HISTORY_RULES, TEXT_RULES
+from infx.changelog.rules.history import is_legal_correction
+from infx.changelog.rules.text import LINE_ENDS
+from infx.changelog.subject import Context, Finding, Rule, Subject
+from infx.errors import Problem, ProblemsError, has_errors, sort_problems
+
+_SYNTAX_HINT = (
+    'Entries start with `- config-keys:` in the first column; text with `: ` or ` #` stands in "…".'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """blocks: the new entries; none where they could not be read. corrected: past links that became canonical."""
+
+    findings: tuple[Finding, ...]
+    blocks: Sequence[Block] = field(default=(), repr=False)
+    corrected: int = 0
+
+    @property
+    def problems(self) -> list[Problem]:
+        return sort_problems(finding.problem for finding in self.findings)
+
+    @property
+    def ok(self) -> bool:
+        return not has_errors(self.problems)
+
+
+def validate(base: bytes | None, head: bytes | None, context: Context) -> Verdict:
+    """base, head: the file's bytes; None where there is no such file. Raises nothing: problems are values."""
+    if head is None:
+        if base is None:
+            return Verdict(findings=())
+        return Verdict(findings=(_missing_file(context),))
+    if head == base:
+        return Verdict(findings=())
+    comparison = compare(base or b"", head)
+    if comparison.appended is None and b"\r\n" in head:
+        unified = compare(comparison.base, head.replace(b"\r\n", b"\n"))
+        if unified.appended is not None:
+            return _judge_line_ends(unified, head, context)
+    return _judge(comparison, context)
+
+
+def _judge_line_ends(unified: Comparison, head: bytes, context: Context) -> Verdict:
+    """The whole file was saved with CR LF: that is one problem; the others are those of the same file with LF."""
+    whole = Subject(comparison=Comparison(base=b"", head=head, appended=0), context=context)
+    verdict = _judge(unified, context)
+    rest = [replace(finding, edits=()) for finding in verdict.findings]
+    return replace(verdict, findings=(*LINE_ENDS.find(whole), *rest))
+
+
+def _judge(comparison: Comparison, context: Context) -> Verdict:
+    subject = Subject(comparison=comparison, context=context)
+    findings = [finding for rule in TEXT_RULES for finding in rule.find(subject)]
+    findings += [finding for rule in HISTORY_RULES for finding in rule.find(subject)]
+    corrected = sum(is_legal_correction(change, context) for change in comparison.changes)
+    if comparison.is_correction:
+        comparison = comparison.accept_corrections()
+        subject = replace(subject, comparison=comparison)
+    if any(finding.problem.rule == "conflict-marker" for finding in findings):  # nothing can be read there
+        return Verdict(findings=tuple(findings), corrected=corrected)
+    blocks, unreadable = _read(comparison, context)
+    findings += unreadable
+    if not unreadable:
+        subject = replace(subject, blocks=blocks)
+        findings += [Finding(problem=problem) for block in blocks for problem in check_fields(block)]
+        findings += [finding for rule in ENTRY_RULES for finding in _apply(rule, subject)]
+    return Verdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
+
+
+def _apply(rule: Rule, subject: Subject) -> list[Finding]:
+    try:
+        return rule.find(subject)
+    except ProblemsError as error:  # a master configuration that cannot be read
+        return [Finding(problem=problem) for problem in error.problems]
+
+
+def _read(comparison: Comparison, context: Context) -> tuple[list[Block], list[Finding]]:
+    blocks: list[Block] = []
+    findings: list[Finding] = []
+    last_line = comparison.head.rstrip(b"\n").count(b"\n") + 1
+    for start, end in comparison.additions:
+        if b"\r" in comparison.head[start:end].replace(b"\r\n", b"\n"):
+            continue  # the parser would count lines that nobody else sees; the CR is reported already
+        try:
+            blocks += parse_blocks(comparison.head, context.path, start, end)
+        except ProblemsError as error:
+            for problem in error.problems:
+                line = min(problem.line, last_line) if problem.line else None
+                hint = problem.hint or _SYNTAX_HINT
+                findings.append(Finding(problem=replace(problem, line=line, hint=hint)))
+    return blocks, findings
+
+
+def _missing_file(context: Context) -> Finding:
+    message = "The changelog is gone; expected the base's bytes and new entries behind them."
+    hint = f"Restore it: git checkout {context.base_name or '<base>'} -- {context.path}."
+    return Finding(problem=Problem(rule="history-deleted", message=message, path=context.path, hint=hint))

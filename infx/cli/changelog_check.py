@@ -1,0 +1,98 @@
+"""infx changelog validate and canonicalize."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from infx import actions
+from infx.changelog.fix import Repair, fix
+from infx.changelog.validate import Verdict
+from infx.changelog.validate import validate as judge
+from infx.cli.changelog_sources import Sources, source_options, write_file
+from infx.cli.options import format_option
+from infx.cli.report import print_text, report
+from infx.errors import Problem, UsageError
+
+
+@click.command()
+@click.option("--fix", "repair", is_flag=True, help="Write the repaired file, if every repair is certain.")
+@source_options
+@format_option
+def validate(sources: Sources, *, repair: bool, as_json: bool) -> int:
+    """Judge what a head adds to the changelog, and repair it."""
+    verdict = judge(sources.base, sources.head, sources.context)
+    repaired = _repair(sources, verdict)
+    if actions.is_actions(os.environ):
+        from infx.changelog.summary import render_summary
+
+        actions.write_summary(
+            os.environ, render_summary(verdict, repaired, sources.head or b"", sources.context)
+        )
+    if repair and repaired is not None:
+        return _apply(sources, repaired, as_json=as_json)
+    return report(verdict.problems, os.environ, as_json=as_json)
+
+
+def _repair(sources: Sources, verdict: Verdict) -> Repair | None:
+    """None where there is nothing to repair."""
+    if verdict.ok or sources.head is None:
+        return None
+    return fix(sources.base, sources.head, sources.context)
+
+
+def _apply(sources: Sources, repaired: Repair, *, as_json: bool) -> int:
+    if repaired.head is None:
+        code = report(repaired.remaining, os.environ, as_json=as_json)
+        print_text("Nothing was written: not every repair is certain.", os.environ)
+        return code
+    if sources.target is None:
+        raise UsageError(
+            "--fix writes the file in the working tree, which is not what --head-ref names.",
+            hint="Check that revision out, or leave out --head-ref.",
+        )
+    write_file(sources.target, repaired.head)
+    for problem in repaired.repaired:
+        print_text(f"repaired: {problem.path}:{problem.line}: {problem.message}", os.environ)
+    return report(judge(sources.base, repaired.head, sources.context).problems, os.environ, as_json=as_json)
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write the file instead of printing it.")
+@click.option("--check", is_flag=True, help="Print nothing; exit 1 if a link is not canonical yet.")
+@source_options
+def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
+    """Give new entries their canonical link."""
+    from infx.changelog.canonicalize import canonicalize as make_canonical
+
+    if write and check:
+        raise UsageError("--write and --check exclude each other.")
+    if sources.head is None:
+        raise UsageError(f"There is no {sources.context.path} to canonicalize.")
+    canonical = make_canonical(sources.base, sources.head, sources.context)
+    if check:
+        return report([_not_canonical(line, sources) for line in canonical.lines], os.environ, as_json=False)
+    if not write:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(canonical.head)
+        return 0
+    if sources.target is None:
+        raise UsageError("--write needs the working tree to hold what --head-ref names.")
+    if canonical.lines:
+        write_file(sources.target, canonical.head)
+    print_text(f"{len(canonical.lines)} links made canonical in {sources.context.path}.", os.environ)
+    return 0
+
+
+def _not_canonical(line: int, sources: Sources) -> Problem:
+    command = "infx changelog canonicalize --write"
+    number = sources.context.number
+    return Problem(
+        rule="pr-link-canonical",
+        message="The pr-link is not canonical yet.",
+        path=sources.context.path,
+        line=line,
+        hint=f"Run `{command} --pr {number}`." if number else f"Run `{command}`.",
+    )

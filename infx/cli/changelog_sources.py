@@ -1,0 +1,191 @@
+"""Gather what the changelog commands judge: two versions of the file, and what stands beside them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from infx import actions
+from infx.changelog.event import Question, read_question
+from infx.changelog.keys import Configs
+from infx.changelog.links import Links
+from infx.changelog.subject import Context, Stage
+from infx.cli.options import policy_option, repository_name
+from infx.errors import UnavailableError, UsageError
+from infx.policy.model import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
+    commit and the working tree holds something else.
+    """
+
+    base: bytes | None = field(repr=False)
+    head: bytes | None = field(repr=False)
+    context: Context
+    target: Path | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The options as they were given."""
+
+    base_ref: str | None
+    head_ref: str | None
+    base_file: Path | None
+    head_file: Path | None
+    event: Path | None
+    pr: int | None
+    stage: str | None
+    repo: str | None
+
+
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the ways to name a base and a head, and passes `sources: Sources`."""
+
+    @click.option("--base-ref", metavar="REF", help="Default: the base branch, of origin or local.")
+    @click.option("--head-ref", metavar="REF", help="Default: the file in the working tree.")
+    @click.option("--base-file", type=click.Path(path_type=Path), help="A file instead of a revision.")
+    @click.option("--head-file", type=click.Path(path_type=Path), help="A file instead of a revision.")
+    @click.option(
+        "--event", type=click.Path(path_type=Path), help="Take revisions, number and stage from a payload."
+    )
+    @click.option(
+        "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."
+    )
+    @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
+    @click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
+    @policy_option
+    @functools.wraps(function)
+    def wrapper(*args: Any, policy: Policy, **kwargs: Any) -> Any:
+        given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
+        return function(*args, sources=gather(given, policy), **kwargs)
+
+    return wrapper
+
+
+def gather(given: Given, policy: Policy) -> Sources:
+    files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref, given.event)
+    if any(files) and any(refs):
+        raise UsageError("--base-file and --head-file do not go with revisions or an event.")
+    context = Context(
+        path=policy.changelog,
+        links=make_links(given.repo, policy),
+        stage=Stage(given.stage or Stage.PR),
+        number=given.pr,
+    )
+    if any(files):
+        return _gather_files(given, policy, context)
+    if given.event is None:
+        return _gather_revisions(given.base_ref, given.head_ref, policy, context)
+    payload = actions.read_event(given.event)
+    name = os.environ.get("GITHUB_EVENT_NAME") or actions.guess_event_name(payload)
+    question = read_question(name, payload)
+    return _gather_event(
+        question, policy, replace(context, stage=question.stage, number=given.pr or question.number)
+    )
+
+
+def make_links(repo: str | None, policy: Policy) -> Links:
+    return Links(
+        server=policy.pr_link.server,
+        repository=repository_name(repo, policy),
+        placeholders=policy.pr_link.placeholders,
+        former_names=policy.former_names,
+    )
+
+
+def _gather_files(given: Given, policy: Policy, context: Context) -> Sources:
+    if given.base_file is None or given.head_file is None:
+        raise UsageError("--base-file and --head-file go together.")
+    return Sources(
+        base=given.base_file.read_bytes(),
+        head=given.head_file.read_bytes(),
+        context=replace(
+            context,
+            path=str(given.head_file),
+            base_name=None,
+            configs=read_configs(given.head_file.parent, policy),
+        ),
+        target=given.head_file,
+    )
+
+
+def read_configs(folder: Path, policy: Policy) -> Configs | None:
+    """The master configurations below a folder; None if there is none."""
+    paths = [path for path in policy.master_configs if (folder / path).is_file()]
+    return Configs(tuple((path, (folder / path).read_bytes()) for path in paths)) if paths else None
+
+
+def _gather_event(question: Question, policy: Policy, context: Context) -> Sources:
+    if question.base is None:  # a branch that was just created brings nothing that could be compared
+        return Sources(base=None, head=None, context=context, target=None)
+    return _gather_revisions(question.base, question.head, policy, context)
+
+
+def _gather_revisions(
+    base_ref: str | None, head_ref: str | None, policy: Policy, context: Context
+) -> Sources:
+    from infx.git import Git
+
+    git = Git(Path.cwd())
+    root = git.root()
+    git = Git(root)
+    name = base_ref or _default_base(git, policy.base_branch)
+    # A queue or a push names the very commit before it; a branch may be behind its base.
+    base = git.merge_base(name, head_ref or "HEAD") if context.stage is Stage.PR else git.commit(name)
+    file = root / policy.changelog
+    local = file.read_bytes() if file.is_file() else None
+    if head_ref is None:
+        before, head, configs = git.read(base, policy.changelog), local, read_configs(root, policy)
+        target: Path | None = file
+    else:
+        paths = (policy.changelog, *policy.master_configs)
+        before, head, *masters = git.read_many(
+            [(base, policy.changelog), *((head_ref, path) for path in paths)]
+        )
+        found = [(path, data) for path, data in zip(paths[1:], masters, strict=True) if data is not None]
+        configs = Configs(tuple(found)) if found else None
+        target = file if local == head else None
+    return Sources(
+        base=before, head=head, context=replace(context, configs=configs, base_name=name), target=target
+    )
+
+
+def _default_base(git: Any, branch: str) -> str:
+    from infx.git import MissingRevisionError
+
+    for name in (f"origin/{branch}", branch):
+        try:
+            git.commit(name)
+        except MissingRevisionError:
+            continue
+        return name
+    raise UnavailableError(
+        f"There is no branch {branch} here, neither of origin nor local.", hint="Give --base-ref."
+    )
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """All of it or nothing: into a file beside it, which then takes its name and its permissions."""
+    import tempfile
+
+    path = path.resolve()
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        new = Path(file.name)
+        try:
+            file.write(data)
+            file.flush()
+            new.chmod(mode)
+            new.replace(path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,72 @@
+"""infx hub: the embedded stand-in for GitHub, as a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from infx.hub import Hub
+
+
+@click.group()
+def hub() -> None:
+    """Try commands against a stand-in for GitHub."""
+
+
+@hub.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
+)
+@click.option("--repo", default="acme/bench", show_default=True, metavar="OWNER/NAME")
+@click.option("--empty", is_flag=True, help="Begin without sample pull requests.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where its git repository is made. Default: a temporary one, removed at the end.",
+)
+def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
+    """Serve a stand-in for GitHub's REST API until it is interrupted."""
+    from infx.errors import UnavailableError
+    from infx.hub import Hub
+    from infx.hub.seed import seed
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        served = Hub(folder, repository=repo, port=port)
+    except OSError as error:
+        raise UnavailableError(
+            f"Port {port} cannot be used: {error.strerror}.", hint="Give another --port."
+        ) from None
+    with served:
+        samples = [] if empty else seed(served)
+        click.echo(describe(served, [(sample.number, sample.words) for sample in samples]))
+        try:
+            served.wait()
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+
+
+def describe(served: Hub, samples: list[tuple[int, str]]) -> str:
+    """What somebody needs to know to use it from another terminal."""
+    scopes = {"pull_requests": "write", "statuses": "write", "actions": "write"}
+    bot = served.workflow_token({**scopes, "contents": "read", "checks": "read"})
+    mia = served.user_token("mia")
+    lines = [
+        f"{served.repository} is served at {served.api}; interrupt to stop.",
+        "",
+        *(f"  pull request {number} {words}" for number, words in samples),
+        "",
+        "In another terminal:",
+        "",
+        f"  export GITHUB_API_URL={served.api} GH_TOKEN={bot}   # a workflow's token",
+        f"  git clone {served.git.path} bench && cd bench",
+        *(f"  {command} --pr {samples[0][0]}" for command in ("infx explain", "infx reconcile") if samples),
+        "",
+        f"GH_TOKEN={mia} is mia, who may do everything.",
+    ]
+    return "\n".join(lines)

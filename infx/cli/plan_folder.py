@@ -1,0 +1,73 @@
+"""Plans and cut plans on disk, for the commands that write and read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from infx.errors import UsageError
+
+if TYPE_CHECKING:
+    from infx.matrix.jobs import Job
+    from infx.matrix.row import Row
+
+plan_folder_option = click.option(
+    "--plan",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="What infx shards wrote.",
+)
+
+
+def read_plan_file(path: Path) -> tuple[str, list[Row]]:
+    """The text of a plan and its rows."""
+    from infx.matrix.family import read_rows
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, read_rows(json.loads(text), str(path))
+    except OSError as error:
+        raise UsageError(f"The plan cannot be read: {error.strerror}.", where=str(path)) from None
+    except ValueError as error:
+        raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
+
+
+def write_folder(out: Path, files: dict[str, str]) -> None:
+    """All files or none: written beside the folder and moved into place."""
+    if out.exists():
+        raise UsageError("The folder exists already.", hint="Name another one, or remove it.", where=str(out))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out.parent) as temporary:
+        draft = Path(temporary) / "draft"
+        draft.mkdir()
+        for name, text in files.items():
+            (draft / name).write_text(text, encoding="utf-8")
+        draft.rename(out)
+
+
+@contextmanager
+def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
+    """A file of a cut plan, open."""
+    try:
+        file = (folder / name).open(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"There is no cut plan here: {error.strerror}.", hint="Run infx shards.", where=str(folder)
+        ) from None
+    with file:
+        yield file
+
+
+def find_job_in(folder: Path, row_id: str) -> Job:
+    """One row's job. Raises InfxError if the plan does not have it."""
+    from infx.matrix.folder import JOBS, find_job
+
+    with lines_of(folder, JOBS) as lines:
+        return find_job(lines, row_id)

@@ -1,0 +1,160 @@
+"""`infx reconcile` and `infx comment`: the bot's state on pull requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from infx import actions
+from infx.cli.options import format_option, policy_option, repository_name
+from infx.errors import UsageError
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.github.reconcile import Reconciler, Report
+    from infx.reconcile.facts import Place
+
+SERVER_URL = "https://github.com"
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+class Moment(click.ParamType["datetime"]):
+    """`2h`, `30m`, `7d`, or a time in ISO 8601; without a zone it is UTC."""
+
+    name = "time"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if match := re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", value):
+            return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither like 2h nor an ISO 8601 time", param, ctx)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@click.command()
+@click.option("--pr", "numbers", type=click.IntRange(1), multiple=True, help="A pull request; may repeat.")
+@click.option("--since", type=Moment(), help="All touched, or with a sweep that ran, since then, such as 2h.")
+@click.option("--all", "everything", is_flag=True, help="All open pull requests.")
+@click.option(
+    "--after-push",
+    metavar="SHA",
+    help="All that a push to the base branch, from this commit on, made conflict or not.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be done.")
+@click.option("--repo", metavar="OWNER/NAME", help="Default: the policy's, else the one of this clone.")
+@policy_option
+@format_option
+def reconcile(
+    numbers: tuple[int, ...],
+    since: datetime | None,
+    everything: bool,
+    after_push: str | None,
+    dry_run: bool,
+    repo: str | None,
+    policy: Policy,
+    as_json: bool,
+) -> int:
+    """Bring what the bot says on pull requests in line with the facts."""
+    if [bool(numbers), since is not None, everything, after_push is not None].count(True) != 1:
+        raise UsageError("Exactly one of --pr, --since, --all and --after-push is needed.")
+    reconciler = _connect(policy, repo, dry_run=dry_run)
+    chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
+    report = reconciler.run(chosen)
+    _show(report, reconciler, chosen, as_json=as_json)
+    return max((error.exit_code for _, error in report.failed), default=0)
+
+
+def _connect(policy: Policy, repo: str | None, *, dry_run: bool) -> Reconciler:
+    from infx.git import Git
+    from infx.github.api import connect
+    from infx.github.reconcile import Reconciler, open_clone
+
+    place = find_place(policy, repo)
+    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
+    return Reconciler(
+        github=connect(place.repository),
+        policy=policy,
+        place=place,
+        clone=open_clone(Git(Path.cwd()), place, token),
+        dry_run=dry_run,
+    )
+
+
+def find_place(policy: Policy, repo: str | None) -> Place:
+    from infx.reconcile.facts import Place
+
+    name = repository_name(repo, policy)
+    if name is None:
+        raise UsageError("Which repository?", hint="Give --repo, or set repository in the policy.")
+    return Place(server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL, repository=name)
+
+
+def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | None) -> Sequence[int]:
+    from infx.reconcile.choose import list_open, list_recent, select_moved
+
+    github, policy, clone = reconciler.github, reconciler.policy, reconciler.clone
+    if since is not None:
+        return list_recent(github, policy, since)
+    pulls = list_open(github, policy)
+    if after_push is None:
+        return [pull.number for pull in pulls]
+    if clone is None:
+        raise UsageError("--after-push needs a clone of the repository.", hint="Run it inside one.")
+    tip = clone.fetch(policy.base_branch, [pull.number for pull in pulls])
+    return select_moved(pulls, clone.git, policy, clone.git.commit(after_push), tip)
+
+
+def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
+    from infx.cli.report import print_problems
+    from infx.reconcile.actions import render_json
+
+    print_problems([problem for _, error in report.failed for problem in error.problems], os.environ)
+    for action, error in report.refused:
+        _say(f"warning: not allowed to {action}. {error.hint or ''}")
+    if report.left:
+        left = ", ".join(map(str, report.left))
+        _say(f"warning: {report.why_left}; not looked at: {left}. The next run goes on.")
+    if as_json:
+        shown = {
+            "dry-run": reconciler.dry_run,
+            "actions": [render_json(action) for action in report.done],
+            "refused": [render_json(action) for action, _ in report.refused],
+            "left": report.left,
+            "requests": reconciler.github.requests.total,
+        }
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+    for action in report.done:
+        _say(str(action), err=as_json)
+    _say(f"{len(chosen)} pull requests, {len(report.done)} changes, {reconciler.github.requests}.")
+    actions.write_summary(os.environ, _summary(report))
+
+
+def _summary(report: Report) -> str:
+    """For the job's page; what a read-only token could not post stands there in full."""
+    from infx.escape import code
+    from infx.reconcile.actions import CreateComment, UpdateComment
+
+    parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
+    if report.left:
+        parts.append(f"- not looked at: {', '.join(map(str, report.left))} ({report.why_left})")
+    for action, error in report.refused:
+        parts.append(f"\n---\n\nThe token may not post this ({code(error.message)}):\n")
+        match action:
+            case CreateComment(body=body) | UpdateComment(body=body):
+                parts.append(body)
+            case _:
+                parts.append(code(str(action)))
+    return "\n".join(parts) + "\n"
+
+
+def _say(text: str, *, err: bool = True) -> None:
+    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, err=err)

@@ -1,0 +1,85 @@
+"""infx row: one row of a plan, for people, for scripts, and as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+import click
+
+from infx import actions
+from infx.cli.options import policy_option
+from infx.cli.plan_folder import find_job_in, plan_folder_option
+from infx.policy.model import Policy
+
+_row_id = click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
+
+
+@click.group()
+def row() -> None:
+    """Show one row of a plan, to people and to scripts."""
+
+
+@row.command()
+@plan_folder_option
+@_row_id
+def show(folder: Path, row_id: str) -> None:
+    """Print a row as JSON."""
+    from infx.matrix.row import render_row
+
+    job = find_job_in(folder, row_id)
+    values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}
+    click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+
+
+@row.command()
+@plan_folder_option
+@_row_id
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["shell", "json"]),
+    default="shell",
+    show_default=True,
+    help="Lines to source, or an object.",
+)
+@policy_option
+def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
+    """Print a row as environment variables, quoted for a shell."""
+    from infx.matrix.environment import project_job
+
+    values = project_job(find_job_in(folder, row_id), max_bytes=policy.limits.environment_bytes)
+    if form == "json":
+        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items()))
+
+
+@row.command()
+@plan_folder_option
+@_row_id
+@click.option(
+    "--directory",
+    default=".",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Where it runs.",
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where results are put."
+)
+@policy_option
+@click.pass_context
+def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Path, policy: Policy) -> None:
+    """Run the policy's row command for a row and gather the results that it leaves."""
+    from infx.cli.row_process import gather_results, run_command
+    from infx.matrix.environment import project_job
+    from infx.results.collect import artifact_name
+
+    job = find_job_in(folder, row_id)
+    actions.write_outputs(os.environ, {"artifact-name": artifact_name(job)})
+    variables = project_job(job, max_bytes=policy.limits.environment_bytes)
+    started = run_command(policy.sweep.row_command, directory, variables)
+    gather_results(directory, out, job.result_name, since=started.at)
+    ctx.exit(started.code)

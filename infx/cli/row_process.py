@@ -1,0 +1,56 @@
+"""The row command as a process: a repository's own script, with the row in its environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infx.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """at: when it started, seconds since 1970."""
+
+    code: int
+    at: float
+
+
+def run_command(command: Sequence[str], directory: Path, variables: Mapping[str, str]) -> Finished:
+    """Run to its end, with its output where ours goes. What the job holds for other steps is not handed down."""
+    kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
+    at = time.time()
+    try:
+        done = subprocess.run(list(command), cwd=directory, env={**kept, **variables}, check=False)
+    except OSError as error:
+        raise UsageError(
+            f"The row command {command[0]} cannot be started: {error.strerror}.",
+            hint="The policy names it, under sweep.row-command.",
+        ) from None
+    return Finished(code=done.returncode if done.returncode >= 0 else 128 - done.returncode, at=at)
+
+
+def _is_ours(name: str) -> bool:
+    """Tokens and the files by which a step speaks to the runner are no business of measured code."""
+    return name in {
+        "GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
+    } or name.startswith("ACTIONS_")  # fmt: skip
+
+
+def gather_results(directory: Path, out: Path, result_name: str, *, since: float) -> list[Path]:
+    """Copy what the command has left in its folder: its own results, nobody's from before."""
+    out.mkdir(parents=True, exist_ok=True)
+    patterns = (f"agg_{result_name}*.json", "meta_env.json", "results*.json", "samples*.jsonl")
+    found = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
+    # Clocks of file systems are coarse: a second of grace keeps a result that was written at once.
+    fresh = [
+        path
+        for path in found
+        if path.is_file() and not path.is_symlink() and path.stat().st_mtime >= since - 1
+    ]
+    return [Path(shutil.copy2(path, out / path.name)) for path in fresh]

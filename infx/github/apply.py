@@ -1,0 +1,133 @@
+"""Planned writes, carried out: one request each, and nothing is sent twice.
+
+A write whose outcome nobody knows ends the work on that pull request; the next reconciliation looks and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from infx.comments.sticky import Sticky, is_ours
+from infx.errors import InfxError
+from infx.github.errors import NotFoundError, PermissionDeniedError
+from infx.model import Comment
+from infx.policy.model import Policy
+from infx.reconcile.actions import (
+    Action,
+    CancelRun,
+    CommentAction,
+    CreateComment,
+    DeleteComment,
+    PushCommit,
+    SetStatus,
+    UpdateComment,
+)
+from infx.reconcile.desired import plan_comments
+from infx.reconcile.ports import Writer
+
+LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading the comments and creating one
+
+
+class WrongIdentityError(InfxError):
+    """Our own comments would not be recognised again."""
+
+
+@dataclass
+class Outcome:
+    """done: in order. refused: writes that the token does not allow, and what GitHub said."""
+
+    done: list[Action] = field(default_factory=list)
+    refused: list[tuple[Action, PermissionDeniedError]] = field(default_factory=list)
+
+
+@dataclass
+class Applier:
+    """push: carries out a PushCommit; None where nothing may be pushed."""
+
+    writer: Writer
+    policy: Policy
+    push: Callable[[PushCommit], None] | None = None
+
+    def apply(self, actions: Sequence[Action], stickies: Sequence[Sticky], outcome: Outcome) -> None:
+        """What was done goes into `outcome` as it happens, so that it is known even if a later write fails.
+
+        After a comment was created one look tells whether somebody else created the same in the meantime.
+        """
+        refused: dict[
+            str, PermissionDeniedError
+        ] = {}  # once refused, what the same permission covers is not tried
+        created: dict[str, Comment] = {}
+        for action in actions:
+            kind = "comments" if isinstance(action, CommentAction) else type(action).__name__
+            if kind not in refused:
+                try:
+                    comment = self._do(action)
+                except PermissionDeniedError as error:
+                    refused[kind] = error
+            if kind in refused:
+                outcome.refused.append((action, refused[kind]))
+                continue
+            outcome.done.append(action)
+            if comment is not None:
+                created[_key(action)] = comment
+        if created:
+            self._look_back(created, stickies, outcome)
+
+    def _do(self, action: Action) -> Comment | None:
+        """The comment that was created, if one was."""
+        match action:
+            case CreateComment():
+                return self._create(action.pull, action.body)
+            case UpdateComment():
+                return self._update(action)
+            case DeleteComment():
+                self.writer.delete_comment(action.id)
+            case SetStatus():
+                status = action.status
+                self.writer.create_status(
+                    action.sha,
+                    context=status.context,
+                    state=status.state,
+                    description=status.description,
+                    target_url=status.target_url,
+                )
+            case CancelRun():
+                self.writer.cancel_run(action.run_id)
+            case PushCommit() if self.push is not None:
+                self.push(action)
+        return None
+
+    def _create(self, pull: int, body: str) -> Comment:
+        comment = self.writer.create_comment(pull, body)
+        if is_ours(comment.author, self.policy.identities):
+            return comment
+        self.writer.delete_comment(comment.id)
+        login = comment.author.login
+        raise WrongIdentityError(
+            f"The token writes as {login}, which the policy does not list under identities, so its comments would "
+            "never be found again. The comment was taken back.",
+            hint=f"Add {login!r} to identities in the policy.",
+        )
+
+    def _update(self, action: UpdateComment) -> Comment | None:
+        try:
+            self.writer.edit_comment(action.id, action.body)
+        except NotFoundError:  # deleted since we looked
+            return self._create(action.pull, action.body)
+        return None
+
+    def _look_back(self, created: dict[str, Comment], stickies: Sequence[Sticky], outcome: Outcome) -> None:
+        """Of two that were created at once both see two, keep the older and delete the younger."""
+        first = min(created.values(), key=lambda comment: comment.id)
+        now = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)
+        wanted = [sticky for sticky in stickies if sticky.key in created]
+        for action in plan_comments(wanted, first.pull_number, now, self.policy):
+            self._do(action)
+            outcome.done.append(action)
+
+
+def _key(action: Action) -> str:
+    assert isinstance(action, CommentAction)
+    return action.key

@@ -1,0 +1,100 @@
+"""Reconciling pull requests one after another: gather, plan, apply, and stop before the budget of calls is spent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from infx.errors import InfxError
+from infx.git import Git
+from infx.github.api import GitHub
+from infx.github.apply import Applier, Outcome
+from infx.github.errors import RateLimitError
+from infx.policy.model import Policy
+from infx.reconcile.actions import PushCommit
+from infx.reconcile.desired import desire, plan_actions
+from infx.reconcile.facts import Place
+from infx.reconcile.gather import MAX_READS, Gatherer
+
+BASE = "refs/infx/base"
+RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
+
+
+@dataclass
+class Report(Outcome):
+    """failed: pull requests and what went wrong. left: those that nobody looked at any more, and why. In a dry run
+    `done` is what would have been.
+    """
+
+    failed: list[tuple[int, InfxError]] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    why_left: str = ""
+
+
+@dataclass
+class Clone:
+    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests."""
+
+    git: Git
+    token: str | None = None
+
+    def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
+        """Bring the base branch and the heads; returns the base branch's tip."""
+        heads = [f"refs/pull/{number}/head:refs/infx/pull/{number}" for number in numbers]
+        self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", *heads, token=self.token)
+        return self.git.commit(BASE)
+
+
+@dataclass
+class Reconciler:
+    github: GitHub
+    policy: Policy
+    place: Place
+    clone: Clone | None = None
+    push: Callable[[PushCommit], None] | None = None
+    dry_run: bool = False
+
+    def run(self, numbers: Sequence[int]) -> Report:
+        """One pull request after another; what goes wrong with one does not keep the others from theirs."""
+        report = Report()
+        base_sha = self.clone.fetch(self.policy.base_branch, numbers) if self.clone and numbers else None
+        gatherer = Gatherer(self.github, self.policy, self.clone.git if self.clone else None, base_sha)
+        for index, number in enumerate(numbers):
+            if why := self._must_stop():
+                report.left, report.why_left = list(numbers[index:]), why
+                break
+            try:
+                self._one(number, gatherer, report)
+            except RateLimitError as error:
+                report.failed.append((number, error))
+                report.left, report.why_left = list(numbers[index + 1 :]), "GitHub asks to wait longer"
+                break
+            except InfxError as error:
+                report.failed.append((number, error))
+        return report
+
+    def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
+        facts = gatherer.gather(number)
+        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
+        actions = plan_actions(desired, facts, self.policy)
+        if self.dry_run:
+            report.done += actions
+            return
+        Applier(self.github, self.policy, self.push).apply(actions, desired.comments, report)
+
+    def _must_stop(self) -> str | None:
+        count, limit = self.github.requests, self.policy.limits.api_requests
+        if count.total + RESERVE > limit:
+            return f"the budget of {limit} calls is nearly spent"
+        if count.remaining is not None and count.remaining < RESERVE:
+            return f"GitHub allows only {count.remaining} more calls this hour"
+        return None
+
+
+def open_clone(git: Git, place: Place, token: str | None) -> Clone | None:
+    """The clone that we stand in, if its `origin` is this repository."""
+    url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
+    if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
+        return None
+    return Clone(git, token if url.startswith("https://") else None)

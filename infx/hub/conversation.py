@@ -1,0 +1,128 @@
+"""What is said on pull requests."""
+
+from __future__ import annotations
+
+from infx.hub import render
+from infx.hub.pulls import PullActions
+from infx.hub.state import Comment, Reaction
+from infx.hub.world import locked
+from infx.model import CommentKind
+
+_FIRST_IDS = {CommentKind.ISSUE: 11001, CommentKind.REVIEW: 13001, CommentKind.REVIEW_COMMENT: 12001}
+
+
+class ConversationActions(PullActions):
+    @locked
+    def comment(
+        self, number: int, body: str | None, *, by: str | None = "cody", comment_id: int | None = None
+    ) -> Comment:
+        """A comment in the conversation. by: None for a deleted account."""
+        comment = self._add(CommentKind.ISSUE, number, body, by, comment_id)
+        self.emit("issue_comment", "created", by or "ghost", self._payload(comment))
+        return comment
+
+    @locked
+    def edit_comment(self, comment_id: int, body: str, *, by: str | None = None) -> Comment:
+        comment = self.state.comments[CommentKind.ISSUE, comment_id]
+        before, comment.body = comment.body, body
+        comment.updated_at = self.now()
+        self.touch(self.state.pulls[comment.pull])
+        changes = {"body": {"from": before or ""}}
+        sender = by or comment.author or "ghost"
+        self.emit("issue_comment", "edited", sender, {**self._payload(comment), "changes": changes})
+        return comment
+
+    @locked
+    def delete_comment(self, comment_id: int, *, by: str = "mia") -> None:
+        comment = self.state.comments.pop((CommentKind.ISSUE, comment_id))
+        self.emit("issue_comment", "deleted", by, self._payload(comment))
+
+    @locked
+    def review(
+        self, number: int, body: str, *, state: str = "COMMENTED", by: str = "amy", sha: str | None = None
+    ) -> Comment:
+        """A submitted review. sha: the head that it was written on."""
+        comment = self._add(CommentKind.REVIEW, number, body, by, None)
+        comment.state = state
+        comment.commit_sha = sha or self.state.pulls[number].head_sha
+        self.emit("pull_request_review", "submitted", by, self._review_payload(comment))
+        return comment
+
+    @locked
+    def edit_review(self, review_id: int, body: str) -> Comment:
+        review = self.state.comments[CommentKind.REVIEW, review_id]
+        review.body, review.updated_at = body, self.now()
+        sender = review.author or "ghost"
+        self.emit("pull_request_review", "edited", sender, self._review_payload(review))
+        return review
+
+    @locked
+    def dismiss_review(self, review_id: int, *, by: str = "mia") -> None:
+        review = self.state.comments[CommentKind.REVIEW, review_id]
+        review.state = "DISMISSED"
+        self.emit("pull_request_review", "dismissed", by, self._review_payload(review))
+
+    @locked
+    def review_comment(self, number: int, body: str, *, path: str, line: int = 1, by: str = "amy") -> Comment:
+        """A comment on a line of a file."""
+        comment = self._add(CommentKind.REVIEW_COMMENT, number, body, by, None)
+        comment.path, comment.line = path, line
+        comment.commit_sha = self.state.pulls[number].head_sha
+        pull = self.state.pulls[number]
+        payload = {
+            "comment": render.review_comment(self, comment),
+            "pull_request": render.pull(self, pull),
+        }
+        self.emit("pull_request_review_comment", "created", by, payload)
+        return comment
+
+    @locked
+    def react(self, comment_id: int, content: str, *, by: str) -> tuple[Reaction, bool]:
+        """The account's reaction of that kind, and whether it is new."""
+        comment = self.state.comments[CommentKind.ISSUE, comment_id]
+        self.account(by)
+        for known in comment.reactions:
+            if (known.author, known.content) == (by, content):
+                return known, False
+        reaction = Reaction(
+            id=self.next_id("reaction", 3001), content=content, author=by, created_at=self.now()
+        )
+        comment.reactions.append(reaction)
+        return reaction, True
+
+    def _add(
+        self, kind: CommentKind, number: int, body: str | None, by: str | None, comment_id: int | None
+    ) -> Comment:
+        pull = self.state.pulls[number]
+        if by is not None:
+            self.account(by)
+        now = self.now()
+        comment = Comment(
+            id=comment_id or self.next_id(kind, _FIRST_IDS[kind]),
+            kind=kind,
+            pull=number,
+            author=by,
+            body=body,
+            created_at=now,
+            updated_at=now,
+        )
+        self.state.comments[kind, comment.id] = comment
+        self.touch(pull)
+        return comment
+
+    def comments_of(self, number: int, kind: CommentKind = CommentKind.ISSUE) -> list[Comment]:
+        """Oldest first."""
+        found = [c for (of, _), c in self.state.comments.items() if of is kind and c.pull == number]
+        return sorted(found, key=lambda comment: comment.id)
+
+    def said_on(self, number: int) -> list[Comment]:
+        """Of all kinds."""
+        return [comment for comment in self.state.comments.values() if comment.pull == number]
+
+    def _payload(self, comment: Comment) -> dict[str, object]:
+        pull = self.state.pulls[comment.pull]
+        return {"issue": render.issue(self, pull), "comment": render.issue_comment(self, comment)}
+
+    def _review_payload(self, review: Comment) -> dict[str, object]:
+        pull = self.state.pulls[review.pull]
+        return {"review": render.review(self, review), "pull_request": render.pull(self, pull)}

@@ -1,0 +1,243 @@
+"""The hub's own git repository: bare, real, and the only truth about commits, trees, diffs and test merges."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infx.git import Git, ObjectReader
+from infx.model import FileStatus
+
+Files = Mapping[str, str | bytes | None]  # path → content; None removes it
+ZERO = "0" * 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class GitCommit:
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    name: str
+    email: str
+    date: str  # ISO 8601
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileChange:
+    path: str
+    previous_path: str | None
+    status: FileStatus
+    blob: str
+    additions: int
+    deletions: int
+    patch: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestMerge:
+    """tree: of the merge, None if it conflicts; conflicts: the paths that do."""
+
+    tree: str | None
+    conflicts: tuple[str, ...]
+
+
+class BareRepository:
+    def __init__(self, path: Path, branch: str) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.git = Git(path)
+        self.git.run("init", "--quiet", "--bare", f"--initial-branch={branch}")
+        self._reader: ObjectReader | None = None
+        self._merges: dict[tuple[str, str], TestMerge] = {}
+        self._bases: dict[tuple[str, str], str | None] = {}
+        self._ranges: dict[tuple[str, str], list[str]] = {}
+        self._diffs: dict[tuple[str, str], tuple[FileChange, ...]] = {}
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def object(self, name: str) -> tuple[str, str, bytes] | None:
+        if self._reader is None:
+            self._reader = ObjectReader(self.path)
+        return self._reader.read(name)
+
+    def resolve(self, name: str) -> str | None:
+        """The commit that a ref or SHA names, read anew: somebody may have pushed with git itself."""
+        if not re.fullmatch(r"[\w./+@%-]+", name) or name.startswith("-"):
+            return None
+        found = self.object(f"{name}^{{commit}}")
+        return found[0] if found else None
+
+    def file(self, revision: str, path: str) -> tuple[str, str, bytes] | None:
+        return self.object(f"{revision}:{path}")
+
+    def commit(self, sha: str) -> GitCommit:
+        found = self.object(sha)
+        if found is None or found[1] != "commit":
+            raise KeyError(sha)
+        return _parse_commit(sha, found[2])
+
+    def write_commits(
+        self, ref: str, changes: Sequence[tuple[Files, str]], *, author: str, seconds: int, start: str | None
+    ) -> str:
+        """One commit for each (files, message), from `start` (None: no parent), and the ref moved there."""
+        stream = bytearray()
+        for number, (files, message) in enumerate(changes):
+            text = message.encode()
+            who = f"{author} <{author}@users.noreply.github.com> {seconds + number} +0000"
+            stream += f"commit {ref}\nauthor {who}\ncommitter {who}\ndata {len(text)}\n".encode() + text
+            parent = (start if number == 0 else None) or ""
+            stream += f"\nfrom {parent}\n".encode() if parent else b"\n"
+            for path, content in files.items():
+                stream += _fast_import_line(path, content)
+        reset = f"reset {ref}\n".encode() if start is None else b""
+        self.git.run("fast-import", "--quiet", "--force", stdin=reset + bytes(stream) + b"\ndone\n")
+        sha = self.resolve(ref)
+        assert sha is not None
+        return sha
+
+    def update_ref(self, ref: str, sha: str | None) -> None:
+        if sha is None:
+            self.git.run("update-ref", "-d", ref)
+        elif self.resolve(ref) != sha:
+            self.git.run("update-ref", ref, sha)
+
+    def refs(self, prefix: str = "refs/") -> dict[str, str]:
+        text = self.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
+        pairs = (line.split(" ") for line in text.splitlines())
+        return {name: sha for name, sha in pairs if name.startswith(prefix)}
+
+    def restore_refs(self, refs: Mapping[str, str]) -> None:
+        now = self.refs()
+        lines = [f"delete {name}\n" for name in now.keys() - refs.keys()]
+        lines += [f"update {name} {sha}\n" for name, sha in refs.items() if now.get(name) != sha]
+        if lines:
+            self.git.run("update-ref", "--stdin", stdin="".join(lines).encode())
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        if (one, other) not in self._bases:
+            output = self.git.call("merge-base", one, other)
+            self._bases[one, other] = output.stdout.decode().strip() or None
+        return self._bases[one, other]
+
+    def test_merge(self, base: str, head: str) -> TestMerge:
+        if (base, head) not in self._merges:
+            self._merges[base, head] = self._merge_tree(base, head)
+        return self._merges[base, head]
+
+    def _merge_tree(self, base: str, head: str) -> TestMerge:
+        output = self.git.call("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", base, head)
+        tree, *paths = output.stdout.decode(errors="surrogateescape").split("\0")
+        if output.code == 0:
+            return TestMerge(tree=tree, conflicts=())
+        return TestMerge(tree=None, conflicts=tuple(sorted({path for path in paths if path})))
+
+    def commit_tree(
+        self, tree: str, parents: Sequence[str], message: str, *, author: str, seconds: int
+    ) -> str:
+        who = {"NAME": author, "EMAIL": f"{author}@users.noreply.github.com", "DATE": f"{seconds} +0000"}
+        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
+        given = [argument for parent in parents for argument in ("-p", parent)]
+        output = self.git.run("commit-tree", tree, *given, stdin=message.encode(), env={**os.environ, **env})
+        return output.decode().strip()
+
+    def commits_between(self, base: str, head: str) -> list[str]:
+        """SHAs that `head` has and `base` has not, oldest first."""
+        if (base, head) not in self._ranges:
+            self._ranges[base, head] = self.git.line(
+                "rev-list", "--reverse", "--topo-order", head, f"^{base}"
+            ).split()
+        return self._ranges[base, head]
+
+    def changes(self, base: str, head: str) -> tuple[FileChange, ...]:
+        """What the range changes against its merge base, in the order of the paths."""
+        start = self.merge_base(base, head) or base
+        if (start, head) not in self._diffs:
+            self._diffs[start, head] = self._diff(start, head)
+        return self._diffs[start, head]
+
+    def _diff(self, start: str, head: str) -> tuple[FileChange, ...]:
+        options = ("--find-renames", "--no-ext-diff", "--no-color", "--full-index", start, head)
+        raw = self.git.run("diff", "--raw", "--no-abbrev", "-z", *options)
+        patches = re.split(rb"(?m)^diff --git .*\n", self.git.run("diff", *options))[1:]
+        entries = _parse_raw(raw.decode(errors="surrogateescape"))
+        return tuple(
+            _file_change(*entry, patch.decode(errors="replace"))
+            for entry, patch in zip(entries, patches, strict=True)
+        )
+
+
+def _fast_import_line(path: str, content: str | bytes | None) -> bytes:
+    name = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if content is None:
+        return f"D {name}\n".encode()
+    data = content.encode() if isinstance(content, str) else content
+    return f"M 100644 inline {name}\ndata {len(data)}\n".encode() + data + b"\n"
+
+
+def _parse_commit(sha: str, data: bytes) -> GitCommit:
+    head, _, message = data.decode(errors="replace").partition("\n\n")
+    lines = [line.partition(" ") for line in head.split("\n")]
+    fields = {key: value for key, _, value in reversed(lines)}
+    match = re.fullmatch(r"(.*) <(.*)> (\d+) [+-]\d{4}", fields["committer"])
+    assert match is not None
+    from datetime import UTC, datetime
+
+    date = datetime.fromtimestamp(int(match[3]), UTC).isoformat().replace("+00:00", "Z")
+    parents = tuple(value for key, _, value in lines if key == "parent")
+    return GitCommit(
+        sha=sha,
+        tree=fields["tree"],
+        parents=parents,
+        name=match[1],
+        email=match[2],
+        date=date,
+        message=message.rstrip("\n"),
+    )
+
+
+_STATUS = {
+    "A": FileStatus.ADDED,
+    "D": FileStatus.REMOVED,
+    "M": FileStatus.MODIFIED,
+    "R": FileStatus.RENAMED,
+    "C": FileStatus.COPIED,
+    "T": FileStatus.CHANGED,
+}
+
+
+def _parse_raw(text: str) -> list[tuple[FileStatus, str, str, str | None]]:
+    """(status, blob, path, previous path) of each entry of `git diff --raw -z`."""
+    parts = iter(text.split("\0"))
+    entries = []
+    for header in parts:
+        if not header.startswith(":"):
+            continue
+        _, _, before, after, letter = header[1:].split(" ")
+        status = _STATUS[letter[0]]
+        first = next(parts)
+        moved = status in {FileStatus.RENAMED, FileStatus.COPIED}
+        path, previous = (next(parts), first) if moved else (first, None)
+        entries.append((status, before if after == ZERO else after, path, previous))
+    return entries
+
+
+def _file_change(status: FileStatus, blob: str, path: str, previous: str | None, patch: str) -> FileChange:
+    start = patch.find("@@ ")
+    hunks = patch[start:].rstrip("\n") if start >= 0 else None
+    lines = hunks.split("\n") if hunks else []
+    return FileChange(
+        path=path,
+        previous_path=previous,
+        status=status,
+        blob=blob,
+        additions=sum(line.startswith("+") for line in lines),
+        deletions=sum(line.startswith("-") for line in lines),
+        patch=hunks,
+    )

@@ -1,0 +1,196 @@
+"""`Hub`: an embedded stand-in for GitHub's REST API, with one repository.
+
+    with Hub(folder) as hub:
+        hub.push("main", {"README.md": "hello"})
+        hub.push("feat-x", {"README.md": "hello, world"})
+        pull = hub.open_pull("feat-x", by="cody")
+        environ = hub.environ(hub.workflow_token(pull_requests="write"))
+
+Everything that people, bots and GitHub Actions do is a method; the same methods stand behind the HTTP routes.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import formatdate
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from infx.hub.faults import Faults
+from infx.hub.handling import Exchange
+from infx.hub.router import Refusal
+from infx.hub.runs import RunActions
+from infx.hub.server import HubServer
+from infx.hub.state import State
+from infx.hub.tokens import SCOPES, Token, TokenKind, parse_scopes
+from infx.hub.world import WORKFLOW_LOGIN, locked, utc_now
+
+HOUR = 3600
+WORKFLOW_LIMIT = 1000  # requests an hour
+LIMIT = 5000
+NOBODY_LIMIT = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    state: State
+    refs: Mapping[str, str]
+
+
+class Hub(RunActions):
+    """folder: the bare git repository is made in it, as `owner/name.git`; a temporary one if it is None.
+    port: 0 for any that is free.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        repository: str = "acme/bench",
+        branch: str = "main",
+        port: int = 0,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._server = HubServer(self, port)  # first: a taken port leaves nothing behind
+        self._temporary = Path(tempfile.mkdtemp(prefix="infx-hub-")) if folder is None else None
+        where = (folder or self._temporary or Path()) / f"{repository}.git"
+        super().__init__(repository, where, branch=branch, clock=clock)
+        self.faults = Faults()
+        self.tokens: dict[str, Token] = {}
+        self.log: list[Exchange] = []
+        self.errors: list[BaseException] = []
+        self.is_limited = True
+        self._used: Counter[str | None] = Counter()
+        self._handled = threading.Condition()
+        self._count = 0
+        self.api = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+        self.git.close()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def wait(self) -> None:
+        """Until somebody stops the hub."""
+        self._thread.join()
+
+    # Tokens
+
+    def workflow_token(self, permissions: Mapping[str, str] | None = None, **scopes: str) -> str:
+        """A GITHUB_TOKEN of the repository, such as `workflow_token(pull_requests="write")`."""
+        return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, {**(permissions or {}), **scopes})
+
+    def fork_token(self) -> str:
+        """What a `pull_request` run of a fork gets, whatever its workflow asks for."""
+        return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, dict.fromkeys(SCOPES, "read"))
+
+    def app_token(self, login: str, permissions: Mapping[str, str] | None = None, **scopes: str) -> str:
+        """An installation token of an app. login: such as `bench-bot[bot]`."""
+        return self._token(TokenKind.APP, login, {**(permissions or {}), **scopes})
+
+    def user_token(self, login: str) -> str:
+        """A classic token of a person: it may do what the person may."""
+        write = self.account(login).permission in {"write", "admin"}
+        return self._token(TokenKind.USER, login, dict.fromkeys(SCOPES, "write" if write else "read"))
+
+    @locked
+    def _token(self, kind: TokenKind, login: str, scopes: Mapping[str, str]) -> str:
+        self.account(login)
+        secret = f"{kind}-token-{len(self.tokens) + 1}"
+        self.tokens[secret] = Token(secret=secret, kind=kind, login=login, permissions=parse_scopes(scopes))
+        return secret
+
+    def environ(self, token: str | None = None) -> dict[str, str]:
+        """The variables by which infx finds this hub."""
+        given = {} if token is None else {"GH_TOKEN": token}
+        return {"GITHUB_API_URL": self.api, "GITHUB_REPOSITORY": self.repository, **given}
+
+    # Rate limit
+
+    def limit_of(self, token: Token | None) -> tuple[int, int, int]:
+        """Limit, what remains of it, and when it starts anew, in seconds since 1970."""
+        if token is None:
+            limit = NOBODY_LIMIT if self.is_limited else LIMIT
+        else:
+            limit = WORKFLOW_LIMIT if token.kind is TokenKind.WORKFLOW else LIMIT
+        used = self._used[token.secret if token else None] if self.is_limited else 0
+        return limit, max(0, limit - used), (self.seconds() // HOUR + 1) * HOUR
+
+    def spend(self, token: Token | None) -> None:
+        """One request; refused when none is left."""
+        if self.is_limited and self.limit_of(token)[1] == 0:
+            raise Refusal(403, "API rate limit exceeded for installation.")
+        self._used[token.secret if token else None] += 1
+
+    def refill(self) -> None:
+        """The next hour has begun."""
+        self._used.clear()
+
+    # What was asked
+
+    def record(self, exchange: Exchange) -> None:
+        with self._handled:
+            self.log.append(exchange)
+            self._count += 1
+            self._handled.notify_all()
+
+    def wait_for_another(self, seconds: float) -> None:
+        """Until one more request has been handled."""
+        with self._handled:
+            before = self._count
+            self._handled.wait_for(lambda: self._count > before, seconds)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Requests by method since the log was cleared, those that a fault hit included."""
+        return Counter(exchange.method for exchange in self.log)
+
+    @property
+    def reads(self) -> int:
+        return self.counts["GET"]
+
+    @property
+    def writes(self) -> int:
+        return len(self.log) - self.reads
+
+    def clear_log(self) -> None:
+        self.log.clear()
+
+    def http_date(self) -> str:
+        return formatdate(self.clock().timestamp(), usegmt=True)
+
+    # Starting over
+
+    @locked
+    def snapshot(self) -> Snapshot:
+        return Snapshot(state=copy.deepcopy(self.state), refs=self.git.refs())
+
+    @locked
+    def restore(self, snapshot: Snapshot) -> None:
+        """Everything as it was; tokens, faults and the log are left alone."""
+        self.state = copy.deepcopy(snapshot.state)
+        self.git.restore_refs(snapshot.refs)

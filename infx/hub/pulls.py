@@ -1,0 +1,290 @@
+"""What happens to branches and pull requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from infx.hub import render
+from infx.hub.git import ZERO, Files
+from infx.hub.state import Pull, TimelineEntry
+from infx.hub.world import World, locked
+
+
+class Refused(Exception):  # noqa: N818 - a refusal is no error of ours
+    """An action that GitHub would refuse, with its status and words."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class PullActions(World):
+    @locked
+    def push(
+        self,
+        branch: str,
+        files: Files,
+        message: str = "change",
+        *,
+        by: str = "cody",
+        start: str | None = None,
+        repository: str | None = None,
+        force: bool = False,
+    ) -> str:
+        """Commit files onto a branch (made from `start`, default: the base branch) and push it; returns the SHA.
+
+        repository: a fork's `owner/name`. force: begin again at `start`, whatever the branch held.
+        """
+        return self.push_commits(
+            branch, [(files, message)], by=by, start=start, repository=repository, force=force
+        )
+
+    @locked
+    def push_commits(
+        self,
+        branch: str,
+        commits: Sequence[tuple[Files, str]],
+        *,
+        by: str = "cody",
+        start: str | None = None,
+        repository: str | None = None,
+        force: bool = False,
+    ) -> str:
+        """Several commits in one push: (files, message) of each."""
+        ref = self.branch_ref(branch, repository)
+        before = self.git.resolve(ref)
+        tip = None if force else before
+        parent = tip or self.git.resolve(start or self.branch_ref(self.branch))
+        self.account(by)
+        after = self.git.write_commits(ref, commits, author=by, seconds=self.seconds(), start=parent)
+        self._pushed(ref, before, after, by)
+        return after
+
+    @locked
+    def merge_base_branch(self, number: int, *, by: str = "cody") -> str:
+        """Merge the base branch into a pull request's branch, as its author would."""
+        pull = self.state.pulls[number]
+        ref = self.branch_ref(pull.head_ref, pull.head_repository)
+        base = self._tip(pull.base_ref)
+        merge = self.git.test_merge(base, pull.head_sha)
+        if merge.tree is None:
+            raise Refused(409, f"Conflicts in {', '.join(merge.conflicts)}.")
+        message = f"Merge branch '{pull.base_ref}' into {pull.head_ref}"
+        after = self.git.commit_tree(
+            merge.tree, (pull.head_sha, base), message, author=by, seconds=self.seconds()
+        )
+        before = pull.head_sha
+        self.git.update_ref(ref, after)
+        self._pushed(ref, before, after, by)
+        return after
+
+    def branch_ref(self, branch: str, repository: str | None = None) -> str:
+        """Branches of forks live in the same git repository, out of the way."""
+        if repository is None or repository.lower() == self.repository.lower():
+            return f"refs/heads/{branch}"
+        return f"refs/forks/{repository}/{branch}"
+
+    def _tip(self, branch: str) -> str:
+        sha = self.git.resolve(f"refs/heads/{branch}")
+        if sha is None:
+            raise Refused(422, f"There is no branch {branch}.")
+        return sha
+
+    def _pushed(self, ref: str, before: str | None, after: str, by: str) -> None:
+        if ref.startswith("refs/heads/"):
+            payload = {"ref": ref, "before": before or ZERO, "after": after}
+            self.emit("push", None, by, payload)
+        for pull in self.state.pulls.values():
+            if pull.is_open and self.branch_ref(pull.head_ref, pull.head_repository) == ref:
+                self._move_head(pull, after, by)
+
+    def _move_head(self, pull: Pull, sha: str, by: str) -> None:
+        before, pull.head_sha = pull.head_sha, sha
+        pull.base_sha = self._tip(pull.base_ref)
+        self.git.update_ref(f"refs/pull/{pull.number}/head", sha)
+        if self.git.merge_base(before, sha) != before:
+            self.note(pull, "head_ref_force_pushed", by)
+        self.touch(pull)
+        self.emit_pull(pull, "synchronize", by, before=before, after=sha)
+
+    @locked
+    def sync(self) -> None:
+        """Take notice of pushes that were made with git itself."""
+        for pull in self.state.pulls.values():
+            if pull.is_open and pull.head_repository is not None:
+                tip = self.git.resolve(self.branch_ref(pull.head_ref, pull.head_repository))
+                if tip is not None and tip != pull.head_sha:
+                    self._move_head(pull, tip, pull.author or "ghost")
+
+    @locked
+    def open_pull(
+        self,
+        head: str,
+        *,
+        title: str = "Add a benchmark",
+        body: str | None = "",
+        by: str = "cody",
+        base: str | None = None,
+        repository: str | None = None,
+        draft: bool = False,
+        number: int | None = None,
+        labels: Sequence[str] = (),
+    ) -> Pull:
+        """Open a pull request from a pushed branch. repository: the fork it is in. labels: on from the start."""
+        base = base or self.branch
+        sha = self.git.resolve(self.branch_ref(head, repository))
+        if sha is None:
+            raise Refused(422, f"There is no branch {head}.")
+        if number is not None:
+            self.state.ids["number"] = number - 1
+        self.account(by)
+        now = self.now()
+        pull = Pull(
+            id=self.next_id("pull", 50001),
+            number=self.next_id("number"),
+            title=title,
+            body=body,
+            author=by,
+            head_ref=head,
+            head_owner=(repository or self.repository).split("/")[0],
+            head_repository=repository or self.repository,
+            head_sha=sha,
+            base_ref=base,
+            base_sha=self._tip(base),
+            created_at=now,
+            updated_at=now,
+            draft=draft,
+        )
+        self.state.pulls[pull.number] = pull
+        self.git.update_ref(f"refs/pull/{pull.number}/head", sha)
+        for name in labels:
+            pull.labels.append(self.label_named(name))
+            self.note(pull, "labeled", by, label=name)
+        self.emit_pull(pull, "opened", by)
+        for name in labels:
+            self.emit_pull(pull, "labeled", by, label=render.label(self, self.label_named(name)))
+        return pull
+
+    @locked
+    def label(self, number: int, *names: str, by: str = "cody") -> None:
+        """Put labels on, one event for each that was not on."""
+        pull = self.state.pulls[number]
+        for name in names:
+            label = self.label_named(name)
+            if label not in pull.labels:
+                pull.labels.append(label)
+                self.note(pull, "labeled", by, label=label.name)
+                self.touch(pull)
+                self.emit_pull(pull, "labeled", by, label=render.label(self, label))
+
+    @locked
+    def unlabel(self, number: int, name: str, by: str = "cody") -> bool:
+        """Take a label off; False if it was not on."""
+        pull = self.state.pulls[number]
+        label = self.label_named(name)
+        if label not in pull.labels:
+            return False
+        pull.labels.remove(label)
+        self.note(pull, "unlabeled", by, label=label.name)
+        self.touch(pull)
+        self.emit_pull(pull, "unlabeled", by, label=render.label(self, label))
+        return True
+
+    @locked
+    def set_draft(self, number: int, draft: bool, by: str = "cody") -> None:
+        pull = self.state.pulls[number]
+        pull.draft = draft
+        action = "converted_to_draft" if draft else "ready_for_review"
+        self.note(pull, "convert_to_draft" if draft else action, by)
+        self.touch(pull)
+        self.emit_pull(pull, action, by)
+
+    @locked
+    def close_pull(self, number: int, by: str = "cody") -> None:
+        pull = self.state.pulls[number]
+        pull.closed_at = self.now()
+        self.note(pull, "closed", by)
+        self.touch(pull)
+        self.emit_pull(pull, "closed", by)
+
+    @locked
+    def reopen_pull(self, number: int, by: str = "cody") -> None:
+        pull = self.state.pulls[number]
+        pull.closed_at = None
+        self.note(pull, "reopened", by)
+        self.touch(pull)
+        self.emit_pull(pull, "reopened", by)
+
+    @locked
+    def compute_merge(self, pull: Pull) -> None:
+        """The test merge as GitHub makes it: when somebody asks, and anew when the base or the head has moved.
+
+        While it conflicts, `merge_sha` and `refs/pull/N/merge` keep the last merge that worked.
+        """
+        sides = (self._tip(pull.base_ref), pull.head_sha)
+        if not pull.is_open or pull.merge_of == sides:
+            return
+        merge = self.git.test_merge(*sides)
+        pull.merge_of, pull.mergeable = sides, merge.tree is not None
+        if merge.tree is not None:
+            message = f"Merge {pull.head_sha} into {sides[0]}"
+            pull.merge_sha = self.git.commit_tree(
+                merge.tree, sides, message, author="GitHub", seconds=self.seconds()
+            )
+            self.git.update_ref(f"refs/pull/{pull.number}/merge", pull.merge_sha)
+
+    @locked
+    def merge_pull(
+        self,
+        number: int,
+        *,
+        by: str = "mia",
+        method: str = "squash",
+        sha: str | None = None,
+        title: str | None = None,
+        message: str | None = None,
+    ) -> str:
+        """Merge as the button does; raises Refused where GitHub refuses."""
+        pull = self.state.pulls[number]
+        self.compute_merge(pull)
+        if not pull.is_open or pull.draft or not pull.mergeable:
+            raise Refused(405, "Pull Request is not mergeable")
+        if sha is not None and sha != pull.head_sha:
+            raise Refused(409, "Head branch was modified. Review and try the merge again.")
+        if method not in {"merge", "squash"}:
+            raise Refused(405, "Rebase merges are not allowed on this repository.")
+        base = self._tip(pull.base_ref)
+        parents = (base, pull.head_sha) if method == "merge" else (base,)
+        tree = self.git.test_merge(base, pull.head_sha).tree
+        assert tree is not None
+        text = f"{title or f'{pull.title} (#{number})'}\n\n{message or ''}".strip()
+        merged = self.git.commit_tree(tree, parents, text, author=by, seconds=self.seconds())
+        self.git.update_ref(f"refs/heads/{pull.base_ref}", merged)
+        pull.closed_at = pull.merged_at = self.now()
+        pull.merged_by, pull.merge_sha, pull.base_sha = by, merged, base
+        self.note(pull, "merged", by)
+        self.note(pull, "closed", by)
+        self.touch(pull)
+        self.emit_pull(pull, "closed", by)
+        self.emit("push", None, by, {"ref": f"refs/heads/{pull.base_ref}", "before": base, "after": merged})
+        return merged
+
+    def touch(self, pull: Pull) -> None:
+        pull.updated_at = self.now()
+
+    def note(self, pull: Pull, event: str, actor: str, *, label: str | None = None) -> None:
+        self.account(actor)
+        entry = TimelineEntry(
+            id=self.next_id("event", 90001),
+            pull=pull.number,
+            event=event,
+            actor=actor,
+            created_at=self.now(),
+            label=label,
+        )
+        self.state.timeline.append(entry)
+
+    def emit_pull(self, pull: Pull, action: str, by: str, **more: object) -> None:
+        payload = {"number": pull.number, "pull_request": render.pull(self, pull), **more}
+        self.emit("pull_request", action, by, payload)

@@ -1,0 +1,46 @@
+"""The hub's state as GitHub's JSON."""
+
+from infx.hub.render.actions import artifact, job, run
+from infx.hub.render.base import Json, account, address, known_account, label, node, page, repository
+from infx.hub.render.commits import (
+    changed_file,
+    check_run,
+    combined_status,
+    commit,
+    git_commit,
+    simple_status,
+    status,
+)
+from infx.hub.render.pulls import issue, pull, pull_summary, timeline_entry
+from infx.hub.render.talk import REACTIONS, issue_comment, reaction, review, review_comment, spoken
+
+__all__ = [
+    "REACTIONS",
+    "Json",
+    "account",
+    "address",
+    "artifact",
+    "changed_file",
+    "check_run",
+    "combined_status",
+    "commit",
+    "git_commit",
+    "issue",
+    "issue_comment",
+    "job",
+    "known_account",
+    "label",
+    "node",
+    "page",
+    "pull",
+    "pull_summary",
+    "reaction",
+    "repository",
+    "review",
+    "review_comment",
+    "run",
+    "simple_status",
+    "spoken",
+    "status",
+    "timeline_entry",
+]

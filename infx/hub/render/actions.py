@@ -1,0 +1,128 @@
+"""Workflow runs, jobs and artifacts."""
+
+from __future__ import annotations
+
+from infx.hub.render.base import Json, account, address, node, page, repository
+from infx.hub.state import Artifact, Job, Run
+from infx.hub.world import World
+
+
+def run(world: World, known: Run) -> Json:
+    url = address(world, "actions", "runs", known.id)
+    names = ["jobs", "logs", "cancel", "rerun", "artifacts"]
+    workflow_id = world.state.workflows.index(known.workflow) + 500
+    return {
+        "id": known.id,
+        "node_id": node("WFR", known.id),
+        "name": known.workflow.rsplit(".", 1)[0],
+        "display_title": known.title,
+        "path": f".github/workflows/{known.workflow}",
+        "run_number": known.number,
+        "run_attempt": known.attempt,
+        "event": known.event,
+        "status": known.status,
+        "conclusion": known.conclusion,
+        "workflow_id": workflow_id,
+        "check_suite_id": known.id,
+        "check_suite_node_id": node("CS", known.id),
+        "url": url,
+        "html_url": page(world, "actions", "runs", known.id),
+        **{f"{name}_url": f"{url}/{name}" for name in names},
+        "check_suite_url": address(world, "check-suites", known.id),
+        "workflow_url": address(world, "actions", "workflows", workflow_id),
+        "previous_attempt_url": f"{url}/attempts/{known.attempt - 1}" if known.attempt > 1 else None,
+        "head_sha": known.head_sha,
+        "head_branch": known.head_branch,
+        "head_commit": _head_commit(world, known.head_sha),
+        "head_repository": repository(world, known.head_repository),
+        "repository": repository(world, world.repository),
+        "actor": account(world, known.actor),
+        "triggering_actor": account(world, known.triggering_actor),
+        "pull_requests": [_pull(world, number) for number in known.pulls],
+        "referenced_workflows": [],
+        "created_at": known.created_at,
+        "updated_at": known.updated_at,
+        "run_started_at": known.created_at,
+    }
+
+
+def _pull(world: World, number: int) -> Json:
+    pull = world.state.pulls[number]
+    here = {"id": 1, "url": address(world), "name": world.repository.split("/")[1]}
+    return {
+        "id": pull.id,
+        "number": number,
+        "url": address(world, "pulls", number),
+        "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": here},
+        "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": here},
+    }
+
+
+def _head_commit(world: World, sha: str) -> Json | None:
+    try:
+        commit = world.git.commit(sha)
+    except KeyError:
+        return None
+    person = {"name": commit.name, "email": commit.email}
+    return {
+        "id": sha,
+        "tree_id": commit.tree,
+        "message": commit.message,
+        "timestamp": commit.date,
+        "author": person,
+        "committer": person,
+    }
+
+
+def job(world: World, known: Job) -> Json:
+    source = world.state.runs[known.run]
+    return {
+        "id": known.id,
+        "node_id": node("J", known.id),
+        "run_id": known.run,
+        "run_url": address(world, "actions", "runs", known.run),
+        "run_attempt": known.attempt,
+        "workflow_name": source.workflow.rsplit(".", 1)[0],
+        "head_branch": source.head_branch,
+        "head_sha": source.head_sha,
+        "url": address(world, "actions", "jobs", known.id),
+        "html_url": page(world, "actions", "runs", known.run, "job", known.id),
+        "check_run_url": address(world, "check-runs", known.id),
+        "name": known.name,
+        "status": known.status,
+        "conclusion": known.conclusion,
+        "labels": [],
+        "runner_id": 1 if known.runner else None,
+        "runner_name": known.runner,
+        "runner_group_id": None,
+        "runner_group_name": None,
+        "steps": [],
+        "created_at": known.created_at,
+        # GitHub answers a time even while a job waits
+        "started_at": known.started_at or known.created_at,
+        "completed_at": known.completed_at,
+    }
+
+
+def artifact(world: World, known: Artifact) -> Json:
+    source = world.state.runs[known.run]
+    url = address(world, "actions", "artifacts", known.id)
+    return {
+        "id": known.id,
+        "node_id": node("ART", known.id),
+        "name": known.name,
+        "size_in_bytes": len(known.data),
+        "url": url,
+        "archive_download_url": f"{url}/zip",
+        "expired": known.expired,
+        "created_at": known.created_at,
+        "updated_at": known.created_at,
+        "expires_at": "2099-01-01T00:00:00Z",
+        "workflow_run": {
+            "id": known.run,
+            "repository_id": 1,
+            "head_repository_id": 1 if source.head_repository == world.repository else 2,
+            "head_branch": source.head_branch,
+            "head_sha": source.head_sha,
+        },
+    }

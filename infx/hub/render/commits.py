@@ -1,0 +1,168 @@
+"""Commits, their files and what is set on them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from infx.hub.git import FileChange, GitCommit
+from infx.hub.render.base import Json, account, address, node, page, repository
+from infx.hub.state import Check, Status
+from infx.hub.world import World
+
+
+def changed_file(world: World, change: FileChange, sha: str) -> Json:
+    path = quote(change.path)
+    shown = {
+        "sha": change.blob,
+        "filename": change.path,
+        "status": change.status.value,
+        "additions": change.additions,
+        "deletions": change.deletions,
+        "changes": change.additions + change.deletions,
+        "blob_url": page(world, "blob", sha, path),
+        "raw_url": page(world, "raw", sha, path),
+        "contents_url": f"{address(world, 'contents', path)}?ref={sha}",
+    }
+    if change.previous_path is not None:
+        shown["previous_filename"] = change.previous_path
+    if change.patch is not None:
+        shown["patch"] = change.patch
+    return shown
+
+
+def _signature(commit: GitCommit) -> Json:
+    return {"name": commit.name, "email": commit.email, "date": commit.date}
+
+
+def _links_of_parents(world: World, commit: GitCommit, *where: str) -> list[Json]:
+    return [
+        {"sha": sha, "url": address(world, *where, sha), "html_url": page(world, "commit", sha)}
+        for sha in commit.parents
+    ]
+
+
+_UNSIGNED = {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None}
+
+
+def commit(world: World, known: GitCommit) -> Json:
+    """As lists of commits show it; the account is the one that the address names."""
+    url = address(world, "commits", known.sha)
+    login = known.name if known.email == f"{known.name}@users.noreply.github.com" else None
+    known_login = login if login and login.lower() in world.state.accounts else None
+    return {
+        "sha": known.sha,
+        "node_id": f"C_{known.sha}",
+        "url": url,
+        "html_url": page(world, "commit", known.sha),
+        "comments_url": f"{url}/comments",
+        "commit": {
+            "url": address(world, "git", "commits", known.sha),
+            "author": _signature(known),
+            "committer": _signature(known),
+            "message": known.message,
+            "comment_count": 0,
+            "tree": {"sha": known.tree, "url": address(world, "git", "trees", known.tree)},
+            "verification": _UNSIGNED,
+        },
+        "author": account(world, known_login),
+        "committer": account(world, known_login),
+        "parents": _links_of_parents(world, known, "commits"),
+    }
+
+
+def git_commit(world: World, known: GitCommit) -> Json:
+    return {
+        "sha": known.sha,
+        "node_id": f"C_{known.sha}",
+        "url": address(world, "git", "commits", known.sha),
+        "html_url": page(world, "commit", known.sha),
+        "author": _signature(known),
+        "committer": _signature(known),
+        "message": known.message,
+        "tree": {"sha": known.tree, "url": address(world, "git", "trees", known.tree)},
+        "parents": _links_of_parents(world, known, "git", "commits"),
+        "verification": _UNSIGNED,
+    }
+
+
+def simple_status(world: World, status: Status) -> Json:
+    """As the combined status shows it: without its creator."""
+    creator = account(world, status.creator)
+    return {
+        "id": status.id,
+        "node_id": node("SC", status.id),
+        "url": address(world, "statuses", status.sha),
+        "avatar_url": creator["avatar_url"] if creator else None,
+        "state": status.state,
+        "context": status.context,
+        "description": status.description,
+        "target_url": status.target_url,
+        "created_at": status.created_at,
+        "updated_at": status.created_at,
+    }
+
+
+def status(world: World, known: Status) -> Json:
+    return {**simple_status(world, known), "creator": account(world, known.creator)}
+
+
+def combined_status(world: World, sha: str, newest: list[Status]) -> Json:
+    """pending without any; failure as soon as one failed."""
+    states = {known.state for known in newest}
+    state = (
+        "failure" if states & {"failure", "error"} else "pending" if "pending" in states or not states else ""
+    )
+    return {
+        "state": state or "success",
+        "sha": sha,
+        "total_count": len(newest),
+        "statuses": [simple_status(world, known) for known in newest],
+        "repository": repository(world, world.repository),
+        "commit_url": address(world, "commits", sha),
+        "url": address(world, "commits", sha, "status"),
+    }
+
+
+def check_run(world: World, check: Check) -> Json:
+    url = address(world, "check-runs", check.id)
+    html = page(world, "runs", check.id)
+    return {
+        "id": check.id,
+        "node_id": node("CR", check.id),
+        "head_sha": check.sha,
+        "external_id": "",
+        "name": check.name,
+        "url": url,
+        "html_url": html,
+        "details_url": html,
+        "status": check.status,
+        "conclusion": check.conclusion,
+        "started_at": check.started_at,
+        "completed_at": check.completed_at,
+        "output": {
+            **dict.fromkeys(("title", "summary", "text"), None),
+            "annotations_count": 0,
+            "annotations_url": f"{url}/annotations",
+        },
+        "check_suite": {"id": 1},
+        "app": _app(world, check.app),
+        "pull_requests": [],
+    }
+
+
+def _app(world: World, slug: str) -> Json:
+    owner = world.repository.split("/")[0]
+    return {
+        "id": sum(slug.encode()),
+        "slug": slug,
+        "node_id": f"A_{slug}",
+        "owner": account(world, owner),
+        "name": slug,
+        "description": None,
+        "external_url": world.web,
+        "html_url": f"{world.web}/apps/{slug}",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+        "permissions": {},
+        "events": [],
+    }

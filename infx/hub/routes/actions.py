@@ -1,0 +1,179 @@
+"""Workflow runs, jobs, artifacts and dispatches."""
+
+from __future__ import annotations
+
+import re
+
+from infx.hub import render
+from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.routes.pulls import REPO
+from infx.hub.runs import WORKFLOWS
+from infx.hub.state import Artifact, Run
+
+MOST_RUNS = 1000  # of a filtered list
+MOST_INPUTS = 25
+FILTERS = ("actor", "branch", "event", "status", "created", "head_sha")
+
+
+def _find_run(call: Call) -> Run:
+    run = call.hub.state.runs.get(call.number("run"))
+    if run is None:
+        raise Refusal(404, "Not Found")
+    return run
+
+
+def _find_workflow(call: Call) -> str:
+    """A workflow by file name, or by the id that runs show."""
+    name, hub = call.arguments["workflow"], call.hub
+    if name.isdecimal() and 0 <= int(name) - 500 < len(hub.state.workflows):
+        return hub.state.workflows[int(name) - 500]
+    if name in hub.state.workflows or hub.git.file(hub.branch, f"{WORKFLOWS}{name}"):
+        return name
+    raise Refusal(404, "Not Found")
+
+
+@route("GET", f"{REPO}/actions/runs", needs="actions=read")
+def list_runs(call: Call) -> Answer:
+    return _list_runs(call, list(call.hub.state.runs.values()))
+
+
+@route("GET", f"{REPO}/actions/workflows/{{workflow}}/runs", needs="actions=read")
+def list_workflow_runs(call: Call) -> Answer:
+    name = _find_workflow(call)
+    return _list_runs(call, [run for run in call.hub.state.runs.values() if run.workflow == name])
+
+
+def _list_runs(call: Call, runs: list[Run]) -> Answer:
+    query = call.query
+    found = [
+        run
+        for run in runs
+        if query.get("actor") in {None, run.actor}
+        if query.get("branch") in {None, run.head_branch}
+        if query.get("event") in {None, run.event}
+        if query.get("head_sha") in {None, run.head_sha}
+        if query.get("status") in {None, run.status, run.conclusion}
+        if _is_created(run, query.get("created"))
+    ]
+    found.sort(key=lambda run: -run.id)
+    if any(name in query for name in FILTERS):
+        answer = paginate(call, found[:MOST_RUNS], key="workflow_runs", render=render.run)
+        answer.data["total_count"] = len(found)
+        return answer
+    return paginate(call, found, key="workflow_runs", render=render.run)
+
+
+def _is_created(run: Run, wanted: str | None) -> bool:
+    """GitHub's search syntax for dates, as far as infx speaks it: `>=date` and `date..date`."""
+    if wanted is None:
+        return True
+    wanted = wanted.replace("+00:00", "Z")
+    if match := re.fullmatch(r"(.+)\.\.(.+)", wanted):
+        return match[1] <= run.created_at <= match[2]
+    if wanted.startswith(">="):
+        return run.created_at >= wanted[2:]
+    raise invalid(f"created={wanted} is not understood", field="created")
+
+
+@route("GET", f"{REPO}/actions/runs/{{run:int}}", needs="actions=read")
+def get_run(call: Call) -> Answer:
+    return Answer(data=render.run(call.hub, _find_run(call)))
+
+
+@route("GET", f"{REPO}/actions/runs/{{run:int}}/jobs", needs="actions=read")
+def list_jobs(call: Call) -> Answer:
+    run = _find_run(call)
+    every = call.query.get("filter", "latest") == "all"
+    found = [job for job in call.hub.state.jobs.values() if job.run == run.id]
+    shown = [job for job in found if every or job.attempt == run.attempt]
+    return paginate(call, shown, key="jobs", render=render.job)
+
+
+@route("GET", f"{REPO}/actions/runs/{{run:int}}/attempts/{{attempt:int}}/jobs", needs="actions=read")
+def list_jobs_of_attempt(call: Call) -> Answer:
+    run, attempt = _find_run(call), call.number("attempt")
+    if not 1 <= attempt <= run.attempt:
+        raise Refusal(404, "Not Found")
+    found = [job for job in call.hub.state.jobs.values() if (job.run, job.attempt) == (run.id, attempt)]
+    return paginate(call, found, key="jobs", render=render.job)
+
+
+@route("GET", f"{REPO}/actions/runs/{{run:int}}/artifacts", needs="actions=read")
+def list_artifacts(call: Call) -> Answer:
+    run, name = _find_run(call), call.query.get("name")
+    found = [a for a in call.hub.state.artifacts.values() if a.run == run.id and name in {None, a.name}]
+    return paginate(call, found, key="artifacts", render=render.artifact)
+
+
+@route("GET", f"{REPO}/actions/artifacts", needs="actions=read")
+def list_all_artifacts(call: Call) -> Answer:
+    name = call.query.get("name")
+    found = [a for a in call.hub.state.artifacts.values() if name in {None, a.name}]
+    return paginate(call, found[::-1], key="artifacts", render=render.artifact)
+
+
+def _find_artifact(call: Call) -> Artifact:
+    artifact = call.hub.state.artifacts.get(call.number("artifact"))
+    if artifact is None:
+        raise Refusal(404, "Not Found")
+    return artifact
+
+
+@route("GET", f"{REPO}/actions/artifacts/{{artifact:int}}/zip", needs="actions=read")
+def download_artifact(call: Call) -> Answer:
+    artifact = _find_artifact(call)
+    if artifact.expired:
+        raise Refusal(410, "Artifact has expired")
+    link = f"{call.hub.api}/_store/{artifact.id}?sig={artifact.id * 7919}"
+    return Answer(status=302, headers={"Location": link})
+
+
+@route("GET", "/_store/{artifact:int}", needs=None, is_limited=False)
+def read_store(call: Call) -> Answer:
+    """The file store is another service: it knows signed links and refuses GitHub's tokens."""
+    artifact = _find_artifact(call)
+    if call.token is not None or call.query.get("sig") != str(artifact.id * 7919):
+        raise Refusal(403, "AuthenticationFailed")
+    return Answer(raw=artifact.data)
+
+
+@route("POST", f"{REPO}/actions/runs/{{run:int}}/cancel", needs="actions=write")
+def cancel_run(call: Call) -> Answer:
+    call.hub.cancel_run(_find_run(call).id)
+    return Answer(status=202, data={})
+
+
+@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun", needs="actions=write")
+def rerun(call: Call) -> Answer:
+    call.hub.rerun(_find_run(call).id, by=call.login)
+    return Answer(status=201, data={})
+
+
+@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun-failed-jobs", needs="actions=write")
+def rerun_failed(call: Call) -> Answer:
+    call.hub.rerun(_find_run(call).id, by=call.login)
+    return Answer(status=201, data={})
+
+
+@route("POST", f"{REPO}/actions/workflows/{{workflow}}/dispatches", needs="actions=write")
+def dispatch_workflow(call: Call) -> Answer:
+    name = _find_workflow(call)
+    inputs = call.body.get("inputs") or {}
+    if len(inputs) > MOST_INPUTS:
+        raise invalid(f"inputs has more than {MOST_INPUTS} properties", field="inputs")
+    run = call.hub.dispatch(name, ref=call.text("ref"), inputs=inputs, by=call.login)
+    if not call.body.get("return_run_details"):
+        return Answer(status=204)
+    shown = render.run(call.hub, run)
+    return Answer(data={"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
+
+
+@route("POST", f"{REPO}/dispatches", needs="contents=write")
+def dispatch_event(call: Call) -> Answer:
+    event_type = call.text("event_type", longest=100)
+    payload = call.body.get("client_payload") or {}
+    if len(payload) > 10:
+        raise invalid("client_payload has more than 10 properties", field="client_payload")
+    body = {"client_payload": payload, "branch": call.hub.branch}
+    call.hub.emit("repository_dispatch", event_type, call.login, body, starts=True)
+    return Answer(status=204)

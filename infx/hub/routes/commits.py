@@ -1,0 +1,246 @@
+"""Commits, refs, files, statuses and check runs."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from infx.hub import render
+from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.routes.pulls import REPO
+
+LONGEST_DESCRIPTION = 140
+LONGEST_CONTEXT = 255
+MOST_STATUSES = 1000  # of one commit and context
+COMPARE_COMMITS, COMPARE_FILES = 250, 300
+LARGEST_INLINE = 1_000_000  # bytes of a file that `contents` shows
+
+
+def _resolve(call: Call, name: str) -> str:
+    for candidate in (f"refs/heads/{name}", name):
+        if (sha := call.hub.git.resolve(candidate)) is not None:
+            return sha
+    raise Refusal(422, f"No commit found for SHA: {name}")
+
+
+@route("GET", f"{REPO}/git/ref/{{ref:path}}", needs="contents=read")
+def get_ref(call: Call) -> Answer:
+    name = f"refs/{call.arguments['ref']}"
+    sha = call.hub.git.resolve(name)
+    if sha is None:
+        raise Refusal(404, "Not Found")
+    return Answer(data=_ref(call, name, sha))
+
+
+@route("GET", f"{REPO}/git/matching-refs/{{ref:path}}", needs="contents=read")
+def matching_refs(call: Call) -> Answer:
+    found = call.hub.git.refs(f"refs/{call.arguments['ref']}")
+    return paginate(call, [_ref(call, name, sha) for name, sha in sorted(found.items())])
+
+
+def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
+    return {
+        "ref": name,
+        "node_id": f"REF_{name}",
+        "url": render.address(call.hub, "git", name),
+        "object": {"type": "commit", "sha": sha, "url": render.address(call.hub, "git", "commits", sha)},
+    }
+
+
+@route("GET", f"{REPO}/git/commits/{{sha}}", needs="contents=read")
+def get_git_commit(call: Call) -> Answer:
+    found = call.hub.git.object(call.arguments["sha"])
+    if found is None or found[1] != "commit":
+        raise Refusal(404, "Not Found")
+    return Answer(data=render.git_commit(call.hub, call.hub.git.commit(found[0])))
+
+
+@route("GET", f"{REPO}/git/blobs/{{sha}}", needs="contents=read")
+def get_blob(call: Call) -> Answer:
+    found = call.hub.git.object(call.arguments["sha"])
+    if found is None or found[1] != "blob":
+        raise Refusal(404, "Not Found")
+    sha, _, data = found
+    blob = {"sha": sha, "node_id": f"B_{sha}", "size": len(data), "encoding": "base64"}
+    content = base64.encodebytes(data).decode()
+    return Answer(data={**blob, "content": content, "url": render.address(call.hub, "git", "blobs", sha)})
+
+
+@route("GET", f"{REPO}/contents/{{path:path}}", needs="contents=read")
+def get_contents(call: Call) -> Answer:
+    ref = call.query.get("ref", call.hub.branch)
+    path = call.arguments["path"]
+    try:
+        found = call.hub.git.file(_resolve(call, ref.removeprefix("refs/heads/")), path)
+    except Refusal:
+        raise Refusal(404, f"No commit found for the ref {ref}") from None
+    if found is None:
+        raise Refusal(404, "Not Found")
+    sha, kind, data = found
+    if kind != "blob":
+        return Answer(data=[_entry(call, f"{path}/", line) for line in _tree(call, sha)])
+    inline = len(data) <= LARGEST_INLINE
+    content = {
+        "encoding": "base64" if inline else "none",
+        "content": base64.encodebytes(data).decode() if inline else "",
+    }
+    return Answer(data={**_about(call, path, sha, len(data)), **content})
+
+
+def _tree(call: Call, sha: str) -> list[str]:
+    text = call.hub.git.git.run("ls-tree", "--long", "-z", sha).decode(errors="surrogateescape")
+    return [line for line in text.split("\0") if line]
+
+
+def _entry(call: Call, folder: str, line: str) -> dict[str, Any]:
+    about, name = line.split("\t", 1)
+    _, kind, sha, size = about.split()
+    number = int(size) if size.isdigit() else 0
+    return {**_about(call, f"{folder}{name}", sha, number), "type": "file" if kind == "blob" else "dir"}
+
+
+def _about(call: Call, path: str, sha: str, size: int) -> dict[str, Any]:
+    hub, ref = call.hub, call.query.get("ref", call.hub.branch)
+    url = f"{render.address(hub, 'contents', path)}?ref={ref}"
+    git_url = render.address(hub, "git", "blobs", sha)
+    html = render.page(hub, "blob", ref, path)
+    return {
+        "type": "file",
+        "name": path.rsplit("/", 1)[-1],
+        "path": path,
+        "sha": sha,
+        "size": size,
+        "url": url,
+        "git_url": git_url,
+        "html_url": html,
+        "download_url": html,
+        "_links": {"self": url, "git": git_url, "html": html},
+    }
+
+
+@route("GET", f"{REPO}/compare/{{basehead:path}}", needs="contents=read")
+def compare(call: Call) -> Answer:
+    """All commits with paging, 250 without; files on the first page only, at most 300."""
+    hub = call.hub
+    base_name, dots, head_name = call.arguments["basehead"].partition("...")
+    try:
+        base, head = _resolve(call, base_name), _resolve(call, head_name)
+    except Refusal:
+        raise Refusal(404, "Not Found") from None
+    start = hub.git.merge_base(base, head)
+    if start is None or not dots:
+        raise Refusal(404, "No common ancestor between the two")
+    ahead = hub.git.commits_between(base, head)
+    behind = hub.git.commits_between(head, base)
+    status = {(False, False): "identical", (True, False): "ahead", (False, True): "behind"}
+    page = paginate(call, ahead, render=lambda hub, sha: render.commit(hub, hub.git.commit(sha)))
+    if not {"page", "per_page"} & call.query.keys():
+        page = Answer(data=[render.commit(hub, hub.git.commit(sha)) for sha in ahead[:COMPARE_COMMITS]])
+    html = render.page(hub, "compare", call.arguments["basehead"])
+    data = {
+        "url": render.address(hub, "compare", call.arguments["basehead"]),
+        "html_url": html,
+        "permalink_url": html,
+        "diff_url": f"{html}.diff",
+        "patch_url": f"{html}.patch",
+        "base_commit": render.commit(hub, hub.git.commit(base)),
+        "merge_base_commit": render.commit(hub, hub.git.commit(start)),
+        "status": status.get((bool(ahead), bool(behind)), "diverged"),
+        "ahead_by": len(ahead),
+        "behind_by": len(behind),
+        "total_commits": len(ahead),
+        "commits": page.data,
+    }
+    if call.query.get("page", "1") == "1":
+        changes = hub.git.changes(base, head)[:COMPARE_FILES]
+        data["files"] = [render.changed_file(hub, change, head) for change in changes]
+    return Answer(data=data, headers=page.headers)
+
+
+@route("GET", f"{REPO}/commits/{{ref:path}}/pulls", needs="pull_requests=read")
+def pulls_of_commit(call: Call) -> Answer:
+    hub = call.hub
+    sha = _resolve(call, call.arguments["ref"])
+    found = [
+        pull
+        for pull in hub.state.pulls.values()
+        if sha in hub.git.commits_between(hub.base_of(pull), pull.head_sha)
+        or (pull.merged_at and pull.merge_sha == sha)
+    ]
+    return paginate(call, found, render=render.pull_summary)
+
+
+@route("GET", f"{REPO}/commits/{{ref:path}}/statuses", needs="statuses=read")
+def list_statuses(call: Call) -> Answer:
+    """Newest first."""
+    sha = _resolve(call, call.arguments["ref"])
+    found = [status for status in call.hub.state.statuses if status.sha == sha]
+    return paginate(call, sorted(found, key=lambda status: -status.id), render=render.status)
+
+
+@route("GET", f"{REPO}/commits/{{ref:path}}/status", needs="statuses=read")
+def combined_status(call: Call) -> Answer:
+    sha = _resolve(call, call.arguments["ref"])
+    newest = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
+    page = paginate(call, list(newest.values()))
+    data = render.combined_status(call.hub, sha, list(newest.values()))
+    shown = [render.simple_status(call.hub, status) for status in page.data]
+    return Answer(data={**data, "statuses": shown}, headers=page.headers)
+
+
+@route("GET", f"{REPO}/commits/{{ref:path}}/check-runs", needs="checks=read")
+def list_check_runs(call: Call) -> Answer:
+    sha = _resolve(call, call.arguments["ref"])
+    found = [check for check in call.hub.state.checks if check.sha == sha]
+    if call.query.get("filter", "latest") == "latest":
+        found = list({(check.name, check.app): check for check in found}.values())
+    name = call.query.get("check_name")
+    found = [check for check in found if name in {None, check.name}]
+    return paginate(call, found[::-1], key="check_runs", render=render.check_run)
+
+
+@route("GET", f"{REPO}/commits/{{ref:path}}", needs="contents=read")
+def get_commit(call: Call) -> Answer:
+    hub = call.hub
+    sha = _resolve(call, call.arguments["ref"])
+    known = hub.git.commit(sha)
+    parent = known.parents[0] if known.parents else None
+    changes = hub.git.changes(parent, sha) if parent else ()
+    numbers = [sum(getattr(c, name) for c in changes) for name in ("additions", "deletions")]
+    stats = {"additions": numbers[0], "deletions": numbers[1], "total": sum(numbers)}
+    files = [render.changed_file(hub, change, sha) for change in changes]
+    return Answer(data={**render.commit(hub, known), "stats": stats, "files": files})
+
+
+@route("POST", f"{REPO}/statuses/{{sha}}", needs="statuses=write")
+def create_status(call: Call) -> Answer:
+    sha = call.arguments["sha"]
+    if call.hub.git.resolve(sha) != sha:
+        raise Refusal(422, f"No commit found for SHA: {sha}")
+    state = call.text("state")
+    if state not in {"error", "failure", "pending", "success"}:
+        raise invalid("state is not included in the list", resource="Status", field="state", code="custom")
+    description = call.body.get("description")
+    if description is not None and len(description) > LONGEST_DESCRIPTION:
+        raise invalid(
+            f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)",
+            resource="Status",
+            field="description",
+            code="custom",
+        )
+    context = call.body.get("context") or "default"
+    if len(context) > LONGEST_CONTEXT:
+        raise invalid("context is too long", resource="Status", field="context", code="custom")
+    before = sum((known.sha, known.context) == (sha, context) for known in call.hub.state.statuses)
+    if before >= MOST_STATUSES:
+        words = "This SHA and context has reached the maximum number of statuses."
+        raise invalid(words, resource="Status", code="custom")
+    status = call.hub.set_status(
+        sha,
+        context,
+        state,
+        description=description,
+        target_url=call.body.get("target_url"),
+        by=call.login,
+    )
+    return Answer(status=201, data=render.status(call.hub, status))

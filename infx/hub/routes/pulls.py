@@ -1,0 +1,158 @@
+"""Pull requests, their labels and their timeline."""
+
+from __future__ import annotations
+
+from infx.hub import render
+from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.state import Pull
+
+REPO = "/repos/{owner}/{repo}"
+READ = "pull_requests=read"
+WRITE = "pull_requests=write"
+EITHER_READ = "issues=read; pull_requests=read"
+EITHER_WRITE = "issues=write; pull_requests=write"
+MAX_FILES, MAX_COMMITS = 3000, 250  # GitHub shows no more and does not say so
+
+
+def find_pull(call: Call) -> Pull:
+    pull = call.hub.state.pulls.get(call.number("number"))
+    if pull is None:
+        raise Refusal(404, "Not Found")
+    return pull
+
+
+@route("GET", f"{REPO}/pulls", needs=READ)
+def list_pulls(call: Call) -> Answer:
+    query = call.query
+    state = query.get("state", "open")
+    found = [
+        pull
+        for pull in call.hub.state.pulls.values()
+        if state == "all" or pull.is_open == (state == "open")
+        if query.get("base") in {None, pull.base_ref}
+        if query.get("head") in {None, f"{pull.head_owner}:{pull.head_ref}"}
+    ]
+    by_update = query.get("sort") == "updated"
+    found.sort(key=lambda pull: (pull.updated_at if by_update else pull.created_at, pull.number))
+    if query.get("direction", "desc") == "desc":
+        found.reverse()
+    return paginate(call, found, render=render.pull_summary)
+
+
+@route("POST", f"{REPO}/pulls", needs=WRITE)
+def create_pull(call: Call) -> Answer:
+    head = call.text("head")
+    owner, _, ref = head.rpartition(":")
+    own = call.hub.repository.split("/")
+    repository = None if owner in {"", own[0]} else f"{owner}/{own[1]}"
+    for pull in call.hub.state.pulls.values():
+        if pull.is_open and (pull.head_owner, pull.head_ref) == (owner or own[0], ref):
+            raise invalid(f"A pull request already exists for {head}.", resource="PullRequest", code="custom")
+    pull = call.hub.open_pull(
+        ref,
+        title=call.text("title"),
+        body=call.body.get("body"),
+        by=call.login,
+        base=call.text("base"),
+        repository=repository,
+        draft=bool(call.body.get("draft")),
+    )
+    return Answer(status=201, data=render.pull(call.hub, pull))
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}", needs=READ)
+def get_pull(call: Call) -> Answer:
+    """Asking is what makes GitHub compute the test merge; it may need several questions to finish."""
+    pull = find_pull(call)
+    if pull.unknown_reads > 0:
+        pull.unknown_reads -= 1
+        return Answer(data={**render.pull(call.hub, pull), "mergeable": None, "mergeable_state": "unknown"})
+    call.hub.compute_merge(pull)
+    return Answer(data=render.pull(call.hub, pull))
+
+
+@route("PATCH", f"{REPO}/pulls/{{number:int}}", needs=WRITE)
+def edit_pull(call: Call) -> Answer:
+    pull = find_pull(call)
+    pull.title = call.body.get("title", pull.title)
+    pull.body = call.body.get("body", pull.body)
+    match call.body.get("state"):
+        case "closed" if pull.is_open:
+            call.hub.close_pull(pull.number, by=call.login)
+        case "open" if not pull.is_open and not pull.merged_at:
+            call.hub.reopen_pull(pull.number, by=call.login)
+    call.hub.touch(pull)
+    return Answer(data=render.pull(call.hub, pull))
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/files", needs=READ)
+def list_files(call: Call) -> Answer:
+    pull = find_pull(call)
+    changes = call.hub.git.changes(call.hub.base_of(pull), pull.head_sha)[:MAX_FILES]
+    return paginate(call, changes, render=lambda hub, change: render.changed_file(hub, change, pull.head_sha))
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/commits", needs=READ)
+def list_commits(call: Call) -> Answer:
+    pull = find_pull(call)
+    shas = call.hub.git.commits_between(call.hub.base_of(pull), pull.head_sha)[:MAX_COMMITS]
+    return paginate(call, shas, render=lambda hub, sha: render.commit(hub, hub.git.commit(sha)))
+
+
+@route("PUT", f"{REPO}/pulls/{{number:int}}/merge", needs="contents=write")
+def merge_pull(call: Call) -> Answer:
+    body = call.body or {}
+    sha = call.hub.merge_pull(
+        find_pull(call).number,
+        by=call.login,
+        method=body.get("merge_method", "merge"),
+        sha=body.get("sha"),
+        title=body.get("commit_title"),
+        message=body.get("commit_message"),
+    )
+    return Answer(data={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
+
+
+@route("GET", f"{REPO}/issues/{{number:int}}", needs=EITHER_READ)
+def get_issue(call: Call) -> Answer:
+    return Answer(data=render.issue(call.hub, find_pull(call)))
+
+
+@route("GET", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_READ)
+def list_labels(call: Call) -> Answer:
+    return paginate(call, find_pull(call).labels, render=render.label)
+
+
+@route("POST", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_WRITE)
+def add_labels(call: Call) -> Answer:
+    pull = find_pull(call)
+    body = call.body
+    names = body.get("labels", []) if isinstance(body, dict) else body
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise invalid("labels must be names", field="labels", resource="Label")
+    call.hub.label(pull.number, *names, by=call.login)
+    return Answer(data=[render.label(call.hub, label) for label in pull.labels])
+
+
+@route("DELETE", f"{REPO}/issues/{{number:int}}/labels/{{name}}", needs=EITHER_WRITE)
+def remove_label(call: Call) -> Answer:
+    pull = find_pull(call)
+    if not call.hub.unlabel(pull.number, call.arguments["name"], by=call.login):
+        raise Refusal(404, "Label does not exist")
+    return Answer(data=[render.label(call.hub, label) for label in pull.labels])
+
+
+@route("GET", f"{REPO}/issues/{{number:int}}/timeline", needs=EITHER_READ)
+def list_timeline(call: Call) -> Answer:
+    """Commits first, then everything else in the order in which it happened."""
+    hub, pull = call.hub, find_pull(call)
+    shas = hub.git.commits_between(hub.base_of(pull), pull.head_sha)
+    commits = [{**render.git_commit(hub, hub.git.commit(sha)), "event": "committed"} for sha in shas]
+    dated = [
+        (entry.created_at, render.timeline_entry(hub, entry))
+        for entry in hub.state.timeline
+        if entry.pull == pull.number
+    ]
+    dated += [(c.created_at, render.spoken(hub, c)) for c in hub.said_on(pull.number)]
+    dated.sort(key=lambda item: item[0])
+    return paginate(call, commits + [item for _, item in dated])

@@ -1,0 +1,120 @@
+"""Comments of the three kinds, and reactions."""
+
+from __future__ import annotations
+
+from infx.hub import render
+from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.routes.pulls import EITHER_READ, EITHER_WRITE, READ, REPO, find_pull
+from infx.hub.state import Comment
+from infx.model import CommentKind
+
+LONGEST_COMMENT = 65_536
+
+
+def _find(call: Call, kind: CommentKind) -> Comment:
+    comment = call.hub.state.comments.get((kind, call.number("id")))
+    if comment is None or comment.pull != int(call.arguments.get("number", comment.pull)):
+        raise Refusal(404, "Not Found")
+    return comment
+
+
+def _body(call: Call) -> str:
+    body = call.body.get("body") if isinstance(call.body, dict) else None
+    if not isinstance(body, str) or not body.strip():
+        raise invalid("Body can't be blank", resource="IssueComment", field="body", code="missing_field")
+    if len(body) > LONGEST_COMMENT:
+        raise invalid(f"Body is too long (maximum is {LONGEST_COMMENT} characters)", resource="IssueComment")
+    return body
+
+
+@route("GET", f"{REPO}/issues/{{number:int}}/comments", needs="pull_requests=read")
+def list_comments(call: Call) -> Answer:
+    """Ascending by id, whatever was updated when."""
+    since = call.query.get("since", "").replace("+00:00", "Z")
+    found = [c for c in call.hub.comments_of(find_pull(call).number) if c.updated_at >= since]
+    return paginate(call, found, render=render.issue_comment)
+
+
+@route("GET", f"{REPO}/issues/comments", needs="pull_requests=read")
+def list_all_comments(call: Call) -> Answer:
+    since = call.query.get("since", "").replace("+00:00", "Z")
+    found = [
+        comment
+        for (kind, _), comment in sorted(call.hub.state.comments.items(), key=lambda item: item[0][1])
+        if kind is CommentKind.ISSUE and comment.updated_at >= since
+    ]
+    return paginate(call, found, render=render.issue_comment)
+
+
+@route("POST", f"{REPO}/issues/{{number:int}}/comments", needs=EITHER_WRITE)
+def create_comment(call: Call) -> Answer:
+    comment = call.hub.comment(find_pull(call).number, _body(call), by=call.login)
+    data = render.issue_comment(call.hub, comment)
+    return Answer(status=201, data=data, headers={"Location": data["url"]})
+
+
+@route("GET", f"{REPO}/issues/comments/{{id:int}}", needs="pull_requests=read")
+def get_comment(call: Call) -> Answer:
+    return Answer(data=render.issue_comment(call.hub, _find(call, CommentKind.ISSUE)))
+
+
+@route("PATCH", f"{REPO}/issues/comments/{{id:int}}", needs=EITHER_WRITE)
+def edit_comment(call: Call) -> Answer:
+    comment = _find(call, CommentKind.ISSUE)
+    call.hub.edit_comment(comment.id, _body(call), by=call.login)
+    return Answer(data=render.issue_comment(call.hub, comment))
+
+
+@route("DELETE", f"{REPO}/issues/comments/{{id:int}}", needs=EITHER_WRITE)
+def delete_comment(call: Call) -> Answer:
+    call.hub.delete_comment(_find(call, CommentKind.ISSUE).id, by=call.login)
+    return Answer(status=204)
+
+
+@route("GET", f"{REPO}/issues/comments/{{id:int}}/reactions", needs=EITHER_READ)
+def list_reactions(call: Call) -> Answer:
+    wanted = call.query.get("content")
+    reactions = _find(call, CommentKind.ISSUE).reactions
+    return paginate(call, [r for r in reactions if wanted in {None, r.content}], render=render.reaction)
+
+
+@route("POST", f"{REPO}/issues/comments/{{id:int}}/reactions", needs=EITHER_WRITE)
+def add_reaction(call: Call) -> Answer:
+    content = call.text("content")
+    if content not in render.REACTIONS:
+        raise invalid(f"{content} is no reaction", resource="Reaction", field="content", code="invalid")
+    reaction, is_new = call.hub.react(_find(call, CommentKind.ISSUE).id, content, by=call.login)
+    return Answer(status=201 if is_new else 200, data=render.reaction(call.hub, reaction))
+
+
+@route("DELETE", f"{REPO}/issues/comments/{{id:int}}/reactions/{{reaction:int}}", needs=EITHER_WRITE)
+def remove_reaction(call: Call) -> Answer:
+    comment = _find(call, CommentKind.ISSUE)
+    known = [r for r in comment.reactions if r.id == call.number("reaction")]
+    if not known:
+        raise Refusal(404, "Not Found")
+    comment.reactions.remove(known[0])
+    return Answer(status=204)
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/reviews", needs=READ)
+def list_reviews(call: Call) -> Answer:
+    found = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW)
+    return paginate(call, found, render=render.review)
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/reviews/{{id:int}}", needs=READ)
+def get_review(call: Call) -> Answer:
+    find_pull(call)
+    return Answer(data=render.review(call.hub, _find(call, CommentKind.REVIEW)))
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/comments", needs=READ)
+def list_review_comments(call: Call) -> Answer:
+    found = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW_COMMENT)
+    return paginate(call, found, render=render.review_comment)
+
+
+@route("GET", f"{REPO}/pulls/comments/{{id:int}}", needs=READ)
+def get_review_comment(call: Call) -> Answer:
+    return Answer(data=render.review_comment(call.hub, _find(call, CommentKind.REVIEW_COMMENT)))

@@ -1,0 +1,224 @@
+"""What GitHub Actions does, and what is set on commits."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+from infx.hub import render
+from infx.hub.conversation import ConversationActions
+from infx.hub.pulls import Refused
+from infx.hub.state import Artifact, Check, Job, Run, Status
+from infx.hub.world import WORKFLOW_LOGIN, locked
+
+WORKFLOWS = ".github/workflows/"
+
+
+class RunActions(ConversationActions):
+    @locked
+    def add_run(
+        self,
+        workflow: str = "run-sweep.yml",
+        *,
+        pull: int | None = None,
+        head_sha: str | None = None,
+        branch: str | None = None,
+        event: str = "pull_request",
+        by: str = "cody",
+        status: str = "in_progress",
+        conclusion: str | None = None,
+        run_id: int | None = None,
+        title: str | None = None,
+        inputs: Mapping[str, str] | None = None,
+    ) -> Run:
+        """A workflow run, by default of a pull request's head. run_id: to choose it; others count up."""
+        source = self.state.pulls[pull] if pull is not None else None
+        branch = branch or (source.head_ref if source else self.branch)
+        sha = head_sha or (source.head_sha if source else self._tip(branch))
+        if workflow not in self.state.workflows:
+            self.state.workflows.append(workflow)
+        self.account(by)
+        now = self.now()
+        run = Run(
+            id=run_id or self.next_id("run", 300),
+            workflow=workflow,
+            number=self.next_id(f"number of {workflow}"),
+            attempt=1,
+            event=event,
+            status=status,
+            conclusion=conclusion,
+            head_sha=sha,
+            head_branch=branch,
+            head_repository=(source.head_repository if source else None) or self.repository,
+            actor=by,
+            triggering_actor=by,
+            title=title or (source.title if source else workflow),
+            # GitHub names no pull request of a fork here
+            pulls=[source.number] if source and source.head_repository == self.repository else [],
+            created_at=now,
+            updated_at=now,
+            inputs=dict(inputs or {}),
+        )
+        self.state.runs[run.id] = run
+        self.state.ids["run"] = max(self.state.ids.get("run", 0), run.id)
+        self.emit("workflow_run", "requested", by, {"workflow_run": render.run(self, run)})
+        if status == "completed":
+            self.emit("workflow_run", "completed", by, {"workflow_run": render.run(self, run)})
+        return run
+
+    @locked
+    def finish_run(self, run_id: int, conclusion: str = "success") -> Run:
+        run = self.state.runs[run_id]
+        run.status, run.conclusion, run.updated_at = "completed", conclusion, self.now()
+        for job in self.state.jobs.values():
+            if job.run == run_id and job.attempt == run.attempt and job.status != "completed":
+                job.status, job.completed_at = "completed", self.now()
+                job.conclusion = "cancelled" if conclusion == "cancelled" else conclusion
+        self.emit("workflow_run", "completed", run.actor, {"workflow_run": render.run(self, run)})
+        return run
+
+    @locked
+    def cancel_run(self, run_id: int) -> None:
+        if self.state.runs[run_id].status == "completed":
+            raise Refused(409, "Cannot cancel a workflow run that is completed.")
+        self.finish_run(run_id, "cancelled")
+
+    @locked
+    def rerun(self, run_id: int, *, by: str = "mia") -> Run:
+        """A new attempt of a finished run."""
+        run = self.state.runs[run_id]
+        if run.status != "completed":
+            raise Refused(403, "This workflow is already running")
+        run.attempt += 1
+        run.status, run.conclusion, run.triggering_actor = "queued", None, by
+        run.updated_at = self.now()
+        self.emit("workflow_run", "requested", by, {"workflow_run": render.run(self, run)})
+        return run
+
+    @locked
+    def add_job(
+        self,
+        run_id: int,
+        name: str,
+        *,
+        conclusion: str | None = "success",
+        status: str | None = None,
+        runner: str | None = None,
+        attempt: int | None = None,
+    ) -> Job:
+        """A job of a run's newest attempt; without a conclusion it is in progress unless `status` says else."""
+        run = self.state.runs[run_id]
+        now = self.now()
+        job = Job(
+            id=self.next_id("job", 60001),
+            run=run_id,
+            attempt=attempt or run.attempt,
+            name=name,
+            status=status or ("completed" if conclusion else "in_progress"),
+            conclusion=conclusion,
+            runner=runner,
+            created_at=now,
+            started_at=None if status == "queued" else now,
+            completed_at=now if conclusion else None,
+        )
+        self.state.jobs[job.id] = job
+        return job
+
+    @locked
+    def finish_job(self, job_id: int, conclusion: str = "success") -> Job:
+        job = self.state.jobs[job_id]
+        job.status, job.conclusion, job.completed_at = "completed", conclusion, self.now()
+        return job
+
+    @locked
+    def add_artifact(
+        self, run_id: int, name: str, files: Mapping[str, str | bytes] | bytes, *, expired: bool = False
+    ) -> Artifact:
+        """files: what the zip holds, or the bytes of a file that claims to be one."""
+        data = files if isinstance(files, bytes) else zip_files(files)
+        artifact = Artifact(
+            id=self.next_id("artifact", 80001),
+            run=run_id,
+            name=name,
+            data=data,
+            created_at=self.now(),
+            expired=expired,
+        )
+        self.state.artifacts[artifact.id] = artifact
+        return artifact
+
+    @locked
+    def dispatch(
+        self, workflow: str, *, ref: str, inputs: Mapping[str, str], by: str = WORKFLOW_LOGIN
+    ) -> Run:
+        """`workflow_dispatch`; always starts a run, whoever asks."""
+        branch = ref.removeprefix("refs/heads/")
+        if self.git.resolve(f"refs/heads/{branch}") is None:
+            raise Refused(422, f"No ref found for: {ref}")
+        self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, inputs), starts=True)
+        return self.add_run(
+            workflow, branch=branch, event="workflow_dispatch", by=by, status="queued", inputs=inputs
+        )
+
+    def _dispatch(self, workflow: str, branch: str, inputs: Mapping[str, str]) -> dict[str, object]:
+        return {"inputs": dict(inputs), "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
+
+    @locked
+    def set_status(
+        self,
+        sha: str,
+        context: str,
+        state: str,
+        *,
+        description: str | None = None,
+        target_url: str | None = None,
+        by: str = WORKFLOW_LOGIN,
+    ) -> Status:
+        self.account(by)
+        status = Status(
+            id=self.next_id("status", 40001),
+            sha=sha,
+            context=context,
+            state=state,
+            description=description,
+            target_url=target_url,
+            creator=by,
+            created_at=self.now(),
+        )
+        self.state.statuses.append(status)
+        payload = {"sha": sha, "context": context, "state": state, "description": description}
+        self.emit("status", None, by, {**payload, "target_url": target_url})
+        return status
+
+    @locked
+    def add_check(
+        self,
+        sha: str,
+        name: str,
+        *,
+        conclusion: str | None = "success",
+        status: str | None = None,
+        app: str = "github-actions",
+    ) -> Check:
+        check = Check(
+            id=self.next_id("check", 70001),
+            sha=sha,
+            name=name,
+            status=status or ("completed" if conclusion else "in_progress"),
+            conclusion=conclusion,
+            app=app,
+            started_at=self.now(),
+            completed_at=self.now() if conclusion else None,
+        )
+        self.state.checks.append(check)
+        return check
+
+
+def zip_files(files: Mapping[str, str | bytes]) -> bytes:
+    """A zip file with the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), content)
+    return buffer.getvalue()

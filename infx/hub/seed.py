@@ -1,0 +1,112 @@
+"""A small repository with a few pull requests, each with something to say about it, for `infx hub serve`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infx.hub.hub import Hub
+from infx.policy.load import default_policy
+
+NVIDIA, AMD, RUNNERS, CHANGELOG, POLICY = (
+    "configs/nvidia-master.yaml",
+    "configs/amd-master.yaml",
+    "configs/runners.yaml",
+    "perf-changelog.yaml",
+    "configs/policy.yaml",
+)
+
+_CONFIG = """\
+{key}:
+  image: lmsysorg/sglang:v0.5.16-cu129
+  model: deepseek-ai/DeepSeek-R1-0528
+  model-prefix: dsr1
+  precision: fp8
+  framework: sglang
+  runner: {runner}
+  multinode: false
+  scenarios:
+    fixed-seq-len:
+      - isl: 1024
+        osl: 1024
+        search-space:
+          - {{tp: 8, conc-start: 4, conc-end: {most}}}
+"""
+
+_RUNNERS = """\
+labels:
+  h200: [h200-cw_00, h200-cw_01]
+  b200: [b200-nb_00]
+  mi300x: [mi300x-amd_00]
+  cluster:h200-cw: [h200-cw_00, h200-cw_01]
+  cluster:b200-nb: [b200-nb_00]
+  cluster:mi300x-amd: [mi300x-amd_00]
+clusters:
+  h200-cw: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
+  b200-nb: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
+  mi300x-amd: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
+"""
+
+_WORKFLOW = """\
+name: run-sweep
+on: [pull_request]
+permissions: {}
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    timeout-minutes: 5
+    steps:
+      - run: "true"
+"""
+
+
+def _entry(key: str, words: str, link: str) -> str:
+    return f'- config-keys:\n    - {key}\n  description:\n    - "{words}"\n  pr-link: {link}\n'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What `infx hub serve` says about a pull request: its number and what is the matter with it."""
+
+    number: int
+    words: str
+
+
+def seed(hub: Hub) -> Sequence[Sample]:
+    """Fill an empty hub. Numbers, names and words are the same every time."""
+    for login, role in {"mia": "admin", "cody": "write", "amy": "write", "noor": "write"}.items():
+        hub.account(login, role=role)
+    link = f"{hub.web}/{hub.repository}/pull"
+    nvidia = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64)
+    first = _entry("dsr1-fp8-h200-sglang", "Measure DeepSeek-R1 on H200 with SGLang.", f"{link}/1")
+    amd = _CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64)
+    files = {NVIDIA: nvidia, AMD: amd, RUNNERS: _RUNNERS, CHANGELOG: first}
+    files |= {
+        POLICY: f"repository: {hub.repository}\n",
+        ".github/workflows/run-sweep.yml": _WORKFLOW,
+        ".github/CODEOWNERS": "* @mia\nconfigs/nvidia-master.yaml @noor\nconfigs/amd-master.yaml @amy\n",
+    }
+    hub.push(hub.branch, files, "Measure DeepSeek-R1 on H200 and MI300X", by="mia")
+    hub.state.ids["number"] = 10
+
+    def append(
+        branch: str, by: str, title: str, most: int, pr_link: str, base: str, labels: Sequence[str]
+    ) -> int:
+        wider = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=most)
+        changes = {NVIDIA: wider, CHANGELOG: f"{base}\n{_entry('dsr1-fp8-h200-sglang', title, pr_link)}"}
+        hub.push(branch, changes, title, by=by)
+        return hub.open_pull(branch, title=title, by=by, labels=labels).number
+
+    one, two, *_ = default_policy().labels.primary
+    late = append("late", "cody", "Measure up to concurrency 512.", 512, "XXX", first, [one])
+    second = f"{first}\n{_entry('dsr1-fp8-mi300x-sglang', 'Measure DeepSeek-R1 on MI300X.', f'{link}/2')}"
+    hub.push(hub.branch, {CHANGELOG: second}, "Record the MI300X entry", by="mia")
+    ready = append("ready", "cody", "Measure up to concurrency 128.", 128, "XXX", second, [])
+    both = append("both-labels", "amy", "Measure up to concurrency 256.", 256, "XXX", second, [one, two])
+    typo = append("typo", "noor", "Measure up to concurrency 32.", 32, "TBD", second, [one])
+    return [
+        Sample(number=late, words="conflicts with the base branch, in the changelog"),
+        Sample(number=ready, words="is ready and has no label yet"),
+        Sample(number=both, words="has two labels that each start a sweep"),
+        Sample(number=typo, words="has a link in its changelog entry that nobody understands"),
+    ]

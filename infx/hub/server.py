@@ -1,0 +1,71 @@
+"""The hub's HTTP side: bytes in, bytes out, one thread for each connection."""
+
+from __future__ import annotations
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from infx.hub.handling import Incoming, handle
+from infx.hub.router import Answer
+
+if TYPE_CHECKING:
+    from infx.hub.hub import Hub
+
+
+class HubServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, hub: Hub, port: int) -> None:
+        self.hub = hub
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is nobody's mistake; anything else is kept for whoever asks."""
+        error = sys.exc_info()[1]
+        if error is not None and not isinstance(error, ConnectionError):
+            self.hub.errors.append(error)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: HubServer
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """The hub keeps its own log."""
+
+    def _serve(self) -> None:
+        parts = urlsplit(self.path)
+        incoming = Incoming(
+            method=self.command,
+            path=parts.path,
+            query=dict(parse_qsl(parts.query, keep_blank_values=True)),
+            raw=self.rfile.read(int(self.headers.get("Content-Length") or 0)),
+            headers={name.lower(): value for name, value in self.headers.items()},
+        )
+        answer = handle(self.server.hub, incoming)
+        if answer is None:
+            self.close_connection = True
+        else:
+            self._send(answer)
+
+    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve  # noqa: N815 - the base class's names
+
+    def _send(self, answer: Answer) -> None:
+        if answer.raw is not None:
+            data, kind = answer.raw, "application/zip"
+        else:
+            data = b"" if answer.data is None else json.dumps(answer.data).encode()
+            kind = "application/json; charset=utf-8"
+        about = {} if answer.status == 204 else {"Content-Type": kind, "Content-Length": str(len(data))}
+        self.send_response_only(answer.status)
+        for name, value in {**about, **answer.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()

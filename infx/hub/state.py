@@ -1,0 +1,198 @@
+"""What the hub remembers beside its git repository: plain values that can be copied and put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from infx.model import CommentKind, UserType
+
+
+@dataclass(kw_only=True)
+class Account:
+    id: int
+    login: str
+    type: UserType = UserType.USER
+    role: str = "none"  # none, read, triage, write, maintain, admin, or a custom role
+    custom_base: str | None = None  # of a custom role: the one of the five that it extends
+
+    @property
+    def permission(self) -> str:
+        """What GitHub's `permission` field says: maintain shows as write, triage as read."""
+        role = self.custom_base or self.role
+        return {"maintain": "write", "triage": "read"}.get(role, role)
+
+
+@dataclass(kw_only=True)
+class Label:
+    id: int
+    name: str
+
+
+@dataclass(kw_only=True)
+class Pull:
+    id: int
+    number: int
+    title: str
+    body: str | None
+    author: str | None  # None: the account was deleted
+    head_ref: str
+    head_owner: str
+    head_repository: str | None  # None: the fork was deleted
+    head_sha: str
+    base_ref: str
+    base_sha: str
+    created_at: str
+    updated_at: str
+    draft: bool = False
+    labels: list[Label] = field(default_factory=list)
+    closed_at: str | None = None
+    merged_at: str | None = None
+    merged_by: str | None = None
+    merge_sha: str | None = None  # of the test merge, or of the merge
+    merge_of: tuple[str, str] | None = None  # base and head that the test merge was made from
+    mergeable: bool | None = None
+    unknown_reads: int = 0  # how many more times `mergeable` is answered with null
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_at is None
+
+
+@dataclass(kw_only=True)
+class Reaction:
+    id: int
+    content: str
+    author: str
+    created_at: str
+
+
+@dataclass(kw_only=True)
+class Comment:
+    """Of any of the three kinds; each kind has ids of its own."""
+
+    id: int
+    kind: CommentKind
+    pull: int
+    author: str | None
+    body: str | None
+    created_at: str
+    updated_at: str
+    commit_sha: str | None = None
+    path: str | None = None
+    line: int | None = None
+    state: str | None = None  # reviews
+    reactions: list[Reaction] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class TimelineEntry:
+    """event: labeled, unlabeled, closed, reopened, merged, ready_for_review, converted_to_draft, …"""
+
+    id: int
+    pull: int
+    event: str
+    actor: str | None
+    created_at: str
+    label: str | None = None
+
+
+@dataclass(kw_only=True)
+class Status:
+    id: int
+    sha: str
+    context: str
+    state: str
+    description: str | None
+    target_url: str | None
+    creator: str
+    created_at: str
+
+
+@dataclass(kw_only=True)
+class Check:
+    id: int
+    sha: str
+    name: str
+    status: str
+    conclusion: str | None
+    app: str
+    started_at: str
+    completed_at: str | None = None
+
+
+@dataclass(kw_only=True)
+class Run:
+    id: int
+    workflow: str  # file name
+    number: int
+    attempt: int
+    event: str
+    status: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: str
+    actor: str
+    triggering_actor: str
+    title: str
+    pulls: list[int]
+    created_at: str
+    updated_at: str
+    inputs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Job:
+    id: int
+    run: int
+    attempt: int
+    name: str
+    status: str
+    conclusion: str | None
+    runner: str | None
+    created_at: str
+    started_at: str | None = None
+    completed_at: str | None = None
+
+
+@dataclass(kw_only=True)
+class Artifact:
+    id: int
+    run: int
+    name: str
+    data: bytes
+    created_at: str
+    expired: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What GitHub would send to a workflow.
+
+    starts_runs: False for what a workflow token did, because such an event starts nothing (dispatches do).
+    """
+
+    name: str
+    action: str | None
+    sender: str
+    payload: dict[str, Any]
+    starts_runs: bool
+
+
+@dataclass(kw_only=True)
+class State:
+    accounts: dict[str, Account] = field(default_factory=dict)  # by login in lower case
+    labels: dict[str, Label] = field(default_factory=dict)  # by name in lower case
+    pulls: dict[int, Pull] = field(default_factory=dict)
+    comments: dict[tuple[CommentKind, int], Comment] = field(default_factory=dict)
+    timeline: list[TimelineEntry] = field(default_factory=list)
+    statuses: list[Status] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    workflows: list[str] = field(default_factory=list)
+    runs: dict[int, Run] = field(default_factory=dict)
+    jobs: dict[int, Job] = field(default_factory=dict)
+    artifacts: dict[int, Artifact] = field(default_factory=dict)
+    teams: dict[str, set[str]] = field(default_factory=dict)  # `org/team` → logins
+    events: list[Event] = field(default_factory=list)
+    ids: dict[str, int] = field(default_factory=dict)

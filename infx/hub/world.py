@@ -1,0 +1,131 @@
+"""The ground that the hub's actions stand on: state, git, clock, accounts, ids and events."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from infx.hub.git import BareRepository
+from infx.hub.state import Account, Event, Label, Pull, State
+from infx.model import UserType
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_W = TypeVar("_W", bound="World")
+
+WORKFLOW_LOGIN = "github-actions[bot]"
+
+
+def locked(method: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenate[_W, _P], _R]:
+    """One change at a time, whether it comes by HTTP or from Python."""
+
+    @functools.wraps(method)
+    def wrapper(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with self.lock:
+            return method(self, *args, **kwargs)
+
+    return wrapper
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class World:
+    """repository: `owner/name`. folder: for the bare git repository. clock: returns aware times."""
+
+    def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
+        self.lock = threading.RLock()
+        self.repository = repository
+        self.branch = branch
+        self.git = BareRepository(folder, branch)
+        self.state = State()
+        self.clock = clock
+        self.api = "http://127.0.0.1"  # replaced by the address of the server
+        self.web = "https://github.com"
+        self.listeners: list[Callable[[Event], None]] = []
+        self.actor_is_workflow = False  # set by the server while a workflow token's request is handled
+        self.account(WORKFLOW_LOGIN, type=UserType.BOT)
+        self.account(repository.split("/", maxsplit=1)[0], type=UserType.ORGANIZATION)
+
+    def now(self) -> str:
+        return self.clock().astimezone(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+    def seconds(self) -> int:
+        return int(self.clock().timestamp())
+
+    def next_id(self, kind: str, first: int = 1) -> int:
+        """Ids of one kind count up from `first`."""
+        value = self.state.ids.get(kind, first - 1) + 1
+        self.state.ids[kind] = value
+        return value
+
+    @locked
+    def account(
+        self,
+        login: str,
+        *,
+        role: str | None = None,
+        type: UserType | None = None,  # noqa: A002 - GitHub's own word
+        custom_base: str | None = None,
+    ) -> Account:
+        """The account of that login, made when it is new; role, type and custom_base change it."""
+        known = self.state.accounts.get(login.lower())
+        if known is None:
+            guess = UserType.BOT if login.endswith("[bot]") else UserType.USER
+            known = Account(id=self.next_id("account", 1001), login=login, type=guess)
+            self.state.accounts[login.lower()] = known
+        known.role = known.role if role is None else role
+        known.type = known.type if type is None else type
+        known.custom_base = known.custom_base if custom_base is None else custom_base
+        return known
+
+    def base_of(self, pull: Pull) -> str:
+        """What a pull request is compared with: the base's tip, after the merge the base as it was."""
+        tip = self.git.resolve(f"refs/heads/{pull.base_ref}")
+        return pull.base_sha if pull.merged_at or tip is None else tip
+
+    def association(self, login: str | None) -> str:
+        account = self.state.accounts.get((login or "").lower())
+        if account is None or account.type is not UserType.USER:
+            return "NONE"
+        if account.permission in {"write", "admin"}:
+            return "MEMBER"
+        pulls = self.state.pulls.values()
+        return "CONTRIBUTOR" if any(p.author == login and p.merged_at for p in pulls) else "NONE"
+
+    @locked
+    def label_named(self, name: str) -> Label:
+        """Labels come into being when they are used, and keep the spelling they were made with."""
+        known = self.state.labels.get(name.lower())
+        if known is None:
+            known = Label(id=self.next_id("label", 7001), name=name)
+            self.state.labels[name.lower()] = known
+        return known
+
+    def emit(
+        self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
+    ) -> None:
+        """Record an event and tell the listeners. starts: it starts runs even when a workflow token made it."""
+        from infx.hub import render
+
+        whole = {
+            **({"action": action} if action else {}),
+            **payload,
+            "repository": render.repository(self, self.repository),
+            "sender": render.account(self, sender),
+        }
+        event = Event(
+            name=name,
+            action=action,
+            sender=sender,
+            payload=whole,
+            starts_runs=starts or not self.actor_is_workflow,
+        )
+        self.state.events.append(event)
+        for listener in self.listeners:
+            listener(event)

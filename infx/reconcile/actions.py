@@ -1,0 +1,118 @@
+"""The difference between what should be and what is: a list of values, each of them one write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from infx.comments.status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateComment:
+    pull: int
+    key: str
+    body: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: create the {self.key} comment ({len(self.body)} characters)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateComment:
+    pull: int
+    key: str
+    id: int
+    body: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: update the {self.key} comment {self.id} ({len(self.body)} characters)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteComment:
+    pull: int
+    key: str
+    id: int
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: delete the {self.key} comment {self.id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetStatus:
+    pull: int
+    sha: str
+    status: Status
+
+    def __str__(self) -> str:
+        status = self.status
+        return (
+            f"PR {self.pull}: set {status.context} on {self.sha[:12]} to {status.state}: {status.description}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelRun:
+    """why: a clause."""
+
+    pull: int
+    run_id: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: cancel run {self.run_id}, because {self.why}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushCommit:
+    """Push a commit with other bytes for the changelog; refused unless the branch is at the first parent."""
+
+    pull: int
+    branch: str
+    changelog: bytes
+    parents: tuple[str, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: push {self.message.splitlines()[0]!r} to {self.branch}"
+
+
+CommentAction = CreateComment | UpdateComment | DeleteComment
+Action = CommentAction | SetStatus | CancelRun | PushCommit
+
+
+def render_json(action: Action) -> dict[str, Any]:
+    """For --format json; bytes of a file are left out."""
+    shown: dict[str, Any] = {"action": _NAMES[type(action)], "pull": action.pull}
+    match action:
+        case CreateComment():
+            shown |= {"comment": action.key, "body": action.body}
+        case UpdateComment():
+            shown |= {"comment": action.key, "id": action.id, "body": action.body}
+        case DeleteComment():
+            shown |= {"comment": action.key, "id": action.id}
+        case SetStatus():
+            status = action.status
+            shown |= {
+                "sha": action.sha,
+                "context": status.context,
+                "state": status.state.value,
+                "description": status.description,
+                "target-url": status.target_url,
+            }
+        case CancelRun():
+            shown |= {"run": action.run_id, "why": action.why}
+        case PushCommit():
+            shown |= {"branch": action.branch, "parents": list(action.parents), "message": action.message}
+    return shown
+
+
+_NAMES: dict[type, str] = {
+    CreateComment: "create-comment",
+    UpdateComment: "update-comment",
+    DeleteComment: "delete-comment",
+    SetStatus: "set-status",
+    CancelRun: "cancel-run",
+    PushCommit: "push-commit",
+}

@@ -1,0 +1,68 @@
+"""Which pull requests to look at, for a handful of requests whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
+
+from infx.model import PullSummary, Run
+from infx.policy.model import Policy
+from infx.policy.paths import concerns
+from infx.reconcile.ports import Clone
+
+NEWEST_RUNS = 100
+
+
+class Lister(Protocol):
+    def pulls(
+        self, *, state: str = "open", base: str | None = None, updated_since: datetime | None = None
+    ) -> list[PullSummary]: ...
+    def runs(self, *, workflow: str | None = None, newest: int | None = None) -> list[Run]: ...
+
+
+def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
+    return lister.pulls(state="open", base=policy.base_branch)
+
+
+def list_recent(lister: Lister, policy: Policy, since: datetime) -> list[int]:
+    """Numbers of those touched since then, closed ones included, and of those with a sweep that goes on or ended
+    since then; the last touched first.
+
+    That a run finished does not touch its pull request, hence the second list.
+    """
+    touched = lister.pulls(state="all", base=policy.base_branch, updated_since=since)
+    workflow = policy.sweep.workflow.rpartition("/")[2]
+    runs = [
+        run
+        for run in lister.runs(workflow=workflow, newest=NEWEST_RUNS)
+        if not run.is_completed or run.updated_at >= since
+    ]
+    numbers = [pull.number for pull in touched] + [number for run in runs for number in run.pull_numbers]
+    nameless = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
+    if any(not any(_is_of(run, pull) for pull in touched) for run in nameless):
+        is_open = list_open(lister, policy)
+        numbers += [pull.number for pull in is_open if any(_is_of(run, pull) for run in nameless)]
+    return list(dict.fromkeys(numbers))
+
+
+def _is_of(run: Run, pull: PullSummary) -> bool:
+    same = (run.head_repository or "").lower() == (pull.head_repository or "").lower()
+    return run.head_branch == pull.head_ref and same
+
+
+def select_moved(
+    pulls: Iterable[PullSummary], clone: Clone, policy: Policy, before: str, after: str
+) -> list[int]:
+    """After a push to the base branch: those that touch benchmarks and for which the push made a difference, a new
+    conflict, another one, or none any more. Asks git alone.
+    """
+    return [pull.number for pull in pulls if _has_moved(pull.head_sha, clone, policy, before, after)]
+
+
+def _has_moved(head: str, clone: Clone, policy: Policy, before: str, after: str) -> bool:
+    if not clone.has_commit(head):
+        return True  # pushed to since it was fetched
+    if not concerns(policy, clone.changed_paths(clone.merge_base(after, head), head)):
+        return False
+    return clone.test_merge(before, head).conflicts != clone.test_merge(after, head).conflicts

@@ -1,0 +1,145 @@
+"""From facts to what should be, and from both to the writes that are missing. Pure: the same facts, the same list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infx.comments.greeting import make_greeting, make_links
+from infx.comments.notices import Ground, find_causes, make_notices
+from infx.comments.progress import Sweep
+from infx.comments.status import Status, make_status
+from infx.comments.sticky import Create, Delete, Sticky, Update, plan_edits
+from infx.comments.visualizer import make_visualizer
+from infx.model import Comment
+from infx.policy.decide import decide
+from infx.policy.decision import Decision, Reason
+from infx.policy.model import Policy
+from infx.policy.paths import concerns
+from infx.reconcile.actions import (
+    Action,
+    CancelRun,
+    CommentAction,
+    CreateComment,
+    DeleteComment,
+    PushCommit,
+    SetStatus,
+    UpdateComment,
+)
+from infx.reconcile.facts import Facts, Place
+
+# On these grounds a sweep that runs has lost its purpose. A conflict is judged apart.
+_ORPHANING = {
+    Reason.CLOSED,
+    Reason.CONFLICTING_LABELS,
+    Reason.NO_PRIMARY_LABEL,
+    Reason.DRAFT,
+    Reason.APPROVAL_STALE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desired:
+    """comments: those that should be, and with no text those that should not. cancel: runs and why."""
+
+    comments: tuple[Sticky, ...] = ()
+    status: Status | None = None
+    cancel: tuple[tuple[int, str], ...] = ()
+    push: PushCommit | None = None
+
+
+def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False) -> Desired:
+    """can_push: whether a token is there whose pushes start workflows."""
+    decision = decide(facts.gate, policy)
+    if decision.reason is Reason.OTHER_BASE:
+        return Desired()
+    return Desired(
+        comments=_comments(facts, policy, place, decision),
+        status=_status(facts, policy, decision) if facts.pull.is_open else None,
+        cancel=tuple((sweep.run.id, decision.words) for sweep in _orphans(facts, policy, decision)),
+        push=_push(facts, policy, decision) if can_push else None,
+    )
+
+
+def plan_actions(desired: Desired, facts: Facts, policy: Policy) -> tuple[Action, ...]:
+    """In the order in which they are applied: what saves GPU time first, then what people read."""
+    number = facts.pull.number
+    actions: list[Action] = [CancelRun(pull=number, run_id=run_id, why=why) for run_id, why in desired.cancel]
+    if desired.push:
+        actions.append(desired.push)
+    actions += plan_comments(desired.comments, number, facts.comments, policy)
+    if (status := desired.status) and not status.is_there(facts.statuses, policy.identities):
+        actions.append(SetStatus(pull=number, sha=facts.pull.head_sha, status=status))
+    return tuple(actions)
+
+
+def plan_comments(
+    stickies: Sequence[Sticky], number: int, comments: Sequence[Comment], policy: Policy
+) -> list[CommentAction]:
+    """number: of the pull request, whose conversation `comments` is."""
+    limit = policy.limits.comment_characters
+    actions: list[CommentAction] = []
+    for sticky in stickies:
+        for edit in plan_edits(sticky, comments, policy.identities, limit):
+            match edit:
+                case Create(body=body):
+                    actions.append(CreateComment(pull=number, key=sticky.key, body=body))
+                case Update(id=comment_id, body=body):
+                    actions.append(UpdateComment(pull=number, key=sticky.key, id=comment_id, body=body))
+                case Delete(id=comment_id):
+                    actions.append(DeleteComment(pull=number, key=sticky.key, id=comment_id))
+    return actions
+
+
+def _comments(facts: Facts, policy: Policy, place: Place, decision: Decision) -> tuple[Sticky, ...]:
+    found: list[Sticky] = []
+    paths = facts.changes.paths
+    if facts.pull.is_open and (paths is None or concerns(policy, paths)):
+        links = make_links(policy, place.repository, place.server)
+        found.append(make_greeting(policy, links, policy.comments.greeting.phrase))
+    if visualizer := make_visualizer(policy, facts.sweeps):
+        found.append(visualizer)
+    problems = facts.changes.problems
+    causes = find_causes(decision, problems, is_open=facts.pull.is_open)
+    ground = Ground(policy=policy, facts=facts.gate, problems=problems, clone_url=place.url)
+    return (*found, *make_notices(ground, causes))
+
+
+def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
+    return make_status(
+        policy,
+        decision,
+        facts.sweep,
+        facts.changes.problems,
+        touched=facts.gate.changelog.touched,
+        entries=facts.changes.entries,
+    )
+
+
+def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
+    """Sweeps that go on although no event could stop them: GitHub starts no run for a pull request that conflicts."""
+    reasons = {decision.reason, *decision.also}
+    only_changelog = set(facts.gate.conflicts) == {policy.changelog}
+    lost = _ORPHANING & reasons or (Reason.MERGE_CONFLICT in reasons and not only_changelog)
+    return [sweep for sweep in facts.sweeps if sweep.swept and not sweep.run.is_completed] if lost else []
+
+
+def _push(facts: Facts, policy: Policy, decision: Decision) -> PushCommit | None:
+    """Only into a branch of this repository, and only if something waits for it."""
+    pull, found = facts.pull, facts.resolution
+    if found is None or pull.is_fork or facts.groups or not pull.is_open:
+        return None
+    reasons = {decision.reason, *decision.also}
+    conflicts = set(facts.gate.conflicts) == {policy.changelog}
+    wants_sweep = Reason.NO_PRIMARY_LABEL not in reasons and facts.sweep is None
+    if not (conflicts and (wants_sweep or facts.signed_off)):
+        return None
+    subject = f"Merge {policy.base_branch}, keeping its changelog first"
+    marker = f" {policy.sweep.skip_marker}" if facts.sweep is not None else ""
+    return PushCommit(
+        pull=pull.number,
+        branch=pull.head_ref,
+        changelog=found.changelog,
+        parents=found.parents,
+        message=subject + marker,
+    )

@@ -1,0 +1,252 @@
+"""The facts of one pull request, for at most six reads and the further pages of long lists.
+
+With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
+whether an earlier run has results, for instance, stands in one list of the whole repository.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import ParamSpec, TypeVar
+
+from infx.comments.progress import Sweep, read_sweep
+from infx.comments.sticky import is_ours
+from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run, StatusState
+from infx.policy.event import Event, EventName
+from infx.policy.facts import Approval, Changelog, SweepRun, read_labels
+from infx.policy.facts import Facts as GateFacts
+from infx.policy.model import Policy
+from infx.reconcile.changes import Branch, find_current, read_branch
+from infx.reconcile.facts import Changes, Facts
+from infx.reconcile.ports import Clone, Reader
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+MAX_READS = 6
+MAX_FILES = 3000  # GitHub lists no more
+NEWEST_RUNS = 50
+
+
+@dataclass
+class Results:
+    """Which runs of the repository left results behind: one list, shared by all pull requests of a command."""
+
+    reader: Reader
+    name: str
+    _since: datetime | None = None
+    _runs: frozenset[int] = frozenset()
+
+    def knows(self, since: datetime) -> bool:
+        return self._since is not None and self._since <= since
+
+    def runs(self, since: datetime) -> frozenset[int]:
+        if not self.knows(since):
+            found = self.reader.named_artifacts(self.name, since=since)
+            self._runs = frozenset(artifact.run_id for artifact in found if not artifact.expired)
+            self._since = since
+        return self._runs
+
+
+@dataclass
+class Gatherer:
+    """clone, base_sha: a clone that holds the heads of the pull requests, and the base branch's tip in it."""
+
+    reader: Reader
+    policy: Policy
+    clone: Clone | None = None
+    base_sha: str | None = None
+    results: Results = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.results = Results(self.reader, self.policy.comments.visualizer.results)
+
+    def gather(self, number: int) -> Facts:
+        return _Reading(self, self.reader.pull(number)).facts()
+
+
+@dataclass
+class _Reading:
+    """One pull request; `left` counts down the reads that may still be spent on it."""
+
+    by: Gatherer
+    pull: PullRequest
+    left: int = MAX_READS - 1
+
+    @property
+    def reader(self) -> Reader:
+        return self.by.reader
+
+    @property
+    def policy(self) -> Policy:
+        return self.by.policy
+
+    def facts(self) -> Facts:
+        pull = self.pull
+        branch = self._branch()
+        comments = self._spend(self.reader.issue_comments, pull.number)
+        statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
+        runs = self._runs()
+        approval = self._approval(statuses, comments)
+        dispatched = self._dispatched(approval)
+        current = self._current(runs)
+        standing = [run for run in runs if run.head_sha in current] + dispatched
+        sweeps = self._sweeps(
+            sorted({run.id: run for run in [*runs, *dispatched]}.values(), key=_newest), standing
+        )
+        gate = GateFacts(
+            event=Event(name=EventName.ASKED, pull=pull.number),
+            pull=replace(pull, mergeable=not branch.conflicts) if self.by.clone and pull.is_open else pull,
+            head_message=branch.message,
+            changelog=self._changelog(branch.changes),
+            runs=tuple(_as_gate_sees(sweep) for sweep in sweeps if sweep.run in standing),
+            approval=approval,
+            label_actor=self._label_actor(sweeps, standing),
+            conflicts=branch.conflicts,
+        )
+        return Facts(
+            gate=gate,
+            pull=pull,
+            changes=branch.changes,
+            comments=tuple(comments),
+            statuses=tuple(statuses),
+            sweeps=tuple(sweeps),
+            current=current,
+            dispatched=tuple(run.id for run in dispatched),
+        )
+
+    def _spend(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        self.left -= 1
+        return read(*args, **kwargs)
+
+    def _branch(self) -> Branch:
+        """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""
+        if not self.pull.is_open:
+            return Branch(changes=Changes(), conflicts=(), message="")
+        if self.by.clone and self.by.base_sha:
+            return read_branch(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha)
+        if self.pull.changed_files > MAX_FILES:
+            return Branch(changes=Changes(), conflicts=(), message="")
+        files = self._spend(self.reader.files, self.pull)
+        paths = tuple(path for file in files for path in file.paths)
+        return Branch(changes=Changes(paths=paths), conflicts=(), message="")
+
+    def _changelog(self, changes: Changes) -> Changelog:
+        touched = None if changes.paths is None else self.policy.changelog in changes.paths
+        return Changelog(touched=touched, problems=tuple(str(problem) for problem in changes.problems))
+
+    def _runs(self) -> list[Run]:
+        """Runs of the sweep workflow for this branch, newest first; a branch of the same name elsewhere is not it."""
+        pull = self.pull
+        found = self._spend(
+            self.reader.runs,
+            workflow=self.policy.sweep.workflow.rpartition("/")[2],
+            event="pull_request",
+            branch=pull.head_ref,
+            newest=NEWEST_RUNS,
+        )
+        return [run for run in found if _same_name(run.head_repository, pull.head_repository)]
+
+    def _current(self, runs: Sequence[Run]) -> tuple[str, ...]:
+        if not (self.by.clone and self.by.base_sha and self.pull.is_open):
+            return (self.pull.head_sha,)
+        shas = [run.head_sha for run in runs]
+        return find_current(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha, shas)
+
+    def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
+        """A fork's approval: the status on its head, else on the revision that an approving comment last named."""
+        if not (self.pull.is_fork and self.pull.is_open):
+            return None
+        if found := pick_approval(self.pull.head_sha, statuses, self.policy):
+            return found
+        named = find_approved(comments, self.policy.sweep.approve_command)
+        if named is None or named == self.pull.head_sha or not self.left:
+            return None
+        return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
+
+    def _dispatched(self, approval: Approval | None) -> list[Run]:
+        """The run that the approval of the head started."""
+        if approval is None or approval.sha != self.pull.head_sha or not self.left:
+            return []
+        found = re.search(r"/actions/runs/([0-9]+)", approval.url)
+        return [self._spend(self.reader.run, int(found[1]))] if found else []
+
+    def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
+        """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the
+        newest for the head that is a sweep.
+        """
+        with_results = self._with_results(runs)
+        seen: dict[int, Sweep] = {}
+        for run in _by_interest(runs, standing, with_results):
+            if not self.left or (run.is_completed and any(s.swept for s in seen.values())):
+                break
+            jobs = self._spend(self.reader.jobs, run.id)
+            seen[run.id] = read_sweep(run, jobs, self.policy.sweep.job, has_results=run.id in with_results)
+        return [
+            seen.get(run.id)
+            or Sweep(run=run, has_results=run.id in with_results, swept=run.id in with_results or None)
+            for run in runs
+        ]
+
+    def _with_results(self, runs: Sequence[Run]) -> frozenset[int]:
+        """Asked only if there is an earlier run; the newest one's jobs tell by themselves."""
+        if len(runs) < 2:
+            return frozenset()
+        since = min(run.created_at for run in runs)
+        if not self.by.results.knows(since):
+            self.left -= 1
+        return self.by.results.runs(since)
+
+    def _label_actor(self, sweeps: Sequence[Sweep], standing: Sequence[Run]) -> str | None:
+        """Who put the primary label on; asked only where it has started nothing."""
+        on = {name.lower() for name in read_labels(self.pull.labels, self.policy.labels).primary_names}
+        started = any(sweep.swept is not False for sweep in sweeps if sweep.run in standing)
+        if started or not (on and self.left and self.pull.is_open):
+            return None
+        events = self._spend(self.reader.label_events, self.pull.number)
+        found = (event for event in reversed(events) if event.added and event.label.lower() in on)
+        return next((event.actor.login for event in found), None)
+
+
+def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
+    """A commit's approval, if one of our identities gave it: anybody with write access can set a status."""
+    for status in statuses:
+        if status.context == policy.sweep.contexts.approval:
+            is_given = status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities)
+            return Approval(sha=sha, url=status.target_url) if is_given else None
+    return None
+
+
+def find_approved(comments: Sequence[Comment], command: str) -> str | None:
+    """The commit that the newest approving comment names. Whether it was allowed to, its status tells."""
+    pattern = re.compile(rf"^{re.escape(command)} ([0-9a-f]{{40}})\s*$", re.MULTILINE)
+    named = [found[1] for comment in comments if (found := pattern.search(comment.body))]
+    return named[-1] if named else None
+
+
+def _by_interest(runs: Sequence[Run], standing: Sequence[Run], with_results: frozenset[int]) -> list[Run]:
+    """First what still goes on; then, of the head's, those that surely did something; each group newest first."""
+    going = [run for run in runs if not run.is_completed]
+    done = [run for run in standing if run.is_completed]
+    sure = [run for run in done if run.id in with_results or run.conclusion is not Conclusion.SUCCESS]
+    return [
+        *going,
+        *sorted(sure, key=_newest),
+        *sorted((run for run in done if run not in sure), key=_newest),
+    ]
+
+
+def _newest(run: Run) -> int:
+    return -run.id
+
+
+def _same_name(one: str | None, other: str | None) -> bool:
+    return (one or "").lower() == (other or "").lower()
+
+
+def _as_gate_sees(sweep: Sweep) -> SweepRun:
+    run = sweep.run
+    return SweepRun(id=run.id, url=run.url, conclusion=run.conclusion, swept=sweep.swept)

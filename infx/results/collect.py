@@ -1,0 +1,203 @@
+"""A plan set against what its jobs uploaded: which rows are there, which are missing, which failed, and why.
+
+A good row is published whatever happens to its neighbours; a bad one is named with its fault and kept apart.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from infx.errors import Problem
+from infx.matrix.jobs import Job
+from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
+from infx.results.evals import EvalRow, read_eval_rows, render_eval
+from infx.results.row import ResultRow, RowFaultError, find_mismatches, parse_row
+
+THROUGHPUT, AGENTIC, EVAL = "bmk_", "bmk_agentic_", "eval_"
+
+
+class State(StrEnum):
+    """present: everything the row was to bring is there. failed: it brought something else, or less."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A result that is published, with the file it came from and its JSON as the script wrote it."""
+
+    id: str
+    row: ResultRow
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """A file, or a row in it, that is not published. faults: clauses."""
+
+    artifact: str
+    path: str
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How one job of the plan fared. faults: clauses, empty if it is present."""
+
+    job: Job
+    state: State
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """unexpected: artifacts of no job of the plan; their contents were not looked at."""
+
+    points: tuple[Point, ...]
+    evals: tuple[tuple[str, EvalRow], ...]
+    rejected: tuple[Rejected, ...]
+    coverage: tuple[Coverage, ...]
+    unexpected: tuple[str, ...]
+
+    def of_state(self, state: State) -> tuple[Coverage, ...]:
+        return tuple(item for item in self.coverage if item.state is state)
+
+
+def artifact_name(job: Job) -> str:
+    """Where a job's results are uploaded: the one artifact that makes its row present."""
+    if job.row.eval_only:
+        return EVAL + job.result_name
+    return (AGENTIC if job.row.recipe.is_agentic else THROUGHPUT) + job.result_name
+
+
+def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact]) -> Collection:
+    by_name = {artifact.name: artifact for artifact in artifacts}
+    found = [_collect_job(job, by_name.get(artifact_name(job))) for job in jobs]
+    expected = {artifact_name(job) for job in jobs}
+    return Collection(
+        points=tuple(point for part in found for point in part.points),
+        evals=tuple(row for part in found for row in part.evals),
+        rejected=tuple(rejected for part in found for rejected in part.rejected),
+        coverage=tuple(part.coverage for part in found),
+        unexpected=tuple(sorted(name for name in by_name if name not in expected)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    coverage: Coverage
+    points: tuple[Point, ...] = ()
+    evals: tuple[tuple[str, EvalRow], ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+def _collect_job(job: Job, artifact: ReadArtifact | None) -> _Part:
+    if artifact is None:
+        return _Part(coverage=Coverage(job=job, state=State.MISSING))
+    if artifact.fault is not None:
+        rejected = Rejected(artifact=artifact.name, path="", faults=(artifact.fault,))
+        return _Part(
+            coverage=Coverage(job=job, state=State.FAILED, faults=(artifact.fault,)), rejected=(rejected,)
+        )
+    return _collect_evals(job, artifact) if job.row.eval_only else _collect_points(job, artifact)
+
+
+def _collect_points(job: Job, artifact: ReadArtifact) -> _Part:
+    points, rejected = [], []
+    for file in artifact.files:
+        try:
+            points.append(_read_point(job, file))
+        except RowFaultError as error:
+            rejected.append(Rejected(artifact=artifact.name, path=file.path, faults=tuple(error.faults)))
+    counts = Counter(point.row.conc for point in points)
+    twice = {conc for conc, count in counts.items() if count > 1}
+    if twice:
+        rejected += [_repeated(artifact.name, conc) for conc in sorted(twice)]
+        points = [point for point in points if point.row.conc not in twice]
+    faults = [fault for item in rejected for fault in item.faults]
+    if absent := [conc for conc in job.row.conc if conc not in counts]:
+        faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
+    faults += [f"too many requests failed at concurrency {p.row.conc}" for p in points if p.row.has_failed]
+    return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
+
+
+def _repeated(artifact: str, conc: int) -> Rejected:
+    return Rejected(
+        artifact=artifact, path="", faults=(f"several results for concurrency {conc}; which one counts?",)
+    )
+
+
+def _read_point(job: Job, file: ArtifactFile) -> Point:
+    try:
+        values = read_json(file)
+    except JsonFaultError as error:
+        raise RowFaultError([str(error)]) from None
+    row = parse_row(values)
+    if mismatches := find_mismatches(row, job.row):
+        raise RowFaultError(mismatches)
+    return Point(id=job.id, row=row, values=values)
+
+
+def _collect_evals(job: Job, artifact: ReadArtifact) -> _Part:
+    rows, wrong = read_eval_rows(artifact.files)
+    rejected = tuple(Rejected(artifact=artifact.name, path=path, faults=(fault,)) for path, fault in wrong)
+    faults = [fault for _, fault in wrong] + [f"{row.task}: {row.fault}" for row in rows if row.fault]
+    row, concs = job.row, {row.conc for row in rows}
+    wanted = row.conc if row.eval_all_concs else (row.eval_conc,) if row.eval_conc is not None else ()
+    if absent := [conc for conc in wanted if conc not in concs]:
+        faults.append(f"no accuracy result for concurrency {', '.join(map(str, absent))}")
+    return _Part(
+        coverage=_judge(job, faults), evals=tuple((job.id, found) for found in rows), rejected=rejected
+    )
+
+
+def _judge(job: Job, faults: Iterable[str]) -> Coverage:
+    found = tuple(dict.fromkeys(faults))
+    return Coverage(job=job, state=State.FAILED if found else State.PRESENT, faults=found)
+
+
+def list_problems(collection: Collection) -> list[Problem]:
+    """What was rejected, as errors; artifacts that nobody asked for, as one each."""
+    return [
+        Problem(
+            rule="result-rejected",
+            message=f"{'; '.join(item.faults)[:1000]}.",
+            path="/".join(filter(None, (item.artifact, item.path))),
+            hint="It is not published; the rest is.",
+        )
+        for item in collection.rejected
+    ]
+
+
+def render_files(collection: Collection) -> dict[str, str]:
+    """Path below the output folder → text. The folders are the artifacts that a later step uploads."""
+    rejected = [
+        {"artifact": item.artifact, "path": item.path, "faults": list(item.faults)}
+        for item in collection.rejected
+    ]
+    return {
+        "results_bmk/agg_bmk.json": _dump([point.values for point in collection.points]),
+        "eval_results_all/agg_eval_all.json": _dump([render_eval(row) for _, row in collection.evals]),
+        "rejected_rows.json": _dump(rejected),
+        "coverage.json": _dump(_render_coverage(collection)),
+    }
+
+
+def _render_coverage(collection: Collection) -> dict[str, Any]:
+    rows = [
+        {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": list(item.faults)}
+        for item in collection.coverage
+    ]
+    counts = {state.value: len(collection.of_state(state)) for state in State}
+    return {"planned": len(rows), **counts, "unexpected": list(collection.unexpected), "rows": rows}
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,152 @@
+"""The run summary of a sweep: how many rows are there, what failed, what is missing, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from infx.escape import foreign, table_code
+from infx.matrix.jobs import describe_row
+from infx.results.collect import Collection, Coverage, Point, State
+from infx.results.evals import EvalRow
+from infx.results.row import ResultRow
+
+MAX_LINES = 2000  # of one table; the summary's own limit cuts the rest
+
+# Column → metric, and by what it is multiplied: times are shown in ms.
+_COLUMNS = (
+    ("tok/s/GPU", ("tput_per_gpu",), 1),
+    ("out tok/s/GPU", ("output_tput_per_gpu",), 1),
+    ("TTFT ms", ("median_ttft", "p50_ttft"), 1000),
+    ("TPOT ms", ("median_tpot", "p50_tpot"), 1000),
+    ("tok/s/user", ("median_intvty", "p50_intvty"), 1),
+    ("E2E s", ("median_e2el", "p50_e2el"), 1),
+)
+
+
+def render_report(collection: Collection) -> str:
+    """Markdown: counts, failures first, then what is missing, then results."""
+    parts = [
+        _counts(collection),
+        _failures(collection),
+        _missing(collection),
+        _rejected(collection),
+        _points(collection.points),
+        _evals(collection.evals),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _counts(collection: Collection) -> str:
+    total = len(collection.coverage)
+    counts = {state: len(collection.of_state(state)) for state in State}
+    head = (
+        f"## Sweep: {counts[State.PRESENT]} of {total} rows\n\n"
+        f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing, "
+        f"{len(collection.points)} results and {len(collection.evals)} accuracy rows published.\n"
+    )
+    if collection.unexpected:
+        names = ", ".join(table_code(name) for name in collection.unexpected[:20])
+        head += f"\nOf no row of the plan, and not looked at: {names}.\n"
+    return head
+
+
+def _failures(collection: Collection) -> str:
+    return _coverage_table("Failed", collection.of_state(State.FAILED))
+
+
+def _missing(collection: Collection) -> str:
+    return _coverage_table("Missing", collection.of_state(State.MISSING))
+
+
+def _coverage_table(title: str, items: Sequence[Coverage]) -> str:
+    if not items:
+        return ""
+    lines = [f"### {title} ({len(items)})", "", "| id | family | row | why |", "| --- | --- | --- | --- |"]
+    for item in items[:MAX_LINES]:
+        job = item.job
+        why = "; ".join(foreign(fault) for fault in item.faults) or "no artifact: see the job"
+        lines.append(
+            f"| `{job.id}` | {job.family} | {table_code(describe_row(job.row))} | {why.replace('|', '')} |"
+        )
+    return "\n".join([*lines, *_more(items), ""])
+
+
+def _rejected(collection: Collection) -> str:
+    if not collection.rejected:
+        return ""
+    lines = [f"### Rejected ({len(collection.rejected)})", ""]
+    for item in collection.rejected[:100]:
+        where = "/".join(filter(None, (item.artifact, item.path)))
+        lines.append(f"- {table_code(where)}: {foreign('; '.join(item.faults))}")
+    return "\n".join([*lines, *_more(collection.rejected, 100), ""])
+
+
+def _points(points: Sequence[Point]) -> str:
+    if not points:
+        return ""
+    heads = (
+        "id",
+        "model",
+        "hw",
+        "framework",
+        "precision",
+        "isl/osl",
+        "conc",
+        *(name for name, _, _ in _COLUMNS),
+    )
+    lines = [f"### Results ({len(points)})", "", _line(heads), _line(["---"] * len(heads))]
+    ordered = sorted(points, key=lambda point: (_identity(point.row), point.id))
+    for point in ordered[:MAX_LINES]:
+        row = point.row
+        names = [row.infmax_model_prefix, row.hw, row.framework, row.precision]
+        cells = [
+            f"`{point.id}`",
+            *(table_code(name) for name in names),
+            f"{row.isl}/{row.osl}",
+            str(row.conc),
+        ]
+        lines.append(_line([*cells, *(_number(row, names, factor) for _, names, factor in _COLUMNS)]))
+    return "\n".join([*lines, *_more(points), ""])
+
+
+def _identity(row: ResultRow) -> tuple[str | int, ...]:
+    return (row.infmax_model_prefix, row.hw, row.framework, row.isl, row.osl, row.conc)
+
+
+def _number(row: ResultRow, names: Sequence[str], factor: int) -> str:
+    found = next((row.metrics[name] for name in names if name in row.metrics), None)
+    return "" if found is None else f"{found * factor:,.4g}" if abs(found) < 1e12 else f"{found:.3g}"
+
+
+def _evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
+    if not rows:
+        return ""
+    heads = ("id", "task", "conc", "score", "by", "samples", "")
+    lines = [f"### Accuracy ({len(rows)})", "", _line(heads), _line(["---"] * len(heads))]
+    for row_id, row in sorted(rows, key=lambda item: (item[1].fault is None, item[1].task, item[0]))[
+        :MAX_LINES
+    ]:
+        score = "" if row.score is None else f"{row.score:.4f}"
+        fault = foreign(row.fault or "").replace("|", "")
+        lines.append(
+            _line(
+                [
+                    f"`{row_id}`",
+                    table_code(row.task[:200]),
+                    "" if row.conc is None else str(row.conc),
+                    score,
+                    row.score_name or "",
+                    str(row.samples),
+                    fault,
+                ]
+            )
+        )
+    return "\n".join([*lines, *_more(rows), ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _more(items: Sequence[object], shown: int = MAX_LINES) -> list[str]:
+    return [f"\n… and {len(items) - shown} more."] if len(items) > shown else []

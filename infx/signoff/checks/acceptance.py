@@ -1,0 +1,180 @@
+"""Check 11: an AgentX run with speculative decoding simulates exactly the committed acceptance length."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infx import schema, yaml12
+from infx.errors import InfxError, ProblemsError
+from infx.policy.model import Policy
+from infx.policy.signoff import SignoffPolicy
+from infx.signoff.facts import Facts, JudgedFile
+from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import ConfigChange
+
+TOLERANCE = 0.005  # the curves have two decimals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One committed value. mode: the thinking mode. length: mean acceptance for `tokens` drafted ones."""
+
+    path: str
+    mode: str
+    tokens: int
+    length: float
+
+    def __str__(self) -> str:
+        return f"{self.length:g} ({self.mode}, {self.tokens} draft tokens, {self.path})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """What a file tells an engine. tokens: the draft lengths that the same file names."""
+
+    path: str
+    line: int
+    engine: str
+    length: float
+    tokens: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+def parse_curve(text: str, path: str) -> tuple[Cell, ...]:
+    """Raises ProblemsError for what is no file of acceptance lengths."""
+    document = yaml12.load_mapping(text.encode(), path, text_keys=True)
+    if problems := schema.check("golden-al", document):
+        raise ProblemsError(problems)
+    value: Mapping[str, Mapping[str, Mapping[str, Any]]] = document.value
+    return tuple(
+        Cell(path=path, mode=mode, tokens=int(tokens), length=float(length))
+        for modes in value.values()
+        for mode, cells in modes.items()
+        for tokens, length in cells.items()
+    )
+
+
+def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[Simulated, ...]:
+    """Every simulated acceptance length in a file, by the policy's expressions for each engine."""
+    tokens = tuple(
+        dict.fromkeys(
+            int(match[1]) for way in policy.draft_tokens_expressions for match in way.finditer(text)
+        )
+    )
+    found = []
+    for engine, way in policy.acceptance.items():
+        if not all(re.search(needed, text) for needed in way.required):
+            continue
+        for match in re.finditer(way.pattern, text):
+            line = text.count("\n", 0, match.start()) + 1
+            length = float(match[1]) + way.offset
+            found.append(Simulated(path=path, line=line, engine=engine, length=length, tokens=tokens))
+    return tuple(found)
+
+
+def check_acceptance(facts: Facts, policy: Policy) -> Outcome:
+    """Against the target branch's curves; where the pull request changes one of them, both are shown."""
+    affected = [change for change in facts.configs if change.after and change.after.agentic_speculative]
+    if stray := list(_find_stray(facts, policy)):
+        return failed(f"Acceptance is simulated outside of AgentX: {name_all(stray)}.")
+    if not affected:
+        return not_applicable("No AgentX configuration with speculative decoding is affected.")
+    faults: list[str] = []
+    doubts: list[str] = []
+    good: list[str] = []
+    for change in affected:
+        try:
+            fault, doubt, text = _judge(change, facts, policy)
+        except InfxError as error:
+            fault, doubt, text = True, False, f"the curves cannot be read: {code(error.message, 300)}"
+        (faults if fault else doubts if doubt else good).append(f"{code(change.key)}: {text}")
+    evidence = [*faults, *doubts, *good, *(f"curve {file.path}" for file in facts.golden)]
+    if faults:
+        return failed(f"{'; '.join(faults[:3])}.", evidence=evidence)
+    if doubts:
+        return warned(f"{'; '.join(doubts[:3])}.", evidence=evidence)
+    return passed(f"{'; '.join(good[:3])}.", evidence=evidence)
+
+
+def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:
+    """Simulation in files that serve only configurations without AgentX."""
+    states = {change.key: change.after for change in facts.configs}
+    for file in facts.recipes:
+        served = [state for key in file.keys if (state := states.get(key))]
+        if served and not any(state.is_agentic for state in served):
+            yield from (found.place for found in find_simulated(file.path, file.text, policy.signoff))
+
+
+def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bool, str]:
+    """Whether it is wrong, whether it is doubtful, and the words."""
+    assert change.after is not None
+    files = [file for file in facts.recipes if change.key in file.keys]
+    simulated = [s for file in files for s in find_simulated(file.path, file.text, policy.signoff)]
+    curves = _curves_of(change, facts)
+    if not files:
+        return False, True, "no file that serves it was found, so nothing shows that acceptance is simulated"
+    if not simulated:
+        if any(_is_half_configured(file.text, policy.signoff) for file in files):
+            return True, False, "an acceptance length is set, but simulation is not switched on"
+        return True, False, f"acceptance is not simulated in {name_all(file.path for file in files)}"
+    base = [cell for curve in curves for cell in parse_curve(curve.base or "{}", curve.path) if curve.base]
+    head = [cell for curve in curves for cell in parse_curve(curve.head or "{}", curve.path) if curve.head]
+    if not base:
+        added = f"; this pull request adds {name_all(map(str, head[:3]))}" if head else ""
+        text = f"the target branch has no curve for {code(change.after.model_prefix)}{added}"
+        places = name_all(f"{one.length:g} at {one.place}" for one in simulated)
+        return False, True, f"{text}; where does {places} come from?"
+    verdicts = [_judge_one(one, base, head) for one in simulated]
+    worst = max(verdicts, key=lambda verdict: (verdict[0], verdict[1]))
+    return worst if worst[0] or worst[1] else verdicts[0]
+
+
+def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool, bool, str]:
+    said = code(f"{one.place} has {one.length:g}")
+    due = [cell for cell in base if not one.tokens or cell.tokens in one.tokens]
+    if not due:
+        drafts = ", ".join(map(str, one.tokens))
+        return True, False, f"{said}, but no committed length for {drafts} draft tokens"
+    fitting = [cell for cell in due if math.isclose(cell.length, one.length, abs_tol=TOLERANCE)]
+    moved = [cell for cell in due if cell not in head]
+    if moved:
+        now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in moved})))
+        return (
+            not fitting,
+            True,
+            f"{said}; committed is {name_all(map(str, due))}, this pull request says {now}",
+        )
+    if not fitting:
+        return True, False, f"{said}, committed is {name_all(map(str, due))}"
+    if not one.tokens or len(one.tokens) > 1:
+        return False, True, f"{said} equals {name_all(map(str, fitting))}; the draft length is not certain"
+    return False, False, f"{said}, as committed: {name_all(map(str, fitting))}"
+
+
+def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
+    return any(re.search(way.pattern, text) for way in policy.acceptance.values())
+
+
+def _curves_of(change: ConfigChange, facts: Facts) -> list[JudgedFile]:
+    """Files named after the model's prefix; of several those whose method the key or a recipe's name holds."""
+    assert change.after is not None
+    prefix = change.after.model_prefix
+    own = [
+        curve for curve in facts.golden if re.fullmatch(rf"{re.escape(prefix)}(?:[_-].*)?", _stem(curve.path))
+    ]
+    words = f"{change.key} {' '.join(file.path for file in facts.recipes if change.key in file.keys)}".lower()
+    named = [
+        curve for curve in own if (method := _stem(curve.path)[len(prefix) + 1 :].lower()) and method in words
+    ]
+    return named or own
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]

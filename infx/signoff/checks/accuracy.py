@@ -1,0 +1,138 @@
+"""Check 2: every accuracy run of the plan reached its bar, with the image that the plan names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infx import schema, yaml12
+from infx.errors import InfxError, ProblemsError
+from infx.policy.model import Policy
+from infx.signoff.coverage import Coverage, choose_coverage
+from infx.signoff.facts import EvalScore, Facts
+from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import PlannedRow
+
+DEFAULT_BAR = 0.85  # of a task that the file does not name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """Scores from 0 to 1: of a model and task, else of a task."""
+
+    tasks: Mapping[str, float]
+    models: Mapping[str, Mapping[str, float]]
+
+    def bar(self, model_prefix: str, task: str) -> float:
+        own = self.models.get(model_prefix, {})
+        return own.get(task, self.tasks.get(task, DEFAULT_BAR))
+
+
+def parse_thresholds(text: str, path: str) -> Thresholds:
+    """Raises ProblemsError for what is no file of thresholds."""
+    document = yaml12.load_mapping(text.encode(), path)
+    if problems := schema.check("eval-thresholds", document):
+        raise ProblemsError(problems)
+    value: Any = document.value
+    return Thresholds(tasks=value.get("default", {}), models=value.get("models", {}))
+
+
+def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
+    """Bars are those of the target branch; where the pull request changes one that was used, both are shown."""
+    plan = facts.plan
+    if plan is None or plan.problem:
+        return failed("Without a plan nobody knows which accuracy runs are due.")
+    coverage = choose_coverage(facts, policy)
+    rows = [row for row in (coverage.variant.rows if coverage else plan.rows) if row.evaluated]
+    if not rows:
+        return not_applicable("The plan has no accuracy runs.")
+    if coverage is None:
+        return failed(f"{count(len(rows), 'accuracy run')} planned, none has run yet.", is_waiting=True)
+    if facts.thresholds is None or facts.thresholds.base is None:
+        return failed(f"The target branch has no {code(policy.eval_thresholds)}, so there is no bar.")
+    try:
+        bars = parse_thresholds(facts.thresholds.base, facts.thresholds.path)
+    except InfxError as error:
+        return failed(f"The thresholds cannot be read: {code(error.message, 300)}.")
+    return _judge(facts, coverage, rows, bars)
+
+
+def _judge(facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thresholds) -> Outcome:
+    run = coverage.run.run
+    link = Link(text=f"run {run.id}", url=run.url)
+    results = facts.results
+    if results is None or results.run_id != run.id or not results.has_scores:
+        text = f"Run {run.id} has no collected accuracy results."
+        return failed(text, link, is_waiting=not run.is_completed)
+    if results.problems:
+        return failed(f"Its accuracy results cannot be read: {code(results.problems[0], 300)}.", link)
+    faults: list[str] = []
+    evidence: list[str] = []
+    used: list[EvalScore] = []
+    for row in rows:
+        scores = _scores_of(row, results.scores)
+        faults += _find_missing(row, scores)
+        for score in scores:
+            used.append(score)
+            fault = _find_fault(row, score, bars)
+            bar = bars.bar(row.model_prefix, score.task)
+            evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
+            faults += [f"{code(row.text)}: {fault}"] if fault else []
+    if faults:
+        shown = "; ".join(faults[:4])
+        more = f" and {len(faults) - 4} more" if len(faults) > 4 else ""
+        return failed(f"{shown}{more}.", link, evidence=evidence)
+    text = f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} at or above the bar."
+    if changed := list(_find_changed_bars(facts, rows, used, bars)):
+        note = f"The pull request changes bars ({name_all(changed)}); judged by the target branch's."
+        return warned(f"{note} {text}", link, evidence=evidence)
+    return passed(text, link, evidence=evidence)
+
+
+def _scores_of(row: PlannedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
+    return [score for score in scores if score.row_id == row.id]
+
+
+def _find_missing(row: PlannedRow, scores: list[EvalScore]) -> Iterator[str]:
+    measured = [score.conc for score in scores if score.conc is not None]
+    absent = [conc for conc in row.evaluated if conc not in measured]
+    if not scores:
+        yield f"{code(row.text)} has no score"
+    elif absent:
+        yield f"{code(row.text)} has no score at concurrency {', '.join(map(str, absent))}"
+    if len({(score.task, score.conc) for score in scores}) < len(scores):
+        yield f"{code(row.text)} has several scores for one task; which one counts is ambiguous"
+
+
+def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds) -> str | None:
+    task = code(score.task)
+    if not score.is_sound or score.value is None or not math.isfinite(score.value):
+        return f"{task} broke down and has no usable score"
+    if score.samples is not None and score.samples <= 0:
+        return f"{task} counted no samples"
+    if score.image is not None and score.image != row.image:
+        return f"{task} ran with {code(score.image)}, the plan has {code(row.image)}"
+    bar = bars.bar(row.model_prefix, score.task)
+    return f"{task} reached {score.value:.4g}, below {bar:g}" if score.value < bar else None
+
+
+def _find_changed_bars(
+    facts: Facts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+) -> Iterator[str]:
+    """`task of model: 0.94 → 0.9` for each bar that was used and is another one at the head."""
+    judged = facts.thresholds
+    if judged is None or not judged.is_changed:
+        return
+    try:
+        head = parse_thresholds(judged.head or "", judged.path)
+    except InfxError:
+        yield f"{judged.path} cannot be read at the head"
+        return
+    for task, prefix in sorted(
+        {(s.task, row.model_prefix) for s in scores for row in rows if s.row_id == row.id}
+    ):
+        before, after = bars.bar(prefix, task), head.bar(prefix, task)
+        if before != after:
+            yield f"{task} of {prefix}: {before:g} → {after:g}"

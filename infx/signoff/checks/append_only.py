@@ -1,0 +1,70 @@
+"""Check 12: an append-only change adds points to curves and alters nothing that was measured."""
+
+from __future__ import annotations
+
+from infx.policy.model import Policy
+from infx.signoff.facts import Facts
+from infx.signoff.lines import serving_files
+from infx.signoff.outcome import Outcome, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import PlannedRow
+
+
+def check_append_only(facts: Facts, policy: Policy) -> Outcome:
+    """From the rows of both revisions; that another changed file serves the new points alone is for a human."""
+    plan = facts.plan
+    if plan is None or plan.problem:
+        why = f" {plan.problem}" if plan and plan.problem else ""
+        return failed(f"Without a plan nobody knows what is added.{why}")
+    entries = plan.entries
+    if not any(entry.append_only for entry in entries):
+        return not_applicable("No changelog entry is append-only.")
+    if others := [entry for entry in entries if not entry.append_only]:
+        where = name_all(f"{policy.changelog}:{entry.line}" for entry in others)
+        return failed(f"Other entries of this pull request are not append-only: {where}.")
+    added = [row for row in plan.rows if not row.evaluated]
+    if faults := [*_find_lost(facts), *_find_strangers(added, plan.base_rows)]:
+        return failed(f"{'; '.join(faults[:4])}.", evidence=faults)
+    evidence = [f"added: {row.text} on {row.image}" for row in added]
+    masters = set(policy.master_configs)
+    others_changed = [file.path for file in serving_files(facts, policy) if file.path not in masters]
+    points = count(sum(len(row.conc) for row in added), "new point")
+    if others_changed:
+        text = f"{points}; whether these files change anything for old points is for a human: {name_all(others_changed)}."
+        return warned(text, evidence=evidence)
+    kept = count(sum(len(row.conc) for row in plan.base_rows), "old point")
+    return passed(
+        f"{points} on curves with one image, {kept} unchanged, no other file changes.", evidence=evidence
+    )
+
+
+def _find_lost(facts: Facts) -> list[str]:
+    """Configurations whose measured settings are no longer what they were."""
+    return [
+        f"{name_all([change.key])} is not on the target branch"
+        if change.before is None
+        else f"{name_all([change.key])} is gone"
+        if change.after is None
+        else f"{name_all([change.key])} changes more than concurrencies"
+        for change in facts.configs
+        if not change.adds_points_only
+    ]
+
+
+def _find_strangers(added: list[PlannedRow], base: tuple[PlannedRow, ...]) -> list[str]:
+    """Added points that belong to no curve of the target branch, repeat one, or do not have its one image."""
+    faults = []
+    images: dict[tuple[object, ...], set[str]] = {}
+    for row in base:
+        images.setdefault(row.series, set()).add(row.image)
+    old = {(row.recipe, conc) for row in base for conc in row.conc}
+    for row in added:
+        curve = images.get(row.series)
+        if curve is None:
+            faults.append(f"{name_all([row.text])} is on no curve that is measured already")
+        elif curve != {row.image}:
+            faults.append(
+                f"{name_all([row.text])} uses {name_all([row.image])}; its curve has {name_all(sorted(curve))}"
+            )
+        elif repeated := [conc for conc in row.conc if (row.recipe, conc) in old]:
+            faults.append(f"{name_all([row.text])} repeats concurrency {', '.join(map(str, repeated))}")
+    return faults

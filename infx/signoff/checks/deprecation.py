@@ -1,0 +1,161 @@
+"""Check 7: no new measurements of what `configs/models.yaml` has retired, as of today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from infx import schema, yaml12
+from infx.errors import InfxError, ProblemsError
+from infx.matrix.config import ScenarioType
+from infx.matrix.names import AGENTIC
+from infx.policy.model import Policy
+from infx.signoff.facts import Facts
+from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """scenarios: name → first day without it, None while it is active. precisions: empty for any."""
+
+    title: str
+    scenarios: Mapping[str, date | None]
+    precisions: tuple[str, ...] = ()
+    deprecated: date | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    scenarios: Mapping[str, date | None]
+    models: Mapping[str, Model]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Combination:
+    """What a row measures, as far as a deprecation can speak of it."""
+
+    model_prefix: str
+    scenario: str
+    precision: str
+
+    def __str__(self) -> str:
+        return f"{self.model_prefix} {self.scenario} {self.precision}"
+
+
+def parse_models(text: str, path: str) -> Models:
+    """Raises ProblemsError for what is no such file, InfxError for a day that does not exist."""
+    document = yaml12.load_mapping(text.encode(), path)
+    if problems := schema.check("models", document):
+        raise ProblemsError(problems)
+    value: Any = document.value
+    return Models(
+        scenarios={name: _day(about, path) for name, about in value["scenarios"].items()},
+        models={prefix: _model(about, path) for prefix, about in value["models"].items()},
+    )
+
+
+def _model(about: Mapping[str, Any], path: str) -> Model:
+    return Model(
+        title=about["title"],
+        scenarios={name: _day(scenario, path) for name, scenario in about["scenarios"].items()},
+        precisions=tuple(about.get("precisions", ())),
+        deprecated=_day(about, path),
+    )
+
+
+def _day(about: Mapping[str, Any], path: str) -> date | None:
+    text = about.get("deprecated")
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InfxError(f"There is no day {text}.", where=path) from None
+
+
+def check_deprecation(facts: Facts, policy: Policy) -> Outcome:
+    """By the target branch's file; where the pull request's own says something else, both are shown."""
+    if facts.plan is None or facts.plan.problem:
+        return failed("Without a plan nobody knows what is measured.")
+    rows = facts.plan.rows
+    wanted = sorted(
+        {
+            Combination(
+                model_prefix=row.model_prefix,
+                scenario=ScenarioType.AGENTIC.value if row.scenario == AGENTIC else row.scenario,
+                precision=row.precision,
+            )
+            for row in rows
+        }
+    )
+    if not wanted:
+        return not_applicable("Nothing is measured.")
+    if facts.models is None or facts.models.base is None:
+        return failed(f"The target branch has no {code(policy.models)}.")
+    try:
+        base = parse_models(facts.models.base, facts.models.path)
+        head = parse_models(facts.models.head or "", facts.models.path) if facts.models.is_changed else base
+    except InfxError as error:
+        return failed(f"{code(facts.models.path)} cannot be read: {code(error.message, 300)}.")
+    return _judge(wanted, base, head, facts)
+
+
+def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) -> Outcome:
+    today = facts.now.date()
+    faults: list[str] = []
+    doubts: list[str] = []
+    evidence = [f"judged on {today} by {facts.models.path if facts.models else ''} of the target branch"]
+    for combination in wanted:
+        before, after = find_fault(combination, base, today), find_fault(combination, head, today)
+        evidence.append(
+            f"{combination}: {before or 'active'}"
+            + (f"; at the head: {after or 'active'}" if head is not base else "")
+        )
+        if before and combination.model_prefix not in base.models and not after and head is not base:
+            doubts.append(f"{code(combination)} is new: this pull request adds it to the file")
+        elif before:
+            faults.append(f"{code(combination)}: {before}")
+        elif after:
+            doubts.append(f"{code(combination)} is active, but this pull request says {after}")
+    if faults:
+        return failed(f"{'; '.join(faults[:4])}.", evidence=evidence)
+    if doubts:
+        return warned(f"{'; '.join(doubts[:4])}.", evidence=evidence)
+    notices = list(_find_notices(wanted, base, today))
+    note = f" Announced: {name_all(notices)}." if notices else ""
+    return passed(f"{name_all(wanted)} active on {today}.{note}", evidence=evidence)
+
+
+def find_fault(combination: Combination, models: Models, today: date) -> str | None:
+    """Why something may not be measured today, a clause; None if it may."""
+    model = models.models.get(combination.model_prefix)
+    if model is None:
+        return "the model is not in the file"
+    if model.deprecated and model.deprecated <= today:
+        return f"{model.title} is retired since {model.deprecated}"
+    general = models.scenarios.get(combination.scenario)
+    if general and general <= today:
+        return f"the scenario is retired since {general}"
+    if combination.scenario not in model.scenarios:
+        return f"{model.title} is not supported in this scenario"
+    own = model.scenarios[combination.scenario]
+    if own and own <= today:
+        return f"the scenario is retired for {model.title} since {own}"
+    if model.precisions and combination.precision not in model.precisions:
+        return f"{model.title} is measured in {', '.join(model.precisions)} only"
+    return None
+
+
+def _find_notices(wanted: list[Combination], models: Models, today: date) -> Iterator[str]:
+    """Days that are still to come bind nobody yet."""
+    for combination in wanted:
+        model = models.models[combination.model_prefix]
+        days = (
+            model.deprecated,
+            models.scenarios.get(combination.scenario),
+            model.scenarios.get(combination.scenario),
+        )
+        for day in sorted({day for day in days if day and day > today}):
+            yield f"{combination} until {day}"

@@ -1,0 +1,127 @@
+"""Check 15: what the description claims and a program can compute agrees with the plan.
+
+The description is untrusted text: it proves nothing, it can only be contradicted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from infx.markdown import Block, read_blocks
+from infx.policy.model import Policy
+from infx.signoff.facts import Facts, Plan
+from infx.signoff.outcome import Outcome, code, count, failed, not_applicable, passed, warned
+
+_COUNT = re.compile(
+    r"(?<![\w.,])(\d{1,5})\s+(?:new\s+|sweep\s+|matrix\s+)?(rows?|jobs?|points?|configs?|configurations?)\b",
+    re.IGNORECASE,
+)
+_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:[\w][\w.-]*)(?![\w/])")
+_RUN = re.compile(r"/actions/runs/(\d{1,18})(?!\d)")
+_NOTHING = re.compile(
+    r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
+    re.IGNORECASE,
+)
+_PERFORMANCE = re.compile(
+    r"(?<![\w.])\d+(?:\.\d+)?\s*(?:%|x\b|×)\s*(?:faster|slower|higher|lower|more|less|better|gain|speed-?up|improvement|throughput)"
+    r"|(?:faster|slower|improv\w+|gain\w*|speed-?up|higher|lower)\s+(?:by|of)\s+(?:up to\s+)?(?:about\s+|~)?\d",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """line: in the description. fault: what contradicts it, None if it holds. is_open: a program cannot tell."""
+
+    line: int
+    text: str
+    fault: str | None = None
+    is_open: bool = False
+
+
+def check_description(facts: Facts, policy: Policy) -> Outcome:
+    plan = facts.plan
+    if plan is None or plan.problem:
+        return failed("Without a plan no claim can be compared with it.")
+    claims = [claim for block in read_blocks(facts.pull.body) for claim in _find_claims(block, facts, plan)]
+    evidence = [f"line {claim.line}: {claim.text}: {claim.fault or 'agrees'}" for claim in claims]
+    if not claims:
+        return not_applicable("The description makes no claim that could be compared with the plan.")
+    doubtful = [claim for claim in claims if claim.fault or claim.is_open]
+    if doubtful:
+        shown = "; ".join(f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful[:4])
+        more = f" and {len(doubtful) - 4} more" if len(doubtful) > 4 else ""
+        return warned(f"In the description, {shown}{more}.", evidence=evidence)
+    return passed(f"{count(len(claims), 'claim')} of the description agree with the plan.", evidence=evidence)
+
+
+def _find_claims(block: Block, facts: Facts, plan: Plan) -> Iterator[Claim]:
+    finders: tuple[Callable[[str, Facts, Plan], Iterator[tuple[str, str | None, bool]]], ...] = (
+        _counts, _images, _runs, _nothing, _performance,
+    )  # fmt: skip
+    for offset, line in enumerate(block.text.split("\n")):
+        for find in finders:
+            for text, fault, is_open in find(line, facts, plan):
+                yield Claim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
+
+
+def _counts(line: str, _: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
+    throughput = [row for row in plan.rows if not row.evaluated]
+    planned = {
+        "row": {len(plan.rows), len(throughput), len(plan.rows) - len(throughput)},
+        "job": {len(plan.rows), len(throughput)},
+        "point": {sum(len(row.conc) for row in throughput)},
+        "config": {len({key for entry in plan.entries for key in entry.keys})},
+    }
+    per_key: dict[str, int] = {}
+    for row in throughput:
+        per_key[row.recipe] = per_key.get(row.recipe, 0) + len(row.conc)
+    for match in _COUNT.finditer(line):
+        kind = next(name for name in planned if match[2].lower().startswith(name))
+        number = int(match[1])
+        accepted = planned[kind] | (set(per_key.values()) if kind in {"row", "point"} else set())
+        fault = None
+        if number not in accepted:
+            fault = f"is not what the plan has ({', '.join(map(str, sorted(planned[kind])))})"
+        yield match[0], fault, False
+
+
+def _images(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
+    now = {row.image for row in plan.rows} | {change.after.image for change in facts.configs if change.after}
+    before = {change.before.image for change in facts.configs if change.before}
+    known = {_without_digest(image) for image in now | before}
+    repositories = {image.rpartition(":")[0] for image in known}
+    for match in _IMAGE.finditer(line):
+        if match[1].rpartition(":")[0] not in repositories:
+            continue
+        fault = None if match[1] in known else "is the image of no affected configuration"
+        yield match[1], fault, False
+
+
+def _without_digest(image: str) -> str:
+    return image.partition("@")[0].replace("#", "/")
+
+
+def _runs(line: str, facts: Facts, _: Plan) -> Iterator[tuple[str, str | None, bool]]:
+    own = {found.run.id for found in facts.runs}
+    for match in _RUN.finditer(line):
+        fault = None if int(match[1]) in own else "is no sweep on a commit of this pull request"
+        yield f"run {match[1]}", fault, False
+
+
+def _nothing(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
+    for match in _NOTHING.finditer(line):
+        changed = [change for change in facts.configs if change.before != change.after]
+        fault = None
+        if plan.rows:
+            fault = f"but {count(len(plan.rows), 'row')} are planned"
+        elif changed:
+            fault = f"but {count(len(changed), 'configuration')} change"
+        yield match[0], fault, False
+
+
+def _performance(line: str, _: Facts, __: Plan) -> Iterator[tuple[str, str | None, bool]]:
+    for match in _PERFORMANCE.finditer(line):
+        yield match[0], "is a performance claim that the plan cannot confirm", True

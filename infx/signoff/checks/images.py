@@ -1,0 +1,98 @@
+"""Check 6: upstream images on established hardware, and an open engine before a vendor's own."""
+
+from __future__ import annotations
+
+from infx.policy.model import Policy
+from infx.policy.signoff import SignoffPolicy
+from infx.signoff.facts import Facts
+from infx.signoff.outcome import Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig
+
+
+def check_images(facts: Facts, policy: Policy) -> Outcome:
+    changed = [change for change in facts.configs if change.after and change.before != change.after]
+    if not changed:
+        return not_applicable("No master configuration changes.")
+    faults: list[str] = []
+    doubts: list[str] = []
+    evidence: list[str] = []
+    for change in changed:
+        assert change.after is not None
+        for fault, is_certain in _find_faults(change, change.after, facts, policy.signoff):
+            (faults if is_certain else doubts).append(f"{code(_place(change.key, change.after))} {fault}")
+        evidence.append(f"{_place(change.key, change.after)}: {change.after.framework} {change.after.image}")
+    if faults:
+        return failed(f"{'; '.join(faults[:4])}.", evidence=[*evidence, *faults, *doubts])
+    if doubts:
+        return warned(f"{'; '.join(doubts[:4])}.", evidence=[*evidence, *doubts])
+    return passed(
+        f"{count(len(changed), 'configuration')}: images and order of engines fit.", evidence=evidence
+    )
+
+
+def _place(key: str, state: ConfigState) -> str:
+    return f"{state.path}:{state.line} {key}"
+
+
+def _find_faults(
+    change: ConfigChange, after: ConfigState, facts: Facts, policy: SignoffPolicy
+) -> list[tuple[str, bool]]:
+    """Faults of one configuration, each with whether it is certain."""
+    found = []
+    allowed = policy.images.get(after.framework)
+    repository = image_repository(after.image)
+    if allowed and repository not in allowed:
+        text = f"uses {code(repository)}; {after.framework} entries use {name_all(allowed)}"
+        if after.hardware in policy.hardware:
+            found.append((text, True))
+        else:
+            found.append((f"{text}, unless {code(after.hardware)} is too new for them", False))
+    if _needs_order(change, after, policy):
+        found += _find_order_faults(change, after, facts, policy)
+    return found
+
+
+def image_repository(image: str) -> str:
+    """`vllm/vllm-openai` of `vllm/vllm-openai:v0.9@sha256:…`; `#` separates a registry like `/` does."""
+    name = image.replace("#", "/").partition("@")[0]
+    head, _, tail = name.rpartition("/")
+    name = f"{head}/{tail.partition(':')[0]}" if head else tail.partition(":")[0]
+    for registry in ("docker.io/", "index.docker.io/", "registry-1.docker.io/"):
+        name = name.removeprefix(registry)
+    return name
+
+
+def _needs_order(change: ConfigChange, after: ConfigState, policy: SignoffPolicy) -> bool:
+    """A new entry of a vendor's engine, or one that moves to another engine, model or hardware."""
+    if after.framework in policy.open_engines:
+        return False
+    before = change.before
+    return before is None or (before.framework, before.model_prefix, before.hardware) != (
+        after.framework, after.model_prefix, after.hardware,
+    )  # fmt: skip
+
+
+def _find_order_faults(
+    change: ConfigChange, after: ConfigState, facts: Facts, policy: SignoffPolicy
+) -> list[tuple[str, bool]]:
+    def serves(known: KnownConfig) -> bool:
+        return (
+            known.framework in policy.open_engines
+            and known.model_prefix == after.model_prefix
+            and known.hardware == after.hardware
+        )
+
+    if any(serves(known) for known in facts.known_configs):
+        return []
+    beside = [
+        other.key
+        for other in facts.configs
+        if other.key != change.key
+        and other.after
+        and other.after.framework in policy.open_engines
+        and (other.after.model_prefix, other.after.hardware) == (after.model_prefix, after.hardware)
+    ]
+    what = f"{code(after.model_prefix)} on {code(after.hardware)}"
+    if beside:
+        return [(f"comes together with {name_all(beside)}, the first open engine for {what}", False)]
+    return [(f"is of {code(after.framework)}, but no open engine serves {what} yet", True)]

@@ -1,0 +1,127 @@
+"""Check 14: enough measured points on the frontier of latency and throughput, for every affected curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from infx.policy.model import Policy
+from infx.signoff.coverage import choose_coverage
+from infx.signoff.facts import Facts, Point
+from infx.signoff.outcome import Link, Outcome, code, count, name_all, not_applicable, passed, warned
+from infx.signoff.planned import PlannedRow, hardware_of
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Curve:
+    """The series of a chart: model, scenario, hardware, engine, precision."""
+
+    model: str
+    scenario: str
+    hardware: str
+    framework: str
+    precision: str
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.scenario} {self.hardware} {self.framework} {self.precision}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frontier:
+    """measured: points with usable numbers. invalid: the others. points: those on the frontier, by latency."""
+
+    measured: int
+    invalid: int
+    points: tuple[Point, ...]
+    is_restricted: bool = False
+
+
+def find_frontier(points: Iterable[Point]) -> Frontier:
+    """The points that no other one beats: less latency (seconds) or more throughput (tokens per second and GPU).
+
+    By rising latency a point stays if throughput rises, or equals the highest so far (plateaus stay); of one
+    latency the highest throughput counts. Marks of a canonical frontier restrict the result afterwards.
+    """
+    everything = list(points)
+    valid = [point for point in everything if _is_usable(point.latency) and _is_usable(point.throughput)]
+    ordered = sorted(valid, key=lambda point: (point.latency or 0, -(point.throughput or 0)))
+    frontier: list[Point] = []
+    for point in ordered:
+        if not frontier:
+            frontier.append(point)
+            continue
+        last = frontier[-1]
+        if point.latency == last.latency:
+            continue  # the higher one came first
+        if (point.throughput or 0) >= (last.throughput or 0):
+            frontier.append(point)
+    is_restricted = any(point.on_canonical_frontier is not None for point in everything)
+    if is_restricted:
+        frontier = [point for point in frontier if point.on_canonical_frontier]
+    return Frontier(
+        measured=len(valid),
+        invalid=len(everything) - len(valid),
+        points=tuple(frontier),
+        is_restricted=is_restricted,
+    )
+
+
+def _is_usable(number: float | None) -> bool:
+    return number is not None and math.isfinite(number) and number > 0
+
+
+def check_pareto(facts: Facts, policy: Policy) -> Outcome:
+    """Fewer points than recommended, or points that cannot be verified, are an administrator's exception to grant."""
+    plan = facts.plan
+    if plan is None or plan.problem:
+        return warned("Without a plan nobody knows which curves are affected.")
+    curves = sorted({curve_of_row(row) for row in plan.rows if not row.evaluated})
+    if not curves:
+        return not_applicable("The plan has no throughput rows.")
+    coverage = choose_coverage(facts, policy)
+    results = facts.results
+    if coverage is None or results is None or results.run_id != coverage.run.run.id or not results.has_points:
+        return warned(
+            f"There are no collected results yet; the points of {name_all(curves)} cannot be counted."
+        )
+    link = Link(text=f"run {coverage.run.run.id}", url=coverage.run.run.url)
+    if results.problems:
+        return warned(f"The results cannot be read: {code(results.problems[0], 300)}.", link)
+    least = policy.signoff.frontier_points
+    faults: list[str] = []
+    evidence: list[str] = []
+    for curve in curves:
+        frontier = find_frontier(point for point in results.points if curve_of_point(point) == curve)
+        text = f"{len(frontier.points)} of {frontier.measured} measured on the frontier"
+        evidence.append(f"{curve}: {text}, {frontier.invalid} invalid")
+        evidence += [f"  c{p.conc}: {p.latency:g} s, {p.throughput:g} tok/s/GPU" for p in frontier.points]
+        if frontier.invalid:
+            faults.append(f"{code(curve)}: {count(frontier.invalid, 'point')} without usable numbers")
+        elif len(frontier.points) < least:
+            faults.append(f"{code(curve)}: {text}, {least} recommended")
+    if faults:
+        more = f" and {len(faults) - 4} more" if len(faults) > 4 else ""
+        return warned(f"{'; '.join(faults[:4])}{more}.", link, evidence=evidence)
+    text = f"At least {least} frontier points on {count(len(curves), 'curve')}: {name_all(curves)}."
+    return passed(text, link, evidence=evidence)
+
+
+def curve_of_row(row: PlannedRow) -> Curve:
+    return Curve(
+        model=row.model_prefix,
+        scenario=row.scenario,
+        hardware=hardware_of(row.runner),
+        framework=row.framework,
+        precision=row.precision,
+    )
+
+
+def curve_of_point(point: Point) -> Curve:
+    return Curve(
+        model=point.model,
+        scenario=point.scenario,
+        hardware=hardware_of(point.hardware),
+        framework=point.framework,
+        precision=point.precision,
+    )

@@ -1,0 +1,146 @@
+"""Check 3: the sign-off links the upstream recipe, merged or published, for every open engine that is affected."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from infx.markdown import read_blocks
+from infx.policy.model import Policy
+from infx.policy.signoff import RecipeSource, SignoffPolicy
+from infx.signoff.facts import Facts, LinkState, ResolvedLink
+from infx.signoff.lines import serving_files
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import ConfigChange
+
+MAX_LINKS = 6  # of one sign-off that are followed
+
+_GITHUB = re.compile(
+    r"https://github\.com/(?P<repository>[\w.-]+/[\w.-]+)/"
+    r"(?:pull/(?P<number>[1-9]\d{0,9})|(?:blob|tree)/[\w.-]+/(?P<path>[^?#\s]+))(?:[/?#].*)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeLink:
+    """An address in a sign-off that leads to a recipe of `engine`. number: of a pull request; path: of a file or
+    folder in the repository; neither: a published page.
+    """
+
+    url: str
+    engine: str
+    repository: str = ""
+    number: int | None = None
+    path: str = ""
+
+
+def find_recipe_links(body: str, policy: SignoffPolicy) -> tuple[RecipeLink, ...]:
+    """The visible links of a sign-off that lead to one of the policy's sources, in order, each once."""
+    urls = dict.fromkeys(url for block in read_blocks(body) for url in block.links)
+    found = [
+        link
+        for url in urls
+        for engine, source in policy.sources.items()
+        if (link := _read_link(url, engine, source))
+    ]
+    return tuple(found[:MAX_LINKS])
+
+
+def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None:
+    if any(_is_below(url, page) for page in source.pages):
+        return RecipeLink(url=url, engine=engine)
+    match = _GITHUB.fullmatch(url)
+    folders = {name.lower(): folder for name, folder in source.repositories.items()}
+    if match is None or match["repository"].lower() not in folders:
+        return None
+    path = match["path"] or ""
+    if path and not path.startswith(folders[match["repository"].lower()]):
+        return None
+    number = int(match["number"]) if match["number"] else None
+    return RecipeLink(url=url, engine=engine, repository=match["repository"], number=number, path=path)
+
+
+def _is_below(url: str, page: str) -> bool:
+    """`https://host/a` covers `https://host/a`, `/a/b` and `/a?c`, not `https://host/ab` or `https://host.evil`."""
+    rest = url.removeprefix(page)
+    return rest != url and (page.endswith("/") or not rest or rest[0] in "/?#") and ".." not in rest
+
+
+def check_recipe(facts: Facts, policy: Policy) -> Outcome:
+    """That the settings agree is for a human, who is told which lines to compare; that the recipe is there is not."""
+    affected = {
+        change: engine
+        for change in facts.configs
+        if change.after and (engine := policy.signoff.engines.get(change.after.framework))
+    }
+    if not affected:
+        return not_applicable("No configuration of an open engine is affected.")
+    links = find_recipe_links(facts.signoff.body, policy.signoff)
+    states = {link.url: link for link in facts.links}
+    shown: list[Link] = []
+    for engine in dict.fromkeys(affected.values()):
+        own = [link for link in links if link.engine == engine]
+        keys = name_all(change.key for change, needed in affected.items() if needed == engine)
+        if not own:
+            return failed(
+                f"No link to the {engine} recipe of {keys}; expected {_expected(engine, policy.signoff)}."
+            )
+        good = [link for link in own if _is_good(link, states.get(link.url), policy.signoff)]
+        if not good:
+            why = "; ".join(_explain(link, states.get(link.url)) for link in own[:3])
+            evidence = [f"{link.url}: {_explain(link, states.get(link.url))}" for link in own]
+            if any(_state(states.get(link.url)) is LinkState.UNKNOWN for link in own):
+                return warned(f"The {engine} recipe could not be looked at: {why}.", evidence=evidence)
+            return failed(f"The {engine} recipe is not merged or published: {why}.", evidence=evidence)
+        shown += [Link(text=f"{engine} recipe", url=link.url) for link in good]
+    evidence = [f"{link.url}: {_state(states.get(link.url))}" for link in links]
+    return _compare(list(affected), facts, policy, shown, evidence)
+
+
+def _compare(
+    affected: list[ConfigChange], facts: Facts, policy: Policy, links: list[Link], evidence: list[str]
+) -> Outcome:
+    masters = set(policy.master_configs)
+    scripts = [file for file in serving_files(facts, policy) if file.path not in masters and file.added != ()]
+    if all(change.adds_points_only for change in affected) and not scripts:
+        text = "Only concurrencies change, so no setting that a recipe states does; the recipe is there."
+        return passed(text, *links, evidence=evidence)
+    places = [
+        f"{change.after.path}:{change.after.line}"
+        for change in affected
+        if change.after and not change.adds_points_only
+    ]
+    places += [f"{file.path}:{file.added[0].number}" if file.added else file.path for file in scripts]
+    text = f"The recipe is there; whether its settings match is for a human to compare: {name_all(places)}."
+    return warned(text, *links, evidence=[*evidence, *(f"compare {place}" for place in places)])
+
+
+def _state(link: ResolvedLink | None) -> LinkState:
+    return link.state if link else LinkState.UNKNOWN
+
+
+def _is_good(link: RecipeLink, resolved: ResolvedLink | None, policy: SignoffPolicy) -> bool:
+    if resolved is None:
+        return False
+    if link.number is None:
+        return resolved.state is LinkState.PUBLISHED
+    folders = {name.lower(): folder for name, folder in policy.sources[link.engine].repositories.items()}
+    folder = folders[link.repository.lower()]
+    touches = not folder or any(path.startswith(folder) for path in resolved.paths)
+    return resolved.state is LinkState.MERGED and touches
+
+
+def _explain(link: RecipeLink, resolved: ResolvedLink | None) -> str:
+    state = _state(resolved)
+    if state is LinkState.MERGED:
+        return f"{code(link.url)} touches no recipe"
+    return f"{code(link.url)} is {state}"
+
+
+def _expected(engine: str, policy: SignoffPolicy) -> str:
+    source = policy.sources.get(engine)
+    if source is None:
+        return "a source that the policy names"
+    repositories = [f"{name}/{folder}" if folder else name for name, folder in source.repositories.items()]
+    return f"a merged pull request of {name_all(repositories)} or a page of {name_all(source.pages)}"

@@ -1,0 +1,32 @@
+"""Check 4: somebody trusted has said which sweep may stand for the merge's."""
+
+from __future__ import annotations
+
+from infx.policy.model import Policy
+from infx.policy.reuse import RunId
+from infx.reuse.command import select_command
+from infx.signoff.coverage import find_candidates
+from infx.signoff.facts import Facts
+from infx.signoff.outcome import Link, Outcome, code, not_applicable, passed, warned
+
+
+def check_reuse(facts: Facts, policy: Policy) -> Outcome:
+    """A line of its own; inside code, quotes or a sentence it is no command. The newest one counts."""
+    if facts.plan is not None and not facts.plan.problem and not facts.plan.rows:
+        return not_applicable("The pull request plans no rows, so there is nothing to reuse.")
+    command = select_command(facts.comments, policy.reuse)
+    if command is None:
+        forms = " or ".join(
+            code(f"{word} <run id>" if needs is RunId.REQUIRED else f"{word} [run id]")
+            for word, needs in policy.reuse.commands.items()
+        )
+        return warned(f"Nobody trusted has posted {forms} on a line of its own.")
+    author = code(command.comment.author.login)
+    link = Link(text="comment", url=command.comment.url)
+    if command.run_id is None:
+        return passed(f"{author} asked for the newest suitable run to be reused.", link)
+    own = {found.run.id for found in find_candidates(facts, policy)}
+    if command.run_id not in own:
+        text = f"{author} named run {command.run_id}, which is no sweep on a commit of this pull request."
+        return warned(text, link, evidence=[f"sweeps of this pull request: {sorted(own)}"])
+    return passed(f"{author} asked for run {command.run_id} to be reused.", link)

@@ -1,0 +1,103 @@
+"""Check 1: every row of the plan, accuracy runs included, has run to a good end on a commit of the pull request."""
+
+from __future__ import annotations
+
+from infx.policy.model import Policy
+from infx.signoff.coverage import Coverage, choose_coverage
+from infx.signoff.facts import Facts, SweepRun
+from infx.signoff.lines import is_serving
+from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.planned import PlannedRow
+
+
+def check_sweep(facts: Facts, policy: Policy) -> Outcome:
+    """The plan is recomputed from git, and its rows are looked up in the run's jobs by their ids."""
+    plan = facts.plan
+    if plan is None or plan.problem:
+        why = plan.problem if plan and plan.problem else "It was not gathered."
+        return failed(f"The plan could not be recomputed from git. {why}")
+    if not plan.rows:
+        return _nothing_planned(facts)
+    coverage = choose_coverage(facts, policy)
+    if coverage is None:
+        where = "that its approval names" if facts.pull.is_fork else "on a commit of this pull request"
+        text = (
+            f"There is no run of {code(policy.sweep.workflow)} {where} yet; {_rows(plan.rows)} are planned."
+        )
+        return failed(text, evidence=_others(facts), is_waiting=True)
+    return _judge(coverage, facts, policy)
+
+
+def _nothing_planned(facts: Facts) -> Outcome:
+    changed = [change for change in facts.configs if change.before != change.after]
+    if not changed:
+        return not_applicable("The pull request plans no rows.")
+    where = name_all(
+        f"{state.path}:{state.line}" for change in changed if (state := change.after or change.before)
+    )
+    return warned(
+        f"Configurations change ({where}), but no changelog entry names them, so nothing is measured."
+    )
+
+
+def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
+    run = coverage.run.run
+    link = Link(text=f"run {run.id}", url=run.url)
+    total = len(coverage.variant.rows)
+    evidence = [
+        f"run {run.id} attempt {run.attempt} of {run.path}, head {run.head_sha}, variant {coverage.variant.name}",
+        *(f"{row.id} done: {row.text}" for row in coverage.done),
+        *(f"{row.id} {job.conclusion}: {row.text} ({job.url})" for row, job in coverage.failed),
+        *(f"{row.id} not finished: {row.text}" for row in coverage.running),
+        *(f"{row.id} missing: {row.text}" for row in coverage.missing),
+        *_others(facts),
+    ]
+    if coverage.failed:
+        rows = name_all(f"{row.id} {row.text}" for row, _ in coverage.failed)
+        text = f"{len(coverage.failed)} of {total} rows ended badly: {rows}.{_missing(coverage)}"
+        return failed(text, link, evidence=evidence)
+    if coverage.running or (coverage.missing and not run.is_completed):
+        text = f"The sweep is not finished: {len(coverage.done)} of {total} rows are done."
+        return failed(text, link, evidence=evidence, is_waiting=True)
+    if coverage.missing:
+        return failed(f"Of {total} rows:{_missing(coverage)}", link, evidence=evidence)
+    return _green(coverage, facts, policy, link, evidence)
+
+
+def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidence: list[str]) -> Outcome:
+    done = f"{_rows(coverage.variant.rows)} succeeded on {code(coverage.run.run.head_sha[:12])}."
+    if not coverage.variant.is_complete:
+        text = f"This was a {coverage.variant.name} sweep, not a full one: its {done}"
+        return warned(text, link, evidence=evidence)
+    later = _later_changes(coverage.run, facts, policy)
+    if later is None:
+        return warned(f"{done} What changed after that commit cannot be seen.", link, evidence=evidence)
+    if later:
+        text = f"{done} After that commit these files changed, which a row may run: {name_all(later)}."
+        return warned(text, link, evidence=evidence)
+    return passed(f"All {done}", link, evidence=evidence)
+
+
+def _later_changes(run: SweepRun, facts: Facts, policy: Policy) -> list[str] | None:
+    if run.later_paths is None:
+        return None
+    return [path for path in run.later_paths if path in facts.paths and is_serving(path, policy)]
+
+
+def _rows(rows: tuple[PlannedRow, ...]) -> str:
+    evals = sum(bool(row.evaluated) for row in rows)
+    return f"{count(len(rows), 'row')} ({len(rows) - evals} throughput, {evals} accuracy)"
+
+
+def _missing(coverage: Coverage) -> str:
+    if not coverage.missing:
+        return ""
+    rows = name_all(f"{row.id} {row.text}" for row in coverage.missing)
+    return f" {len(coverage.missing)} have no job in this run: {rows}."
+
+
+def _others(facts: Facts) -> list[str]:
+    return [
+        f"looked at run {found.run.id}: {found.run.path} on {found.run.head_sha}, {found.run.conclusion}"
+        for found in facts.runs
+    ]

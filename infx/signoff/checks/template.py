@@ -1,0 +1,76 @@
+"""Check 5: every item of the current checklist is ticked, or left open with a reason."""
+
+from __future__ import annotations
+
+from infx.errors import InfxError
+from infx.policy.model import Policy
+from infx.signoff.checklist import (
+    ItemMatch,
+    ItemState,
+    compare_checklist,
+    find_signature,
+    read_items,
+    read_template,
+)
+from infx.signoff.facts import Facts, TextFile
+from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, passed, warned
+
+_BAD = {ItemState.MISSING, ItemState.OPEN, ItemState.CONFLICTING}
+_WORDS = {
+    ItemState.MISSING: "missing",
+    ItemState.OPEN: "not ticked and not explained",
+    ItemState.CONFLICTING: "there twice, ticked once",
+}
+
+
+def check_template(facts: Facts, policy: Policy) -> Outcome:
+    """The target branch's checklist in whichever language fits the comment best."""
+    if not facts.checklists:
+        return failed(f"The target branch has no {code(policy.signoff.paths.checklists[0])}.")
+    try:
+        compared = [(file, _compare(file, facts, policy)) for file in facts.checklists]
+    except InfxError as error:
+        return failed(f"The checklist cannot be compared: {code(error.message, 300)}.")
+    file, matches = min(compared, key=lambda pair: sum(match.state in _BAD for match in pair[1]))
+    url = f"https://github.com/{facts.repository}/blob/{policy.base_branch}/{file.path}"
+    link = Link(text="checklist", url=url)
+    evidence = [_describe(match) for match in matches]
+    signature, author = find_signature(facts.signoff.body), facts.signoff.author.login
+    if signature and signature.lower() != author.lower():
+        text = f"It is signed by {code(signature)} and was posted by {code(author)}."
+        return failed(text, link, evidence=evidence)
+    return _judge(matches, link, evidence)
+
+
+def _compare(file: TextFile, facts: Facts, policy: Policy) -> tuple[ItemMatch, ...]:
+    items = read_items(read_template(file.text, policy.signoff.phrase))
+    return compare_checklist(items, facts.signoff.body)
+
+
+def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> Outcome:
+    bad = [match for match in matches if match.state in _BAD]
+    if bad:
+        groups = []
+        for state in _BAD:
+            own = [f"{match.item.number} {match.item.name}" for match in bad if match.state is state]
+            groups += [f"{_WORDS[state]}: {name_all(own)}"] if own else []
+        text = f"{len(bad)} of {count(len(matches), 'item')}: {'; '.join(sorted(groups))}."
+        return failed(f"{text} Copy the current checklist.", link, evidence=evidence)
+    if reworded := [match for match in matches if match.state is ItemState.REWORDED]:
+        shown = "; ".join(f"{match.item.number}: {code(match.detail)}" for match in reworded[:3])
+        return warned(
+            f"Ticked items that say something else than the checklist: {shown}.", link, evidence=evidence
+        )
+    explained = [match for match in matches if match.state is ItemState.EXPLAINED]
+    ticked = f"{len(matches) - len(explained)} of {count(len(matches), 'item')} ticked"
+    if explained:
+        reasons = "; ".join(f"{match.item.number}: {code(match.detail)}" for match in explained[:4])
+        return passed(
+            f"{ticked}, {len(explained)} left open with a reason ({reasons}).", link, evidence=evidence
+        )
+    return passed(f"{ticked}.", link, evidence=evidence)
+
+
+def _describe(match: ItemMatch) -> str:
+    where = f" line {match.line}" if match.line else ""
+    return f"{match.item.number} {match.item.name}: {match.state}{where} {match.detail}".rstrip()

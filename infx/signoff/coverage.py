@@ -1,0 +1,96 @@
+"""Which run of the sweep shows most of the plan: the evidence of checks 1, 2 and 14.
+
+A run counts if it is of the sweep's own workflow, by its path, and its head is a commit of the pull request; for
+a fork, if the approval names it. Names of checks prove nothing, because anybody can set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from infx.matrix.jobs import parse_job_name
+from infx.model import Conclusion, Job
+from infx.policy.model import Policy
+from infx.signoff.facts import Facts, PlanVariant, SweepRun
+from infx.signoff.planned import PlannedRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """One run against one variant of the plan. done, failed: the newest attempt of each row; running: not yet
+    finished; missing: rows that no job speaks of.
+    """
+
+    run: SweepRun
+    variant: PlanVariant
+    done: tuple[PlannedRow, ...]
+    failed: tuple[tuple[PlannedRow, Job], ...]
+    running: tuple[PlannedRow, ...]
+    missing: tuple[PlannedRow, ...]
+
+    @property
+    def is_green(self) -> bool:
+        return bool(self.done) and not (self.failed or self.running or self.missing)
+
+
+def find_candidates(facts: Facts, policy: Policy) -> tuple[SweepRun, ...]:
+    """Runs that may serve as evidence, newest first."""
+    counted = [run for run in facts.runs if _counts(run, facts, policy.sweep.workflow)]
+    return tuple(sorted(counted, key=lambda found: (found.run.created_at, found.run.id), reverse=True))
+
+
+def _counts(found: SweepRun, facts: Facts, workflow: str) -> bool:
+    if found.run.path.partition("@")[0] != workflow:
+        return False
+    if facts.pull.is_fork:
+        return facts.approved_run is not None and found.run.id == facts.approved_run
+    return found.run.head_sha in facts.commits
+
+
+def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
+    """A green run of a complete variant if there is one, else a green trimmed one, else the one that shows most
+    of the newest run.
+    """
+    if facts.plan is None:
+        return None
+    candidates = find_candidates(facts, policy)
+    found = [_cover(run, variant) for run in candidates for variant in facts.plan.variants if variant.rows]
+    for is_complete in (True, False):
+        for coverage in found:
+            if coverage.is_green and coverage.variant.is_complete is is_complete:
+                return coverage
+    newest = [coverage for coverage in found if coverage.run is candidates[0]]
+    return max(newest, key=lambda coverage: (len(coverage.done), coverage.variant.is_complete), default=None)
+
+
+def _cover(run: SweepRun, variant: PlanVariant) -> Coverage:
+    jobs = newest_jobs(run.jobs)
+    done, failed, running, missing = [], [], [], []
+    for row in variant.rows:
+        job = jobs.get(row.id)
+        if job is None or job.conclusion is Conclusion.SKIPPED:
+            missing.append(row)
+        elif job.conclusion is Conclusion.SUCCESS and job.status == "completed":
+            done.append(row)
+        elif job.status != "completed":
+            running.append(row)
+        else:
+            failed.append((row, job))
+    return Coverage(
+        run=run,
+        variant=variant,
+        done=tuple(done),
+        failed=tuple(failed),
+        running=tuple(running),
+        missing=tuple(missing),
+    )
+
+
+def newest_jobs(jobs: Iterable[Job]) -> Mapping[str, Job]:
+    """The job of the newest attempt for each row's id; the canary is one of them."""
+    newest: dict[str, Job] = {}
+    for job in sorted(jobs, key=lambda job: (job.attempt, job.id)):
+        if name := parse_job_name(job.name):
+            newest[name.id] = job
+    return newest

@@ -1,0 +1,99 @@
+"""What the added lines of files that serve something say, by the policy's expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from infx.policy.model import Policy
+from infx.policy.signoff import LineRules
+from infx.signoff.facts import Facts, FileChange
+from infx.signoff.outcome import code, count
+
+MAX_LINE = 4_000  # characters that are matched; longer lines are for a human
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text.strip()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """unseen: files whose lines cannot be matched (binary or too long). lines, files: how much was matched."""
+
+    refused: tuple[Hit, ...] = ()
+    questioned: tuple[Hit, ...] = ()
+    unseen: tuple[str, ...] = ()
+    lines: int = 0
+    files: tuple[str, ...] = ()
+
+    @property
+    def looked_at(self) -> str:
+        return f"{count(self.lines, 'added line')} of {count(len(self.files), 'file')}"
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        return (
+            *(f"looked at {path}" for path in self.files),
+            *(f"not readable: {path}" for path in self.unseen),
+            *(f"refused: {hit}" for hit in self.refused),
+            *(f"questioned: {hit}" for hit in self.questioned),
+        )
+
+
+def is_serving(path: str, policy: Policy) -> bool:
+    """Whether a file may take part in what a row runs: neither prose nor the changelog nor a workflow."""
+    if path == policy.changelog or path.startswith(".github/"):
+        return False
+    return not any(fnmatchcase(path, glob) for glob in policy.signoff.paths.prose)
+
+
+def serving_files(facts: Facts, policy: Policy) -> tuple[FileChange, ...]:
+    return tuple(file for file in facts.files if is_serving(file.path, policy))
+
+
+def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
+    """Every added line against every expression; a line that is refused is not questioned as well."""
+    refused: list[Hit] = []
+    questioned: list[Hit] = []
+    unseen: list[str] = []
+    seen: list[str] = []
+    lines = 0
+    for file in files:
+        if file.added is None or any(len(line.text) > MAX_LINE for line in file.added):
+            unseen.append(file.path)
+            continue
+        seen.append(file.path)
+        lines += len(file.added)
+        for line in file.added:
+            hit = Hit(path=file.path, line=line.number, text=line.text)
+            if any_match(rules.refused_expressions, line.text):
+                refused.append(hit)
+            elif any_match(rules.questioned_expressions, line.text):
+                questioned.append(hit)
+    return Scan(
+        refused=tuple(refused),
+        questioned=tuple(questioned),
+        unseen=tuple(unseen),
+        lines=lines,
+        files=tuple(seen),
+    )
+
+
+def any_match(expressions: Iterable[re.Pattern[str]], text: str) -> bool:
+    return any(expression.search(text) for expression in expressions)
+
+
+def show_hits(hits: Iterable[Hit], limit: int = 4) -> str:
+    """The first few with their place and text, and how many more."""
+    found = list(hits)
+    shown = "; ".join(code(str(hit), limit=160) for hit in found[:limit])
+    return f"{shown} and {len(found) - limit} more" if len(found) > limit else shown

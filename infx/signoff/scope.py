@@ -1,0 +1,74 @@
+"""Must somebody sign at all? Only if a changed file belongs to somebody who is neither core nor an administrator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infx.errors import InfxError
+from infx.policy.signoff import SignoffPolicy
+from infx.signoff.codeowners import CodeOwners, parse_codeowners
+from infx.signoff.facts import Facts
+from infx.signoff.outcome import code, name_all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """owners: those because of whom somebody must sign. reason: Markdown, a sentence or two."""
+
+    is_required: bool
+    reason: str
+    owners: tuple[str, ...] = ()
+
+
+def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
+    """Whatever cannot be seen counts as a reason to sign."""
+    if facts.shortfalls:
+        return Scope(is_required=True, reason=facts.shortfalls[0])
+    try:
+        codeowners = read_codeowners(facts)
+    except InfxError as error:
+        return Scope(is_required=True, reason=f"Owners cannot be read: {error.message}")
+    outside: dict[str, str] = {}
+    for path in facts.paths:
+        rule = codeowners.rule_for(path)
+        for owner in rule.owners if rule else ():
+            if not _is_exempt(owner, facts, policy):
+                outside.setdefault(owner, path)
+    if not outside:
+        return Scope(
+            is_required=False, reason="Every changed file belongs to the core team or to administrators."
+        )
+    owner, path = next(iter(outside.items()))
+    return Scope(
+        is_required=True,
+        reason=f"{code(path)} belongs to {code(owner)}; owners outside of the core team: {name_all(outside)}.",
+        owners=tuple(outside),
+    )
+
+
+def read_codeowners(facts: Facts) -> CodeOwners:
+    """The target branch's file. Raises InfxError if there is none or GitHub would not use it."""
+    if facts.codeowners is None:
+        raise InfxError("The target branch has no CODEOWNERS file.")
+    return parse_codeowners(facts.codeowners.text, facts.codeowners.path)
+
+
+def list_logins(codeowners: CodeOwners, paths: tuple[str, ...], policy: SignoffPolicy) -> tuple[str, ...]:
+    """People whose role decides whether somebody must sign, in the order in which they should be asked for."""
+    core = {owner.lower() for owner in policy.core_owners}
+    found: dict[str, None] = {}
+    for path in paths:
+        rule = codeowners.rule_for(path)
+        for owner in rule.owners if rule else ():
+            if owner.startswith("@") and "/" not in owner and owner.lower() not in core:
+                found.setdefault(owner[1:])
+    return tuple(found)
+
+
+def _is_exempt(owner: str, facts: Facts, policy: SignoffPolicy) -> bool:
+    if owner.lower() in {core.lower() for core in policy.core_owners}:
+        return True
+    if not owner.startswith("@") or "/" in owner:
+        return False
+    person = facts.person(owner[1:])
+    return person is not None and person.is_admin

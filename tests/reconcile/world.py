@@ -1,0 +1,176 @@
+"""A hub with one benchmark repository, a clone of it, and a reconciler that speaks to both."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from infx.git import Git
+from infx.github.api import connect
+from infx.github.reconcile import Clone, Reconciler, Report
+from infx.hub import Hub
+from infx.hub.state import Pull, Run
+from infx.model import CommentKind
+from infx.policy.load import parse_policy
+from infx.policy.model import Policy
+from infx.reconcile.facts import Place
+
+POLICY = b"""
+repository: acme/bench
+identities: ["github-actions[bot]", "bench-bot[bot]"]
+comments:
+  visualizer:
+    links:
+      - {text: View unofficial run (performance), short: performance, url: "https://bench.test/inference?unofficialRun={run}"}
+      - {text: View unofficial run (accuracy), short: accuracy, url: "https://bench.test/evaluation?unofficialRun={run}"}
+"""
+BOT = "github-actions[bot]"
+BASE = """\
+- config-keys:
+    - m1-fp8-h200-vllm
+  description:
+    - "old one"
+  pr-link: https://github.com/acme/bench/pull/10
+"""
+ENTRY = """
+- config-keys:
+    - m1-fp8-h200-vllm
+  description:
+    - "{words}"
+  pr-link: {link}
+"""
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+LABEL = "full-sweep-fail-fast"
+
+
+def policy() -> Policy:
+    return parse_policy(POLICY, "configs/policy.yaml")
+
+
+def entry(words: str = "new", link: str = "XXX") -> str:
+    return ENTRY.format(words=words, link=link)
+
+
+class Memory:
+    """A clone that remembers its answers: most of a test's time would be git's otherwise."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._known: dict[object, Any] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._git, name)
+
+        @functools.wraps(method)
+        def remembered(*args: Any, **kwargs: Any) -> Any:
+            key = (name, repr(args), repr(sorted(kwargs.items())))
+            if key not in self._known:
+                self._known[key] = method(*args, **kwargs)
+            return self._known[key]
+
+        return remembered
+
+
+@dataclass
+class World:
+    hub: Hub
+    clone: Git
+    policy: Policy = field(default_factory=policy)
+    waited: list[float] = field(default_factory=list)
+
+    @classmethod
+    def make(cls, folder: Path) -> World:
+        hub = Hub(folder / "acme" / "bench", clock=lambda: NOW)
+        hub.is_limited = False
+        hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
+        Git(folder).run("clone", "--quiet", str(folder / "acme" / "bench"), str(folder / "clone"))
+        return cls(hub=hub, clone=Git(folder / "clone"))
+
+    def pull(
+        self, files: Mapping[str, str] | None = None, *, number: int = 77, branch: str = "feat-x", **more: Any
+    ) -> Pull:
+        """A pull request that appends an entry, unless other files are given."""
+        files = {"perf-changelog.yaml": BASE + entry()} if files is None else files
+        self.hub.push(branch, files, repository=more.get("repository"))
+        return self.hub.open_pull(branch, number=number, **more)
+
+    def sweep(
+        self,
+        number: int = 77,
+        *,
+        done: int = 2,
+        failed: int = 0,
+        running: int = 0,
+        evals: int = 0,
+        **more: Any,
+    ) -> Run:
+        """A run of the sweep workflow whose rows are as far as said."""
+        run = self.hub.add_run("run-sweep.yml", pull=number, **more)
+        self.hub.add_job(run.id, "gate")
+        kinds = ["success"] * done + ["failure"] * failed + [""] * running
+        for index, conclusion in enumerate(kinds):
+            name = f"sweep / rows / {index:012x} · single-node 8k1k · h200 · m1"
+            self.hub.add_job(run.id, name, conclusion=conclusion or None)
+        for index in range(evals):
+            self.hub.add_job(run.id, f"sweep / rows / {index + 500:012x} · eval · h200 · m1")
+        if not (done or running):
+            self.hub.add_job(run.id, "sweep", conclusion="skipped" if not failed else "failure")
+        return run
+
+    def reconciler(self, token: str | None = None, *, memory: bool = False, **more: Any) -> Reconciler:
+        """memory: see there. The clone is fetched now and not again then."""
+        token = token or self.token()
+        github = connect(
+            "acme/bench",
+            environ={**self.hub.environ(token)},
+            sleep=self.waited.append,
+            budget=more.pop("budget", 900),
+        )
+        clone = Clone(self.clone)
+        if memory:
+            clone = _Remembered(self.clone)
+        place = Place(server="https://github.com", repository="acme/bench")
+        return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
+
+    def token(self) -> str:
+        return self.hub.workflow_token(
+            pull_requests="write", statuses="write", actions="write", contents="read"
+        )
+
+    def reconcile(self, *numbers: int, **more: Any) -> Report:
+        return self.reconciler(**more).run(numbers or (77,))
+
+    def comments(self, number: int = 77) -> list[str]:
+        return [comment.body or "" for comment in self.hub.comments_of(number)]
+
+    def ours(self, number: int = 77) -> list[str]:
+        """First lines of the bot's comments."""
+        found = (c for c in self.hub.comments_of(number) if (c.author or "").endswith("[bot]"))
+        return [(comment.body or "").split("\n")[0] for comment in found]
+
+    def state(self) -> object:
+        """Everything that the bot may change, without times."""
+        state = self.hub.state
+        return (
+            sorted((c.id, c.author, c.body) for c in state.comments.values() if c.kind is CommentKind.ISSUE),
+            [(s.sha, s.context, s.state, s.description, s.target_url, s.creator) for s in state.statuses],
+            sorted((run.id, run.status, run.conclusion) for run in state.runs.values()),
+        )
+
+
+class _Remembered(Clone):
+    def __init__(self, git: Git) -> None:
+        super().__init__(git)
+        self._tip: str | None = None
+        self._memory: Any = Memory(git)
+        self.git = self._memory
+        self._real = git
+
+    def fetch(self, base_branch: str, numbers: Any) -> str:
+        if self._tip is None:
+            self._tip = Clone(self._real).fetch(base_branch, numbers)
+        return self._tip
