@@ -364,6 +364,13 @@ def test_a_broken_scenario_is_not_said_to_be_missing() -> None:
     ]
 
 
+def test_a_scenario_of_an_unknown_kind_hides_nothing() -> None:
+    text = change(SINGLE, "    agentic-coding:", "    image:acme/x:")
+    text = change(text, "{tp: 8, conc-list: [4, 64]}", "{tp: 8}")
+    rules = {problem.rule for problem in parse_master(text.encode(), "c.yaml").problems}
+    assert rules == {"schema-unknown-key", "conc-form"}
+
+
 def test_single_node_rows_are_read() -> None:
     config = parse_master(SINGLE.encode(), "c.yaml").configs["m1-fp8-h200-vllm"]
     assert (config.path, config.line, config.disagg, config.multinode) == ("c.yaml", 1, False, False)
