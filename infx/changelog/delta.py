@@ -72,7 +72,7 @@ def read_delta(base: bytes, head: bytes, path: str) -> Delta:
         return Delta()
     if head.startswith(complete):
         return Delta(entries=read_entries(head[len(complete) :], path, lines_before=complete.count(b"\n")))
-    if corrections := _find_corrections(complete.splitlines(), head.splitlines()):
+    if corrections := _find_corrections(complete.split(b"\n"), head.split(b"\n")):
         return Delta(corrections=corrections, is_append=False)
     return Delta(entries=read_entries(_keep_additions(complete, head, path), path), is_append=False)
 
@@ -156,7 +156,7 @@ class _Block:
 def _split_blocks(text: bytes) -> list[_Block]:
     """Entries as text; what stands above the first one is a block too."""
     blocks: list[list[tuple[bytes, int]]] = [[]]
-    for index, line in enumerate(text.splitlines()):
+    for index, line in enumerate(text.split(b"\n")):
         if line.startswith(b"- "):
             blocks.append([])
         if line.strip():

@@ -30,14 +30,14 @@ def claim_evals(entries: Sequence[Entry], keys: Sequence[Sequence[str]], order: 
     """Claims of the entries that ask for accuracy runs, those with all-evals first, else in their order.
 
     Accuracy runs are chosen among the configurations of a claim, so who claims must not depend on the order in which
-    entries stand: all-evals before others, then who names more, then by what they name (in the order of `order`, all keys).
+    entries stand: all-evals before others, then who names more, then by what they name. order: all keys, in the files' order.
     """
     place = {key: index for index, key in enumerate(order)}
 
     def rank(index: int) -> tuple[bool, int, list[int], list[str], int]:
         entry = entries[index]
         types = entry.scenario_types or tuple(ScenarioType)
-        named = sorted(place[key] for key in keys[index])
+        named = [place[key] for key in keys[index]]  # its own order decides which of equal rows is first
         size = len(named) * len(set(types))
         return (not entry.all_evals, -size, named, sorted(map(str, types)), entry.eval_min_prefill_ep or 0)
 

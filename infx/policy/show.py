@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infx.escape import foreign, table_code
+from infx.escape import prose, table_code
 from infx.policy.case import Case, join_words, shorten
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict
@@ -46,8 +46,8 @@ def render_decision(decision: Decision) -> dict[str, Any]:
 
 def render_summary(facts: Facts, policy: Policy, decision: Decision) -> str:
     """A section of the run's summary: the sentence, the further obstacles, and a table of what was looked at."""
-    lines = [f"### {_TITLES[decision.verdict]}", "", foreign(decision.sentence), ""]
-    lines += [f"- {foreign(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
+    lines = [f"### {_TITLES[decision.verdict]}", "", prose(decision.sentence), ""]
+    lines += [f"- {prose(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
     lines += ["", "| looked at | found |", "| --- | --- |"]
     lines += [f"| {name} | {table_code(found)} |" for name, found in list_facts(facts, policy)]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,126 @@
+"""Small configurations as text, for tests of what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from infx.changelog.delta import Delta, Entry, read_entries
+from infx.matrix.evals import find_profile
+from infx.matrix.load import Inputs, load_inputs
+from infx.matrix.plan import Options, Plan, plan_delta
+from infx.matrix.row import Roles, Row
+from infx.policy.load import default_policy
+from infx.policy.model import EvalProfile
+
+PATH = "nvidia-master.yaml"
+RUNNERS = """\
+labels:
+  h200: [h200-a_0, h200-a_1, h200-b_0]
+  cluster:h200-a: [h200-a_0, h200-a_1]
+  cluster:gb200-a: [gb200-a_0]
+hardware:
+  cluster:h200-a: {gpus-per-node: 8, available-cpu-dram-mib: 3095781}
+  cluster:gb200-a: {gpus-per-node: 4, available-cpu-dram-mib: 860160}
+"""
+DEFAULT = find_profile("default", default_policy().evals)
+AUGUST = find_profile("inferencex-2026-08", default_policy().evals)
+
+
+def single(key: str, *rows: str, isl: int = 8192, runner: str = "h200", **fields: str) -> str:
+    """A single-node configuration of fixed length; rows: items of its search space, in flow style."""
+    return _config(key, runner, fields) + _fixed(rows, isl)
+
+
+def multi(key: str, *rows: str, runner: str = "h200", disagg: bool = False, **fields: str) -> str:
+    return _config(key, runner, {**_roles(disagg), **fields}) + _fixed(rows, 8192)
+
+
+def agentic(key: str, *rows: str, runner: str = "cluster:h200-a", dram: str = "0.5", **fields: str) -> str:
+    return _config(key, runner, fields) + _agentic(rows, dram)
+
+
+def multi_agentic(
+    key: str,
+    *rows: str,
+    runner: str = "cluster:gb200-a",
+    dram: str = "0.5",
+    disagg: bool = False,
+    **fields: str,
+) -> str:
+    return _config(key, runner, {**_roles(disagg), **fields}) + _agentic(rows, dram)
+
+
+def both(key: str, fixed: str, coding: str) -> str:
+    """One search row of each scenario."""
+    return _config(key, "cluster:h200-a", {}) + _fixed([fixed], 8192) + _agentic([coding], "0.5")
+
+
+def pair(conc: str, prefill: str = "num-worker: 1, tp: 4", decode: str = "num-worker: 1, tp: 4") -> str:
+    """A search row of two roles."""
+    return f"{{conc-list: {conc}, prefill: {{{prefill}}}, decode: {{{decode}}}}}"
+
+
+def load(*configs: str, runners: str = RUNNERS) -> Inputs:
+    return load_inputs([(PATH, "".join(configs).encode())], ("runners.yaml", runners.encode()))
+
+
+def entries(text: str) -> tuple[Entry, ...]:
+    return read_entries(text.encode(), "perf-changelog.yaml")
+
+
+def entry(*keys: str, **fields: str) -> str:
+    """An entry as text; fields: further keys with `_` for `-`."""
+    more = "".join(f"  {name.replace('_', '-')}: {value}\n" for name, value in fields.items())
+    return (
+        f"- config-keys: [{', '.join(repr(key) for key in keys)}]\n  description: [x]\n  pr-link: XXX\n{more}"
+    )
+
+
+def plan(
+    inputs: Inputs, *texts: str, base: Inputs | None = None, profile: EvalProfile = DEFAULT, **options: bool
+) -> Plan:
+    delta = Delta(entries=entries("".join(texts)))
+    return plan_delta(delta, inputs, base, Options(profile=profile, **options), "perf-changelog.yaml")
+
+
+def points(rows: Iterable[Row]) -> list[str]:
+    """Each row in short: `tp8@4,16`, a multi-node one by its roles' workers."""
+    return [f"{shape(row)}@{','.join(str(conc) for conc in row.conc)}" for row in rows]
+
+
+def shape(row: Row) -> str:
+    layout = row.recipe.layout
+    if isinstance(layout, Roles):
+        return "+".join(f"{role.num_worker}xtp{role.tp}" for role in (layout.prefill, layout.decode))
+    ep = f"ep{layout.ep}" if layout.ep not in (None, 1) else ""
+    return f"tp{layout.tp}{ep}{'dpa' if layout.dp_attn else ''}"
+
+
+def _roles(disagg: bool) -> dict[str, str]:
+    fields = {"multinode": "true", "framework": "dynamo-vllm"}
+    return {**fields, "disagg": "true", "kv_p2p_transfer": "nixl"} if disagg else fields
+
+
+def _config(key: str, runner: str, fields: dict[str, str]) -> str:
+    values = {
+        "image": "acme/vllm:v1",
+        "model": "acme/m1",
+        "model_prefix": "m1",
+        "precision": "fp8",
+        "framework": "vllm",
+        "multinode": "false",
+        "runner": runner,
+        **fields,
+    }
+    lines = "".join(f"  {name.replace('_', '-')}: {value}\n" for name, value in values.items())
+    return f"{key}:\n{lines}  scenarios:\n"
+
+
+def _fixed(rows: Iterable[str], isl: int) -> str:
+    space = "".join(f"      - {row}\n" for row in rows)
+    return f"    fixed-seq-len:\n    - isl: {isl}\n      osl: 1024\n      search-space:\n{space}"
+
+
+def _agentic(rows: Iterable[str], dram: str) -> str:
+    space = "".join(f"      - {row}\n" for row in rows)
+    return f"    agentic-coding:\n    - dram-utilization: {dram}\n      search-space:\n{space}"

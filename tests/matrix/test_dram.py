@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from infx.errors import ProblemsError
+from infx.matrix.config import Hardware, Parallelism
+from infx.matrix.dram import BudgetError, compute_budget, count_per_node, count_single_node
+from infx.matrix.expand import expand_config
+from infx.matrix.row import AgenticWorkload
+from tests.matrix.inputs import agentic, load, multi_agentic, pair
+
+EIGHT, FOUR = Hardware(gpus_per_node=8, dram_mib=3_095_781), Hardware(gpus_per_node=4, dram_mib=860_160)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "share", "gpus", "budget"),
+    [
+        (EIGHT, "0.80", 8, 2399),  # capped at 2,861,022 MiB
+        (EIGHT, "0.14", 4, 209),
+        (FOUR, "0.609524", 4, 549),
+        (FOUR, "0.857143", 4, 773),
+        (FOUR, "0.666667", 4, 601),
+        (FOUR, "0.4", 4, 360),
+        (Hardware(gpus_per_node=8, dram_mib=3_977_095), "0.75", 8, 2249),
+        (Hardware(gpus_per_node=8, dram_mib=3_977_095), "0.064", 8, 191),
+    ],
+)
+def test_budget(hardware: Hardware, share: str, gpus: int, budget: int) -> None:
+    assert compute_budget(hardware, Decimal(share), gpus) == budget
+
+
+@pytest.mark.parametrize(
+    ("engine", "gpus"),
+    [
+        (Parallelism(tp=8), 4),  # a replica over two nodes counts whole ones
+        (Parallelism(tp=2, pp=2), 4),
+        (Parallelism(tp=2, dcp_size=2), 2),  # decode context parallelism shares its GPUs
+        (Parallelism(tp=1, pcp_size=2), 2),
+    ],
+)
+def test_gpus_of_a_replica_on_one_node(engine: Parallelism, gpus: int) -> None:
+    assert count_per_node(engine, FOUR) == gpus
+
+
+@pytest.mark.parametrize(("tp", "words"), [(6, "does not fill whole nodes"), (3, "does not divide a node")])
+def test_a_replica_that_shares_nodes_unevenly(tp: int, words: str) -> None:
+    with pytest.raises(BudgetError, match=words):
+        count_per_node(Parallelism(tp=tp), FOUR)
+
+
+def test_an_engine_larger_than_its_node() -> None:
+    with pytest.raises(BudgetError, match="needs 8 GPUs; a node has 4"):
+        count_single_node(Parallelism(tp=8), FOUR)
+
+
+DRAM = "kv-offloading: dram, kv-offload-backend: {name: mooncake}"
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        (agentic("a", f"{{tp: 4, {DRAM}, conc-list: [1]}}", dram="0.14"), 209),
+        (agentic("a", "{tp: 8, kv-offloading: none, conc-list: [1]}", dram="0.8"), 0),
+        (
+            multi_agentic(
+                "a", pair("[1]", "num-worker: 2, tp: 8").replace("{conc", f"{{{DRAM}, conc"), dram="0.857143"
+            ),
+            773,
+        ),
+    ],
+)
+def test_budget_in_rows(text: str, budget: int) -> None:
+    """One replica of prefill counts, whatever their number, and decode does not."""
+    inputs = load(text)
+    (row,) = expand_config(inputs.configs["a"], inputs.runners)
+    assert isinstance(row.recipe.workload, AgenticWorkload)
+    assert row.recipe.workload.total_cpu_dram_gb == budget
+
+
+def test_a_budget_is_computed_before_points_are_filtered() -> None:
+    from infx.matrix.concurrency import Bounds
+    from infx.matrix.expand import Limits
+
+    inputs = load(
+        agentic("a", f"{{tp: 16, {DRAM}, conc-list: [1]}}"),
+        agentic("b", f"{{tp: 4, {DRAM}, conc-list: [1]}}"),
+    )
+    limits = Limits(bounds=Bounds(minimum=100))
+    assert expand_config(inputs.configs["b"], inputs.runners, limits) == []
+    with pytest.raises(ProblemsError, match=r"nvidia-master.yaml:\d+: a: .*16 GPUs; a node has 8"):
+        expand_config(inputs.configs["a"], inputs.runners, limits)
+
+
+def test_a_label_without_hardware_has_no_budget() -> None:
+    inputs = load(agentic("a", f"{{tp: 4, {DRAM}, conc-list: [1]}}", runner="cluster:h200-b"))
+    with pytest.raises(ProblemsError, match="no hardware record for cluster:h200-b") as error:
+        expand_config(inputs.configs["a"], inputs.runners)
+    assert error.value.problems[0].hint == "Did you mean cluster:h200-a or cluster:gb200-a?"

@@ -1,0 +1,183 @@
+"""What holds for any configurations and any entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from infx import schema
+from infx.errors import ProblemsError
+from infx.matrix.config import Concurrency, Config, SearchRow
+from infx.matrix.evals import EvalMode, apply_evals
+from infx.matrix.load import Inputs
+from infx.matrix.planned import Planned
+from infx.matrix.points import collect_points
+from infx.matrix.row import Recipe, Row, RowReader, render_row
+from infx.matrix.sweep import Request, sweep_all
+from infx.matrix.trim import trim_rows
+from tests.matrix.inputs import (
+    AUGUST,
+    DEFAULT,
+    agentic,
+    entry,
+    load,
+    multi,
+    multi_agentic,
+    pair,
+    plan,
+    single,
+)
+
+CONC = st.lists(st.sampled_from([1, 4, 16, 32, 64]), min_size=1, max_size=3).map(str)
+TP = st.sampled_from([1, 2, 4])
+FLAG = st.sampled_from(["", "dp-attn: true, ", "spec-decoding: mtp, "])
+IMAGE = st.sampled_from(["acme/vllm:v1", "acme/vllm:v2"])
+OFFLOAD = st.sampled_from(
+    ["kv-offloading: none", "kv-offloading: dram, kv-offload-backend: {name: mooncake}"]
+)
+SINGLE = st.builds("{{tp: {}, {}conc-list: {}}}".format, TP, FLAG, CONC)
+AGENTIC = st.builds("{{tp: {}, {}{}, conc-list: {}}}".format, TP, FLAG, OFFLOAD, CONC)
+PAIR = st.builds(lambda conc, tp: pair(conc, f"num-worker: 1, tp: {tp}"), CONC, st.sampled_from([4, 8]))
+PROFILES = {"default": DEFAULT, "august": AUGUST}
+PROFILE = st.sampled_from(sorted(PROFILES))
+MAKERS: list[tuple[Callable[..., str], st.SearchStrategy[str]]] = [
+    (single, SINGLE),
+    (agentic, AGENTIC),
+    (multi, PAIR),
+    (multi_agentic, PAIR),
+]
+KINDS = st.sampled_from(MAKERS)
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> list[str]:
+    """One to four configurations k0, k1, …, of a few topologies, so that they have points in common."""
+    texts = []
+    for index in range(draw(st.integers(1, 4))):
+        make, row = draw(KINDS)
+        rows = draw(st.lists(row, min_size=1, max_size=3))
+        texts.append(make(f"k{index}", *rows, image=draw(IMAGE)))
+    return texts
+
+
+@st.composite
+def entries(draw: st.DrawFn, count: int) -> str:
+    keys = draw(
+        st.lists(st.sampled_from([f"k{index}" for index in range(count)] + ["k*"]), min_size=1, max_size=3)
+    )
+    fields = draw(
+        st.sampled_from(
+            [{}, {"evals_only": "true"}, {"all_evals": "true"}, {"no_evals": "true"}, {"eval_min_prefill_ep": "2"},
+             {"scenario_type": "[agentic-coding]"}, {"scenario_type": "[fixed-seq-len]"}]
+        )
+    )  # fmt: skip
+    return entry(*keys, **fields)
+
+
+def rows_of(planned: Iterable[Planned]) -> Counter[Row]:
+    return Counter(one.row for one in planned)
+
+
+@given(st.data(), configurations(), PROFILE, st.booleans())
+def test_rows_do_not_depend_on_the_order_of_entries(
+    data: st.DataObject, configs: list[str], profile: str, trim: bool
+) -> None:
+    made = load(*configs)
+    texts = data.draw(st.lists(entries(len(configs)), min_size=2, max_size=4))
+    shuffled = data.draw(st.permutations(texts))
+    one = plan(made, *texts, profile=PROFILES[profile], trim=trim)
+    other = plan(made, *shuffled, profile=PROFILES[profile], trim=trim)
+    assert rows_of(one.evals) == rows_of(other.evals)
+    assert rows_of(one.throughput) == rows_of(other.throughput)
+
+
+@given(st.data(), configurations())
+def test_a_configuration_has_each_point_once(data: st.DataObject, configs: list[str]) -> None:
+    made = load(*configs)
+    texts = data.draw(st.lists(entries(len(configs)), min_size=1, max_size=4))
+    result = plan(made, *texts)
+    points = Counter((one.key, one.row.recipe, conc) for one in result.throughput for conc in one.row.conc)
+    assert set(points.values()) <= {1}
+
+
+def measured(rows: Iterable[Row]) -> set[tuple[Recipe, int]]:
+    return {(recipe, conc) for recipe, concs in collect_points(rows).items() for conc in concs}
+
+
+@given(configurations())
+def test_trimming_invents_no_point_and_loses_no_recipe(configs: list[str]) -> None:
+    made = load(*configs)
+    rows = sweep_all(made.configs, made.runners, Request(profile=DEFAULT, mode=EvalMode.NONE))
+    trimmed = trim_rows(rows)
+    assert measured(trimmed) <= measured(rows)
+    assert [row.recipe for row in trimmed] == list(collect_points(rows))
+
+
+@given(st.data(), configurations())
+def test_a_delta_is_what_the_head_has_and_the_base_has_not(data: st.DataObject, configs: list[str]) -> None:
+    """Take points away from the head to make a base: the delta gives back exactly what is missing, or refuses."""
+    made = load(*configs)
+    before = Inputs(
+        configs={key: thin(config, data) for key, config in made.configs.items()},
+        raw=made.raw,
+        runners=made.runners,
+        documents=made.documents,
+    )
+    texts = [entry("k*", append_only="true")]
+    whole = [one.row for one in plan(made, entry("k*")).throughput]
+    known = [one.row for one in plan(before, entry("k*")).throughput]
+    try:
+        delta = plan(made, *texts, base=before)
+    except ProblemsError:
+        event("refused")  # no new point, or one on no curve
+        return
+    event("planned")
+    found = [one.row for one in delta.throughput]
+    assert measured(found) == measured(whole) - measured(known)
+    assert delta.evals == ()
+
+
+def thin(config: Config, data: st.DataObject) -> Config:
+    """The configuration without some of its search rows' points."""
+
+    def fewer(space: tuple[SearchRow, ...]) -> tuple[SearchRow, ...]:
+        return tuple(
+            replace(search, concurrency=Concurrency(values=shorter(search.concurrency.values or ())))
+            for search in space
+        )
+
+    def shorter(values: tuple[int, ...]) -> tuple[int, ...]:
+        return values[: data.draw(st.integers(1, len(values)))]
+
+    return replace(
+        config,
+        fixed=tuple(replace(one, search_space=fewer(one.search_space)) for one in config.fixed),
+        agentic=tuple(replace(one, search_space=fewer(one.search_space)) for one in config.agentic),
+    )
+
+
+@given(configurations(), PROFILE, st.sampled_from(EvalMode))
+@pytest.mark.parametrize("smoke", [False, True])
+def test_every_row_fits_the_schema_and_can_be_read_back(
+    smoke: bool, configs: list[str], profile: str, mode: EvalMode
+) -> None:
+    made = load(*configs)
+    rows = sweep_all(made.configs, made.runners, Request(profile=PROFILES[profile], mode=mode, smoke=smoke))
+    planned = plan(made, entry("k*"), profile=PROFILES[profile], fast=True, all_evals=mode is EvalMode.ALL)
+    for row in (*rows, *(one.row for one in planned.rows)):
+        values = render_row(row)
+        assert schema.is_valid("matrix-row", values)
+        assert RowReader().read(values) == row
+
+
+@given(configurations(), PROFILE)
+def test_accuracy_runs_are_points_of_the_sweep(configs: list[str], profile: str) -> None:
+    made = load(*configs)
+    rows = sweep_all(made.configs, made.runners, Request(profile=PROFILES[profile], mode=EvalMode.NONE))
+    for mode in (EvalMode.MARKED, EvalMode.SUBSET, EvalMode.ALL):
+        assert measured(apply_evals(rows, mode, PROFILES[profile])) <= measured(rows)
