@@ -24,7 +24,7 @@ class Kind(StrEnum):
     BLANKS = "blanks"  # nothing but blanks, empty lines or line ends
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
     """An item as text. `end` is after its last line that is not blank, `limit` where the next chunk starts."""
 
@@ -48,7 +48,7 @@ class Chunk:
         return b"\n".join(line for line in lines if line)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Change:
     """A past entry that is not what it was. number: counted from 1; 0 is what stands above the first entry.
 
@@ -61,7 +61,7 @@ class Change:
     head: Chunk | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
     """base: with its final newline, which the file itself may lack.
 

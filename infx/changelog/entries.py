@@ -16,7 +16,7 @@ import yaml
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
-from infx.matrix.config import ScenarioType
+from infx.matrix.scenario import ScenarioType
 
 FIRST_KEY = "config-keys"
 LINK_KEY = "pr-link"
@@ -81,7 +81,7 @@ class Source:
         return start + len(self.data[start:end].rstrip(b" \t\r\n"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Value:
     """A value in its file. start, end: its text, without a comment. plain: neither quoted nor a block nor a list."""
 
@@ -97,7 +97,7 @@ class Value:
         return self.data[self.end : self.line_end].strip()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
     """One item of the list. `end` lies after the line break of its last line that is not blank.
 
@@ -108,8 +108,8 @@ class Block:
     end: int
     value: Any
     index: int
-    source: Source = field(repr=False, compare=False)
-    node: yaml.Node = field(repr=False, compare=False)
+    source: Source = field(repr=False)
+    node: yaml.Node = field(repr=False)
 
     @property
     def data(self) -> bytes:

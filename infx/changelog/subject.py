@@ -62,7 +62,7 @@ class Edit:
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Draft:
     """What a rule's check found: where (an offset in the head), what, what to do, and the repair if it is certain."""
 
@@ -72,13 +72,13 @@ class Draft:
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Finding:
     problem: Problem
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """blocks: the new entries, wherever they stand; empty where they cannot be parsed."""
 
@@ -94,7 +94,7 @@ class Subject:
         return self.head.count(b"\n", 0, offset) + 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rule:
     """says, why: for the documentation, which quotes them; a test compares."""
 

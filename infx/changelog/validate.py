@@ -18,7 +18,7 @@ _SYNTAX_HINT = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Verdict:
     """blocks: the new entries; none where they could not be read. corrected: past links that became canonical."""
 

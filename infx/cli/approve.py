@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import policy_option
+from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
 from infx.policy.model import Policy
@@ -40,7 +40,7 @@ def approve(
     decision = decide_approval(facts, policy)
     run = None if dry_run else publish_approval(facts, decision, policy, github, now=datetime.now(UTC))
     actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{prose(decision.words)}\n")
-    click.echo(json.dumps({**to_json(decision), "run": run and run.url}, indent=2))
+    print_json({**to_json(decision), "run": run and run.url})
     if decision.answer is Answer.REFUSED:
         raise InfxError(decision.words)
 

@@ -64,7 +64,8 @@ def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bo
     if actions.is_actions(os.environ):
         actions.write_summary(os.environ, render_markdown(summary))
     if as_json:
-        sys.stdout.writelines(render_plan(planned, base_ref=base, head_ref=head))
+        pieces = render_plan(planned, base_ref=base, head_ref=head)
+        sys.stdout.writelines(map(actions.neutralise_json, pieces))
         click.echo()
     else:
         print_summary(summary)

@@ -12,8 +12,9 @@ from infx.github.api import GitHub
 from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
 from infx.policy.model import Policy
-from infx.reconcile.actions import PushCommit
-from infx.reconcile.desired import desire, plan_actions
+from infx.reconcile.actions import Action, CancelRun, PushCommit
+from infx.reconcile.changes import BranchReader
+from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Place
 from infx.reconcile.gather import MAX_READS, Gatherer
 
@@ -58,8 +59,11 @@ class Reconciler:
     def run(self, numbers: Sequence[int]) -> Report:
         """One pull request after another; what goes wrong with one does not keep the others from theirs."""
         report = Report()
-        base_sha = self.clone.fetch(self.policy.base_branch, numbers) if self.clone and numbers else None
-        gatherer = Gatherer(self.github, self.policy, self.clone.git if self.clone else None, base_sha)
+        branches = None
+        if self.clone and numbers:
+            tip = self.clone.fetch(self.policy.base_branch, numbers)
+            branches = BranchReader(clone=self.clone.git, policy=self.policy, place=self.place, base_sha=tip)
+        gatherer = Gatherer(self.github, self.policy, branches)
         for index, number in enumerate(numbers):
             if why := self._must_stop():
                 report.left, report.why_left = list(numbers[index:]), why
@@ -75,13 +79,21 @@ class Reconciler:
         return report
 
     def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        facts = gatherer.gather(number)
-        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
-        actions = plan_actions(desired, facts, self.policy)
+        desired, actions = self._plan(number, gatherer)
+        cancelled = [action for action in actions if isinstance(action, CancelRun)]
         if self.dry_run:
             report.done += actions
             return
-        Applier(self.github, self.policy, self.push).apply(actions, desired.comments, report)
+        applier = Applier(self.github, self.policy, self.push)
+        if cancelled:  # that changes the facts, so what is said follows from a second look
+            applier.apply(cancelled, (), report)
+            desired, actions = self._plan(number, gatherer)
+        applier.apply([action for action in actions if action not in cancelled], desired.comments, report)
+
+    def _plan(self, number: int, gatherer: Gatherer) -> tuple[Desired, tuple[Action, ...]]:
+        facts = gatherer.gather(number)
+        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
+        return desired, plan_actions(desired, facts, self.policy)
 
     def _must_stop(self) -> str | None:
         count, limit = self.github.requests, self.policy.limits.api_requests

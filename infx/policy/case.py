@@ -144,8 +144,8 @@ class Case:
 
 
 def shorten(text: str, room: int = 60) -> str:
-    """Foreign text on one line."""
-    flat = " ".join(text.split())
+    """Foreign text on one line, with nothing in it that a terminal would obey."""
+    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return flat if len(flat) <= room else flat[: room - 3] + "..."
 
 

@@ -9,11 +9,13 @@ import typing
 from collections.abc import Hashable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
-from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.policy.model import Policy
 
 _T = TypeVar("_T")
 
@@ -25,18 +27,40 @@ _REPLACED = {("labels",), ("evals", "*")}
 @functools.cache
 def default_policy() -> Policy:
     """The packaged default, for folders that have no policy of their own."""
-    return _build(Policy, _default_values())
+    from infx.policy.model import Policy
+
+    return default_part(Policy)
+
+
+def default_part(part: type[_T]) -> _T:
+    """Some keys of the packaged default: those that `part`, a dataclass, has fields for."""
+    return _build(part, _default_values())
+
+
+def parse_part(data: bytes, path: str, part: type[_T]) -> _T:
+    """Some keys of a policy file, for a command that would load the others in vain.
+
+    Raises ProblemsError with everything in which the file breaks the schema.
+    """
+    return _build(part, _merge(_default_values(), _load(data, path).value))
 
 
 def parse_policy(data: bytes, path: str) -> Policy:
     """Raises ProblemsError with everything that is wrong with the file."""
-    document = yaml12.load_mapping(data, path)
-    if problems := schema.check("policy", document):
-        raise ProblemsError(problems)
+    from infx.policy.model import Policy
+
+    document = _load(data, path)
     policy = _build(Policy, _merge(_default_values(), document.value))
     if problems := [*_check_labels(policy, document), *_check_expressions(policy, document)]:
         raise ProblemsError(problems)
     return policy
+
+
+def _load(data: bytes, path: str) -> yaml12.Document:
+    document = yaml12.load_mapping(data, path)
+    if problems := schema.check("policy", document):
+        raise ProblemsError(problems)
+    return document
 
 
 def _default_values() -> dict[str, Any]:

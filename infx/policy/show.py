@@ -87,8 +87,8 @@ def _describe_event(event: Event) -> str:
 def _describe_actor(case: Case) -> str:
     event, actor = case.facts.event, case.facts.actor
     if actor is not None:
-        return f"{event.actor} (permission {actor.permission}, role {actor.role})"
-    return f"{event.actor or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
+        return f"{shorten(event.actor)} (permission {actor.permission}, role {shorten(actor.role)})"
+    return f"{shorten(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
 
 
 def _list_pull(case: Case) -> list[tuple[str, str]]:
@@ -99,13 +99,16 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
     others = len(pull.labels) - len(known)
     conflict = {True: "no", False: "yes", None: "GitHub does not know yet"}[pull.mergeable]
     found = [
-        ("pull request", f"{pull.number}, {state}{draft}, into {pull.base_ref}"),
+        ("pull request", f"{pull.number}, {state}{draft}, into {shorten(pull.base_ref)}"),
         ("head", pull.head_sha),
         (
             "labels",
             (join_words(known) or "none that matters") + (f" (and {others} others)" if others else ""),
         ),
-        ("from a fork", "no" if not pull.is_fork else pull.head_repository or "yes, a deleted one"),
+        (
+            "from a fork",
+            "no" if not pull.is_fork else shorten(pull.head_repository or "yes, a deleted one", 150),
+        ),
         ("conflict with the base", join_words([shorten(name) for name in facts.conflicts]) or conflict),
         ("changelog touched", {True: "yes", False: "no", None: "not looked at"}[facts.changelog.touched]),
     ]
@@ -117,5 +120,5 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
         swept = {True: "swept", False: "started no sweep", None: "has not decided yet"}[run.swept]
         found.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
     if facts.label_actor:
-        found.append(("label put on by", facts.label_actor))
+        found.append(("label put on by", shorten(facts.label_actor)))
     return found

@@ -40,11 +40,11 @@ def _of_event(case: Case) -> dict[str, str]:
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
     return {
-        "actor": facts.event.actor or "whoever caused the event",
+        "actor": shorten(facts.event.actor) or "whoever caused the event",
         "event_head": (facts.event.head_sha or "")[:12],
-        "label": shorten(facts.event.label or ""),
+        "label": shorten(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
-        "label_actor": facts.label_actor or "",
+        "label_actor": shorten(facts.label_actor or ""),
         "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
         "first_problem": shorten(problems[0].rstrip("."), 200) if problems else "",
         "reuse_run": str(reuse.run_id) if reuse else "",

@@ -125,21 +125,26 @@ def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
 
 
 def _push(facts: Facts, policy: Policy, decision: Decision) -> PushCommit | None:
-    """Only into a branch of this repository, and only if something waits for it."""
+    """Only into a branch of this repository that is not queued, and only if something waits for it: a sweep that
+    the conflict keeps from starting, or a merge that wants canonical links.
+    """
     pull, found = facts.pull, facts.resolution
     if found is None or pull.is_fork or facts.groups or not pull.is_open:
         return None
-    reasons = {decision.reason, *decision.also}
-    conflicts = set(facts.gate.conflicts) == {policy.changelog}
-    wants_sweep = Reason.NO_PRIMARY_LABEL not in reasons and facts.sweep is None
-    if not (conflicts and (wants_sweep or facts.signed_off)):
+    swept = facts.sweep is not None
+    wants_sweep = Reason.NO_PRIMARY_LABEL not in {decision.reason, *decision.also} and not swept
+    merges = len(found.parents) > 1
+    if not (facts.signed_off or (merges and wants_sweep)):
         return None
-    subject = f"Merge {policy.base_branch}, keeping its changelog first"
-    marker = f" {policy.sweep.skip_marker}" if facts.sweep is not None else ""
+    subject = (
+        f"Merge {policy.base_branch}, its changelog first" if merges else "Make changelog links canonical"
+    )
     return PushCommit(
         pull=pull.number,
         branch=pull.head_ref,
+        path=policy.changelog,
         changelog=found.changelog,
+        tree=found.tree,
         parents=found.parents,
-        message=subject + marker,
+        message=f"{subject} {policy.sweep.skip_marker}" if swept else subject,
     )

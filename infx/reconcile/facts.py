@@ -39,10 +39,12 @@ class Changes:
 class Resolution:
     """The commit that would end a conflict in the changelog alone, or make the branch's links canonical.
 
-    changelog: its bytes. parents: the head first. A push must find the branch at the first of them.
+    tree: everything but the changelog, whose bytes are `changelog`. parents: the head first, the base branch's tip
+    second if it is a merge.
     """
 
     changelog: bytes
+    tree: str
     parents: tuple[str, ...]
 
 

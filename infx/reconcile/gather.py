@@ -19,9 +19,9 @@ from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, SweepRun, read_labels
 from infx.policy.facts import Facts as GateFacts
 from infx.policy.model import Policy
-from infx.reconcile.changes import Branch, find_current, read_branch
+from infx.reconcile.changes import Branch, BranchReader
 from infx.reconcile.facts import Changes, Facts
-from infx.reconcile.ports import Clone, Reader
+from infx.reconcile.ports import Reader
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -53,12 +53,11 @@ class Results:
 
 @dataclass
 class Gatherer:
-    """clone, base_sha: a clone that holds the heads of the pull requests, and the base branch's tip in it."""
+    """branches: reads a clone that holds the heads of the pull requests; None: there is none."""
 
     reader: Reader
     policy: Policy
-    clone: Clone | None = None
-    base_sha: str | None = None
+    branches: BranchReader | None = None
     results: Results = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,7 +98,7 @@ class _Reading:
         )
         gate = GateFacts(
             event=Event(name=EventName.ASKED, pull=pull.number),
-            pull=replace(pull, mergeable=not branch.conflicts) if self.by.clone and pull.is_open else pull,
+            pull=replace(pull, mergeable=not branch.conflicts) if self.by.branches and pull.is_open else pull,
             head_message=branch.message,
             changelog=self._changelog(branch.changes),
             runs=tuple(_as_gate_sees(sweep) for sweep in sweeps if sweep.run in standing),
@@ -111,6 +110,8 @@ class _Reading:
             gate=gate,
             pull=pull,
             changes=branch.changes,
+            resolution=branch.resolution,
+            signed_off=self._is_signed_off(statuses),
             comments=tuple(comments),
             statuses=tuple(statuses),
             sweeps=tuple(sweeps),
@@ -124,15 +125,13 @@ class _Reading:
 
     def _branch(self) -> Branch:
         """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""
-        if not self.pull.is_open:
-            return Branch(changes=Changes(), conflicts=(), message="")
-        if self.by.clone and self.by.base_sha:
-            return read_branch(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha)
-        if self.pull.changed_files > MAX_FILES:
-            return Branch(changes=Changes(), conflicts=(), message="")
-        files = self._spend(self.reader.files, self.pull)
-        paths = tuple(path for file in files for path in file.paths)
-        return Branch(changes=Changes(paths=paths), conflicts=(), message="")
+        pull = self.pull
+        if self.by.branches and pull.is_open:
+            return self.by.branches.read(pull.number, pull.head_sha)
+        if not pull.is_open or pull.changed_files > MAX_FILES:
+            return Branch(changes=Changes())
+        files = self._spend(self.reader.files, pull)
+        return Branch(changes=Changes(paths=tuple(path for file in files for path in file.paths)))
 
     def _changelog(self, changes: Changes) -> Changelog:
         touched = None if changes.paths is None else self.policy.changelog in changes.paths
@@ -151,10 +150,18 @@ class _Reading:
         return [run for run in found if _same_name(run.head_repository, pull.head_repository)]
 
     def _current(self, runs: Sequence[Run]) -> tuple[str, ...]:
-        if not (self.by.clone and self.by.base_sha and self.pull.is_open):
+        if not (self.by.branches and self.pull.is_open):
             return (self.pull.head_sha,)
-        shas = [run.head_sha for run in runs]
-        return find_current(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha, shas)
+        return self.by.branches.find_current(self.pull.head_sha, [run.head_sha for run in runs])
+
+    def _is_signed_off(self, statuses: Sequence[CommitStatus]) -> bool:
+        context = self.policy.signoff.status
+        found = next((status for status in statuses if status.context == context), None)
+        return (
+            found is not None
+            and found.state is StatusState.SUCCESS
+            and is_ours(found.creator, self.policy.identities)
+        )
 
     def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
         """A fork's approval: the status on its head, else on the revision that an approving comment last named."""
