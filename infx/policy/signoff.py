@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -135,7 +136,7 @@ class SignoffPolicy:
         return tuple(re.compile(text) for text in self.draft_tokens)
 
     def find_bad_expressions(self) -> list[tuple[str, str]]:
-        """Expressions that Python does not understand, each with what is wrong with it."""
+        """Expressions that Python does not understand or will read otherwise one day, each with the reason."""
         rules = (self.architecture, self.chat, self.patches, self.draft)
         texts = [text for rule in rules for text in (*rule.refused, *rule.questioned)]
         texts += [*self.chat_evidence, *self.draft_tokens]
@@ -143,7 +144,9 @@ class SignoffPolicy:
         bad = []
         for text in texts:
             try:
-                re.compile(text)
-            except re.error as error:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", FutureWarning)
+                    re.compile(text)
+            except (re.error, FutureWarning, OverflowError, RecursionError) as error:
                 bad.append((text, str(error)))
         return bad
