@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from infx import schema, yaml12
+from infx import yaml12
 from infx.errors import Problem, ProblemsError
 from infx.matrix.scenario import ScenarioType
 
@@ -198,6 +198,8 @@ def check_fields(block: Block) -> list[Problem]:
     value = block.value
     if read_fields(value, line=1) is not None:
         return []
+    from infx import schema
+
     judged = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
     return schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
 

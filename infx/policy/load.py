@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from infx import schema, yaml12
+from infx import yaml12
 from infx.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def parse_policy(data: bytes, path: str) -> Policy:
 
 
 def _load(data: bytes, path: str) -> yaml12.Document:
+    from infx import schema
+
     document = yaml12.load_mapping(data, path)
     if problems := schema.check("policy", document):
         raise ProblemsError(problems)
