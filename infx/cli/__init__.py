@@ -36,6 +36,10 @@ COMMANDS = {
         "Bring what the bot says on pull requests in line with the facts.",
     ),
     "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
+    "signoff": (
+        "infx.cli.signoff:signoff",
+        "The checklist of a review, and whether what it says is true.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

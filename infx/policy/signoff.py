@@ -99,7 +99,8 @@ class SignoffPolicy:
     must exist before a vendor's own. agentic_latency: field of a result row that is an AgentX point's latency.
     chat_evidence: expressions that show a chat template in use. acceptance: how engines simulate acceptance.
     draft_tokens: expressions whose first group is the draft length. waiver_fields: what a waiver must say.
-    status: context of the commit status, None for none. checks: by slug.
+    relay_workflow: path of the workflow that passes on that a review
+    happened. status: context of the commit status, None for none. checks: by slug.
     """
 
     phrase: str
@@ -108,6 +109,7 @@ class SignoffPolicy:
     teams: Mapping[str, tuple[str, ...]]
     author_may_sign: bool
     settle_command: str
+    relay_workflow: str
     paths: SignoffPaths
     engines: Mapping[str, str]
     sources: Mapping[str, RecipeSource]
