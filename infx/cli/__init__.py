@@ -35,6 +35,7 @@ COMMANDS = {
         "infx.cli.reconcile:reconcile",
         "Bring what the bot says on pull requests in line with the facts.",
     ),
+    "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
     "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
     "signoff": (
         "infx.cli.signoff:signoff",
