@@ -142,7 +142,7 @@ class Reconciler:
         return None
 
 
-def open_clone(git: Git, place: Place, token: str | None, push_token: str | None) -> Clone | None:
+def open_clone(git: Git, place: Place, token: str | None, push_token: str | None = None) -> Clone | None:
     """The clone that we stand in, if its `origin` is this repository."""
     url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
     if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
