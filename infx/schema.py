@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,16 +59,20 @@ def _validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Whether a part of the document is valid for certain: 8.0 needs the slower look of `check_value`."""
-    return is_valid(name, value) and not (document.has_whole_floats and _has_whole_float(value))
+    """Whether a part of the document is valid for certain, with integers as YAML has them: 8.0 is none."""
+    return is_valid(name, _nudged(value) if document.has_whole_floats else value)
 
 
-def _has_whole_float(value: object) -> bool:
+def _nudged(value: Any) -> Any:
+    """A copy in which 8.0 is the number just below, so that nothing can take it for 8.
+
+    Whoever is valid then is valid; whoever is not, such as a 1.0 that must be at least 1, gets a slower look.
+    """
     if isinstance(value, dict):
-        return any(_has_whole_float(child) for child in value.values())
+        return {key: _nudged(child) for key, child in value.items()}
     if isinstance(value, list):
-        return any(_has_whole_float(child) for child in value)
-    return isinstance(value, float) and value.is_integer()
+        return [_nudged(child) for child in value]
+    return math.nextafter(value, 0.5) if isinstance(value, float) and value.is_integer() else value
 
 
 def check(name: str, document: Document) -> list[Problem]:

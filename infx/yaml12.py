@@ -197,7 +197,10 @@ def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
 
 
 def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
+    if "expected ':'" in (getattr(error, "problem", None) or ""):  # noticed only where the next line starts
+        marks.reverse()
+    mark = marks[0] or marks[1]
     lines = data.splitlines()
     line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
     line = min(

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from infx import schema, yaml12
+from infx import yaml12
 from infx.errors import Problem, ProblemsError
 from infx.matrix.scenario import ScenarioType
 
@@ -23,8 +23,9 @@ LINK_KEY = "pr-link"
 ENTRY_START = b"- config-keys:"
 
 # An item in front and one behind, in the first column: what parses between them continues a list of entries and
-# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open.
-_FRAME = b"- 0\n"
+# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open; quoted, because a plain
+# text would go on in an indented line.
+_FRAME = b'- ""\n'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +199,8 @@ def check_fields(block: Block) -> list[Problem]:
     value = block.value
     if read_fields(value, line=1) is not None:
         return []
+    from infx import schema
+
     judged = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
     return schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from infx.changelog.compare import Comparison
 from infx.changelog.entries import Block
-from infx.changelog.keys import Configs
 from infx.changelog.links import Links
 from infx.errors import Level, Problem
+
+if TYPE_CHECKING:
+    from infx.changelog.keys import Configs
 
 
 class Stage(StrEnum):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from infx import actions
-from infx.changelog.keys import Configs
 from infx.changelog.links import Links
 from infx.changelog.subject import Context, Stage
 from infx.cli.options import policy_part_option, repository_name
@@ -21,6 +20,7 @@ from infx.policy.changelog import ChangelogPolicy
 
 if TYPE_CHECKING:
     from infx.changelog.event import Question
+    from infx.changelog.keys import Configs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,7 +125,13 @@ def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> So
 def read_configs(folder: Path, policy: ChangelogPolicy) -> Configs | None:
     """The master configurations below a folder; None if there is none."""
     paths = [path for path in policy.master_configs if (folder / path).is_file()]
-    return Configs(tuple((path, (folder / path).read_bytes()) for path in paths)) if paths else None
+    return _make_configs([(path, (folder / path).read_bytes()) for path in paths])
+
+
+def _make_configs(files: list[tuple[str, bytes]]) -> Configs | None:
+    from infx.changelog.keys import Configs
+
+    return Configs(tuple(files)) if files else None
 
 
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
@@ -156,7 +162,7 @@ def _gather_revisions(
             [(base, policy.changelog), *((head_ref, path) for path in paths)]
         )
         found = [(path, data) for path, data in zip(paths[1:], masters, strict=True) if data is not None]
-        configs = Configs(tuple(found)) if found else None
+        configs = _make_configs(found)
         target = file if local == head else None
     return Sources(
         base=before, head=head, context=replace(context, configs=configs, base_name=name), target=target

@@ -1,4 +1,4 @@
-"""`infx reconcile` and `infx comment`: the bot's state on pull requests."""
+"""infx reconcile: the bot's state on pull requests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from infx.github.api import GitHub
     from infx.github.reconcile import Reconciler, Report
 
+PUSH_TOKEN = "INFX_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -66,21 +67,21 @@ def reconcile(
     """Bring what the bot says on pull requests in line with the facts."""
     if [bool(numbers), since is not None, everything, after_push is not None].count(True) != 1:
         raise UsageError("Exactly one of --pr, --since, --all and --after-push is needed.")
-    reconciler = _make(policy, connect(), dry_run=dry_run)
+    reconciler = make_reconciler(policy, connect(), dry_run=dry_run)
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
     _show(report, reconciler, chosen, as_json=as_json)
     return max((error.exit_code for _, error in report.failed), default=0)
 
 
-def _make(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
+def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
     from infx.git import Git
     from infx.github.reconcile import Reconciler, open_clone
     from infx.reconcile.facts import Place
 
     place = Place(server=policy.pr_link.server, repository=github.repository)
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
-    clone = open_clone(Git(Path.cwd()), place, token)
+    clone = open_clone(Git(Path.cwd()), place, token, os.environ.get(PUSH_TOKEN) or None)
     return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
 
 
@@ -120,7 +121,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
         print_json(shown)
     for action in report.done:
         _say(str(action), err=as_json)
-    _say(f"{len(chosen)} pull requests, {len(report.done)} changes, {reconciler.github.requests}.")
+    _say(f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}.")
     actions.write_summary(os.environ, _summary(report))
 
 

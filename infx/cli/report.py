@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,6 +35,8 @@ def print_text(text: str, environ: Mapping[str, str]) -> None:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """A result on stdout, safe to print on Actions whatever its texts hold."""
+    import json
+
     click.echo(actions.neutralise_json(json.dumps(value, ensure_ascii=False, indent=indent)))
 
 

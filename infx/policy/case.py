@@ -100,7 +100,7 @@ class Case:
     def started_by_no_event(self) -> bool:
         """A label that the workflow token put on has started nothing, and nothing else has either."""
         actor = (self.facts.label_actor or "").lower()
-        return self.is_asked and actor == WORKFLOW_ACTOR and not self.facts.runs
+        return self.is_asked and actor == WORKFLOW_ACTOR and not any(run.may_sweep for run in self.facts.runs)
 
     def check_inputs(self) -> str | None:
         """What is wrong with the inputs of a dispatch, as a clause."""

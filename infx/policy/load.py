@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from infx import saved, schema, yaml12
+from infx import saved, yaml12
 from infx.errors import Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def parse_policy(data: bytes, path: str) -> Policy:
 
 
 def _load(data: bytes, path: str) -> yaml12.Document:
+    from infx import schema
+
     document = yaml12.load_mapping(data, path)
     if problems := schema.check("policy", document):
         raise ProblemsError(problems)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from infx.model import PullRequest
 from infx.policy.case import Case, join_words, one_line
 from infx.policy.event import EventName
-from infx.policy.model import Effect, Scope
+from infx.policy.model import Effect, Policy, Scope
 
 EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
@@ -57,7 +58,6 @@ def _of_event(case: Case) -> dict[str, str]:
 
 def _of_pull(case: Case) -> dict[str, str]:
     pull, approval = case.pull, case.facts.approval
-    workflow = case.policy.sweep.workflow.rpartition("/")[2]
     return {
         "head": pull.head_sha[:12],
         "head_sha": pull.head_sha,
@@ -67,8 +67,14 @@ def _of_pull(case: Case) -> dict[str, str]:
         or f"{case.policy.changelog}?",
         "approved": approval.sha[:12] if approval else "",
         "approval_link": f" ({approval.url})" if approval and approval.url else "",
-        "dispatch": f"gh workflow run {workflow} -f pr={pull.number}",
+        "dispatch": dispatch_command(case.policy, pull),
     }
+
+
+def dispatch_command(policy: Policy, pull: PullRequest) -> str:
+    """What starts the sweep of a pull request by hand, for the revision that is its head now and for no other."""
+    workflow = policy.sweep.workflow.rpartition("/")[2]
+    return f"gh workflow run {workflow} -f pr={pull.number} -f head-ref={pull.head_sha}"
 
 
 def _of_labels(case: Case) -> dict[str, str]:

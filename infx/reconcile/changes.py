@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from infx.changelog.canonicalize import canonicalize
 from infx.changelog.keys import Configs
@@ -29,14 +30,24 @@ class Branch:
     resolution: Resolution | None = None
 
 
+def find_groups(refs: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
+    """refs: the queue's branches of one base branch, `pr-<number>-<sha>` → head; the SHA in a name is its base's."""
+    found: dict[int, tuple[str, ...]] = {}
+    for name, sha in sorted(refs.items()):
+        if match := re.fullmatch(r"pr-([1-9][0-9]*)-[0-9a-f]{40}", name):
+            found[int(match[1])] = (*found.get(int(match[1]), ()), sha)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class BranchReader:
-    """base_sha: the base branch's tip."""
+    """base_sha: the base branch's tip. groups: number of a queued pull request → heads of its merge groups."""
 
     clone: Clone
     policy: Policy
     place: Place
     base_sha: str
+    groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def read(self, number: int, head_sha: str) -> Branch:
         fork_point = self.clone.merge_base(self.base_sha, head_sha)

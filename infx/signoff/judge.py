@@ -76,6 +76,10 @@ class Judgement:
         return all(result.is_good for result in self.results)
 
     @property
+    def is_rejected(self) -> bool:
+        return any(result.outcome.status is Status.FAIL for result in self.results)
+
+    @property
     def is_waiting(self) -> bool:
         """What stands in the way may still come: a sweep, or a settlement."""
         bad = [result for result in self.results if not result.is_good]

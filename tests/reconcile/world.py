@@ -85,6 +85,7 @@ class World:
     def make(cls, folder: Path) -> World:
         hub = Hub(folder, clock=lambda: NOW)
         hub.is_limited = False
+        hub.state.workflows.append("run-sweep.yml")
         hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
         Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         return cls(hub=hub, clone=Git(folder / "clone"))
@@ -129,7 +130,9 @@ class World:
             sleep=self.waited.append,
             budget=more.pop("budget", 900),
         )
-        clone = more.pop("clone", None) or (_Remembered(self.clone) if memory else Clone(self.clone))
+        clone = more.pop("clone", None) or (
+            _Remembered(self.clone) if memory else Clone(self.clone, push_token=more.pop("push_token", None))
+        )
         place = Place(server="https://github.com", repository="acme/bench")
         return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
 
