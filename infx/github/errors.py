@@ -87,7 +87,9 @@ class UnexpectedReplyError(GitHubError):
 
 
 class MismatchError(GitHubError):
-    """A thing exists, but it is of another kind or belongs to something else."""
+    """A thing exists, but it is of another kind or belongs to something else: a refusal, GitHub did answer."""
+
+    exit_code = 1
 
 
 _PERMISSION_WORDS = ("not accessible by", "must have", "protected by organization saml", "not permitted")
