@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,12 +86,9 @@ KINDS = [
 
 
 @pytest.fixture(params=SCENES, ids=lambda scene: scene.__name__)
-def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
+def scene(request: pytest.FixtureRequest, world: World) -> World:
     request.param(world)
-    yield world
-    world.hub.stop()
-    assert world.hub.errors == []
+    return world
 
 
 def numbers(world: World) -> list[int]:
