@@ -128,7 +128,7 @@ def test_a_label_put_on_by_the_workflow_token_is_explained() -> None:
     facts = asked(READY, label_actor="github-actions[bot]")
     decision = ask(facts)
     assert decision.reason is Reason.LABEL_STARTED_NOTHING
-    assert "`gh workflow run run-sweep.yml -f pr=77`" in (decision.fix or "")
+    assert f"`gh workflow run run-sweep.yml -f pr=77 -f head-ref={HEAD}`" in (decision.fix or "")
     assert ask(replace(facts, label_actor="bench-bot[bot]")).verdict is Verdict.RUN
     run = SweepRun(id=400, url="https://x/400", conclusion=Conclusion.SUCCESS, swept=True)
     assert ask(replace(facts, runs=(run,))).reason is Reason.RUN_EXISTS
