@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,16 +59,21 @@ def _validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Whether a part of the document is valid for certain: 8.0 needs the slower look of `check_value`."""
-    return is_valid(name, value) and not (document.has_whole_floats and _has_whole_float(value))
+    """Whether a part of the document is valid for certain, numbers such as 8.0 not taken for integers."""
+    return is_valid(name, value) and not (
+        document.has_whole_floats and not is_valid(name, _without_whole_floats(value))
+    )
 
 
-def _has_whole_float(value: object) -> bool:
+def _without_whole_floats(value: Any) -> Any:
+    """The value with every 8.0 made a little smaller, so that whoever wants an integer refuses it."""
     if isinstance(value, dict):
-        return any(_has_whole_float(child) for child in value.values())
+        return {key: _without_whole_floats(child) for key, child in value.items()}
     if isinstance(value, list):
-        return any(_has_whole_float(child) for child in value)
-    return isinstance(value, float) and value.is_integer()
+        return [_without_whole_floats(child) for child in value]
+    if isinstance(value, float) and value.is_integer():
+        return math.nextafter(value, 0)
+    return value
 
 
 def check(name: str, document: Document) -> list[Problem]:
