@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint bench fix lock nightly clean
 
 demo: .venv/run
-	@$(BIN)/infx config check
+	@$(BIN)/infx config check --format table
 
 test: .venv/dev
 	@$(BIN)/pytest -n 2 --dist worksteal
@@ -18,6 +18,10 @@ lint: .venv/dev
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/shellcheck .ci/run .github/actions/install.sh tests/act/stand-in/stand-in
+	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
+	@$(BIN)/zizmor --offline --quiet --persona auditor .github $(wildcard action.yml)
+	@$(BIN)/infx workflows check --format table
 
 bench: .venv/dev
 	@$(BIN)/python -m tests.bench

@@ -6,14 +6,12 @@ can start a workflow command, and through a random delimiter before it becomes a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from infx.errors import Level, Problem, UsageError
-from infx.shorten import count_bytes, shorten
 
 MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
@@ -96,6 +94,8 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
         return
     path = Path(name)
     room = MAX_SUMMARY - (path.stat().st_size if path.exists() else 0)
+    from infx.shorten import count_bytes, shorten
+
     text = shorten(markdown.rstrip("\n") + "\n", room, measure=count_bytes)
     with path.open("a", encoding="utf-8", errors="replace") as file:
         file.write(text)
@@ -103,6 +103,8 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
 
 def read_event(path: Path) -> dict[str, Any]:
     """The webhook payload that started the run."""
+    import json
+
     try:
         payload = json.loads(path.read_bytes())
     except OSError as error:

@@ -38,7 +38,14 @@ class Problem:
     def __str__(self) -> str:
         where = ":".join(str(part) for part in (self.path, self.line) if part is not None)
         text = f"{where}: {self.message}" if where else self.message
-        return f"{text} {self.hint}" if self.hint else text
+        return visible(f"{text} {self.hint}" if self.hint else text)
+
+
+def visible(text: str) -> str:
+    """Text on one line in which nothing moves the cursor or hides, whoever wrote it: others become escapes."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def sort_problems(problems: Iterable[Problem]) -> list[Problem]:

@@ -38,6 +38,19 @@ def foreign(text: str) -> str:
     return "".join(_escape(part) for part in _split_triggers(_flatten(text)))
 
 
+def prose(text: str) -> str:
+    """Our own sentence with foreign words in it: what stands in backticks becomes code that can be copied, the
+    rest plain text. Nothing that a foreign word holds can be more than one of the two.
+    """
+    parts = re.split(r"(\s*`[^`]+`\s*)", text)
+    return "".join(_code_between(part) if index % 2 else foreign(part) for index, part in enumerate(parts))
+
+
+def _code_between(part: str) -> str:
+    before, word, after = part.split("`")
+    return f"{' ' if before else ''}{code(word)}{' ' if after else ''}"
+
+
 def fenced(text: str, language: str = "") -> str:
     """Our own lines (commands, excerpts) as a code block that nothing inside can end."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)

@@ -45,7 +45,7 @@ def parse_json(cls: type[_T], data: bytes, path: str) -> _T:
     """A dataclass from what `dump_json` wrote, or somebody by hand. Raises UsageError."""
     try:
         value = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"The file is not JSON: {error}.", where=path) from None
     try:
         return typing.cast("_T", from_json(cls, value))
@@ -153,8 +153,9 @@ def _choice(hint: type[StrEnum], value: Any) -> StrEnum:
 
 def _plain(hint: type, value: Any) -> Any:
     names = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
-    accepted = (int, float) if hint is float else hint
-    if not isinstance(value, accepted) or (hint is not bool and isinstance(value, bool)):
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise _MisfitError(names.get(hint, hint.__name__), value)
     return value
 

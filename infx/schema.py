@@ -59,21 +59,20 @@ def _validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Whether a part of the document is valid for certain, numbers such as 8.0 not taken for integers."""
-    return is_valid(name, value) and not (
-        document.has_whole_floats and not is_valid(name, _without_whole_floats(value))
-    )
+    """Whether a part of the document is valid for certain, with integers as YAML has them: 8.0 is none."""
+    return is_valid(name, _nudged(value) if document.has_whole_floats else value)
 
 
-def _without_whole_floats(value: Any) -> Any:
-    """The value with every 8.0 made a little smaller, so that whoever wants an integer refuses it."""
+def _nudged(value: Any) -> Any:
+    """A copy in which 8.0 is the number just below, so that nothing can take it for 8.
+
+    Whoever is valid then is valid; whoever is not, such as a 1.0 that must be at least 1, gets a slower look.
+    """
     if isinstance(value, dict):
-        return {key: _without_whole_floats(child) for key, child in value.items()}
+        return {key: _nudged(child) for key, child in value.items()}
     if isinstance(value, list):
-        return [_without_whole_floats(child) for child in value]
-    if isinstance(value, float) and value.is_integer():
-        return math.nextafter(value, 0)
-    return value
+        return [_nudged(child) for child in value]
+    return math.nextafter(value, 0.5) if isinstance(value, float) and value.is_integer() else value
 
 
 def check(name: str, document: Document) -> list[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable
 
 NOTICE = "\n*Cut here: the rest did not fit.*\n"
@@ -20,7 +19,8 @@ def count_bytes(text: str) -> int:
 def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice: str = NOTICE) -> str:
     """At most `room` of text, as `measure` counts it: whole lines, whatever they left open closed, and a notice.
 
-    A single line that is too long is cut in itself. Where not even the notice fits nothing is left.
+    No line is cut in itself: half of a code span is none, and what it kept inert would come alive. Where not even
+    the notice fits, nothing is left.
     """
     if measure(text) <= room:
         return text
@@ -37,15 +37,7 @@ def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice
         if used + measure(closing) <= room:
             best = (kept, closing)
     end, closing = best
-    return (text[:end] + closing or _start_of_line(text, room, measure)) + notice
-
-
-def _start_of_line(text: str, room: int, measure: Callable[[str], int]) -> str:
-    line = text.splitlines()[0]
-    if _FENCE.match(line) or _TAG.search(line):
-        return ""  # half a tag would swallow the notice
-    size = bisect_right(range(1, len(line) + 1), room - 1, key=lambda end: measure(line[:end]))
-    return f"{line[:size]}\n" if size else ""
+    return text[:end] + closing + notice
 
 
 class _Open:

@@ -25,9 +25,11 @@ MAX_EXPANDED_NODES = 2_000_000  # after aliases are written out; the largest rea
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 # At most 18 digits: what does not fit 64 bits stays text, and the schema that wanted a number says so.
-_INTEGER = re.compile(r"[-+]?[0-9](?:_?[0-9]){0,17}")
-_OTHER_BASE = re.compile(r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
+# Compiled when the first text comes that needs them: most commands never meet one.
+_INTEGER = r"[-+]?[0-9](?:_?[0-9]){0,17}"
+_OTHER_BASE = r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?"
+_NUMERIC = "0123456789abcdefABCDEFxo+-._"
 _STR_TAG = "tag:yaml.org,2002:str"
 _PLAIN = "plain"  # our own mark for scalars whose type their text decides
 _QUOTED = "quoted"
@@ -195,7 +197,10 @@ def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
 
 
 def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
+    if "expected ':'" in (getattr(error, "problem", None) or ""):  # noticed only where the next line starts
+        marks.reverse()
+    mark = marks[0] or marks[1]
     lines = data.splitlines()
     line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
     line = min(
@@ -236,11 +241,19 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
     first = text[:1]
     if first.isalpha() or first in {"", "~"}:
         return None if text in _NULLS else _BOOLEANS.get(text, text)
-    if _INTEGER.fullmatch(text):
+    if len(text) <= 18 and text.isascii() and text.isdigit():
+        return int(text)
+    return _plain_number(text)
+
+
+def _plain_number(text: str) -> str | int | float:
+    if text.strip(_NUMERIC):
+        return text
+    if re.fullmatch(_INTEGER, text):
         return int(text.replace("_", ""))
-    if _OTHER_BASE.fullmatch(text):
+    if re.fullmatch(_OTHER_BASE, text):
         return int(text, 0)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         return float(text)
     return text
 

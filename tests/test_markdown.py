@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html.parser
 
-import cmarkgfm  # type: ignore[import-untyped]  # a C extension without types
+import cmarkgfm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -45,10 +45,16 @@ def test_a_line_whose_closing_does_not_fit_is_dropped() -> None:
     assert shorten(text, len("one\n```\n" + NOTICE)) == "one\n" + NOTICE
 
 
-def test_a_single_line_is_cut_in_itself() -> None:
-    assert shorten("x" * 100, 10 + len(NOTICE)) == "x" * 9 + "\n" + NOTICE
-    assert shorten("é" * 100, 10 + len(NOTICE), measure=count_bytes) == "éééé\n" + NOTICE
-    assert shorten("<!-- " + "x" * 100, 10 + len(NOTICE)) == NOTICE
+def test_no_line_is_cut_in_itself() -> None:
+    """Half of a code span is none: the mention in it would come alive."""
+    assert shorten("first\n`" + "@amy " * 99 + "`\n", 99) == "first\n" + NOTICE
+    assert shorten("x" * 100, 10 + len(NOTICE)) == NOTICE
+
+
+def test_the_room_is_counted_as_asked() -> None:
+    text = "é\n" * 40
+    assert shorten(text, 6 + len(NOTICE)) == "é\n" * 3 + NOTICE
+    assert shorten(text, 6 + len(NOTICE), measure=count_bytes) == "é\n" * 2 + NOTICE
 
 
 def test_without_room_for_the_notice_nothing_is_left() -> None:

@@ -1,0 +1,1 @@
+"""The append-only record that starts sweeps: entries, rules, links and merges, all on bytes."""

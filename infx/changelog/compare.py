@@ -6,15 +6,8 @@ start with its base is cut into chunks of text, at lines that start an item in t
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-
-from infx.errors import ProblemsError
-
-_ITEM = b"- "
-_LINK_LINE = b"  pr-link:"
 
 
 class Kind(StrEnum):
@@ -24,7 +17,7 @@ class Kind(StrEnum):
     BLANKS = "blanks"  # nothing but blanks, empty lines or line ends
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
     """An item as text. `end` is after its last line that is not blank, `limit` where the next chunk starts."""
 
@@ -48,7 +41,7 @@ class Chunk:
         return b"\n".join(line for line in lines if line)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Change:
     """A past entry that is not what it was. number: counted from 1; 0 is what stands above the first entry.
 
@@ -61,7 +54,7 @@ class Change:
     head: Chunk | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
     """base: with its final newline, which the file itself may lack.
 
@@ -114,118 +107,6 @@ def compare(base: bytes, head: bytes) -> Comparison:
         return Comparison(base=base, head=head, appended=len(base))
     if head == base[:-1]:
         return Comparison(base=base, head=head, appended=len(head))
-    return _align(base, head)
+    from infx.changelog.align import align  # most heads are appends
 
-
-def split_chunks(data: bytes, start: int = 0) -> list[Chunk]:
-    """Everything from `start` on; what stands above the first item is a chunk too, if it is not blank."""
-    limits = [start, *_item_starts(data, start), len(data)]
-    chunks = []
-    for left, right in itertools.pairwise(limits):
-        text = data[left:right]
-        if content := text.rstrip(b" \t\r\n"):
-            end = text.find(b"\n", len(content)) + 1 or len(text)
-            chunks.append(Chunk(start=left, end=left + end, limit=right, text=text))
-    return chunks
-
-
-def _item_starts(data: bytes, start: int) -> Iterator[int]:
-    if data.startswith(_ITEM, start):
-        yield start
-    position = data.find(b"\n" + _ITEM, start)
-    while position >= 0:
-        if position + 1 > start:
-            yield position + 1
-        position = data.find(b"\n" + _ITEM, position + 1)
-
-
-def _align(base: bytes, head: bytes) -> Comparison:
-    import difflib
-
-    same = _common_start(base, head)
-    past, now = split_chunks(base, same), split_chunks(head, same)
-    above = base.count(b"\n" + _ITEM, 0, same) + base.startswith(
-        _ITEM
-    )  # items, the one that starts here included
-    first = above + bool(same)
-    keys = [chunk.visible for chunk in past], [chunk.visible for chunk in now]
-    inserted: list[Chunk] = []
-    changes: list[Change] = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
-        if tag == "equal":
-            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                if not _is_same(past, i, now, j):
-                    changes.append(Change(kind=Kind.BLANKS, number=first + i, base=past[i], head=now[j]))
-            continue
-        pairs, left = _pair(past[i1:i2], now[j1:j2])
-        inserted += left
-        for i, other in zip(range(i1, i2), pairs, strict=True):
-            changes.append(Change(kind=_kind(past[i], other), number=first + i, base=past[i], head=other))
-    found = [chunk for chunk in now if chunk not in inserted]
-    return Comparison(
-        base=base,
-        head=head,
-        appended=None,
-        inserted=tuple(inserted),
-        changes=tuple(changes),
-        past_end=found[-1].end if found else same,
-    )
-
-
-def _common_start(base: bytes, head: bytes) -> int:
-    """Start of the last item that begins before the first difference: everything above it is untouched."""
-    low, high = 0, min(len(base), len(head))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if base[low:middle] == head[low:middle] else (low, middle - 1)
-    # One item back: a difference in the blank lines before an item belongs to the item above it.
-    return max(base.rfind(b"\n" + _ITEM, 0, low) + 1, 0)
-
-
-def _is_same(past: Sequence[Chunk], i: int, now: Sequence[Chunk], j: int) -> bool:
-    """With the blank lines behind it, unless a new entry follows there, whose own they may be."""
-    if past[i].content != now[j].content:
-        return False
-    is_last, has_more = i + 1 == len(past), j + 1 < len(now)
-    if is_last:
-        return now[j].gap.startswith(past[i].gap)
-    follows = has_more and now[j + 1].visible == past[i + 1].visible
-    return not follows or past[i].gap == now[j].gap
-
-
-def _kind(base: Chunk, head: Chunk | None) -> Kind:
-    if head is None:
-        return Kind.DELETED
-    return Kind.LINK if _is_link_change(base, head) else Kind.EDITED
-
-
-def _is_link_change(base: Chunk, head: Chunk) -> bool:
-    """Only a link line differs, and the parser reads the rest alike."""
-    from infx.changelog.entries import parse_blocks
-
-    old, new = base.content.split(b"\n"), head.content.split(b"\n")
-    if len(old) != len(new):
-        return False
-    differing = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
-    if not all(line.startswith(_LINK_LINE) for pair in differing for line in pair):
-        return False
-    try:
-        (one,), (other,) = parse_blocks(base.content, ""), parse_blocks(head.content, "")
-    except (ProblemsError, ValueError):
-        return False
-    return bool(one.meaning == other.meaning)
-
-
-def _pair(past: Sequence[Chunk], now: Sequence[Chunk]) -> tuple[list[Chunk | None], list[Chunk]]:
-    """For each past chunk the new text that most resembles it, or None; and the chunks that resemble none."""
-    free = list(now)
-    pairs: list[Chunk | None] = []
-    for chunk in past:
-        lines = set(chunk.visible.split(b"\n"))
-        best = max(free, key=lambda other: len(lines & set(other.visible.split(b"\n"))), default=None)
-        if best is not None and (lines & set(best.visible.split(b"\n"))) - {b"  description:"}:
-            free.remove(best)
-        else:
-            best = None
-        pairs.append(best)
-    return pairs, free
+    return align(base, head)

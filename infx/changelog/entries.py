@@ -14,17 +14,18 @@ from typing import Any
 
 import yaml
 
-from infx import schema, yaml12
+from infx import yaml12
 from infx.errors import Problem, ProblemsError
-from infx.matrix.config import ScenarioType
+from infx.matrix.scenario import ScenarioType
 
 FIRST_KEY = "config-keys"
 LINK_KEY = "pr-link"
 ENTRY_START = b"- config-keys:"
 
 # An item in front and one behind, in the first column: what parses between them continues a list of entries and
-# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open.
-_FRAME = b"- 0\n"
+# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open; quoted, because a plain
+# text would go on in an indented line.
+_FRAME = b'- ""\n'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class Source:
         return start + len(self.data[start:end].rstrip(b" \t\r\n"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Value:
     """A value in its file. start, end: its text, without a comment. plain: neither quoted nor a block nor a list."""
 
@@ -97,7 +98,7 @@ class Value:
         return self.data[self.end : self.line_end].strip()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
     """One item of the list. `end` lies after the line break of its last line that is not blank.
 
@@ -108,8 +109,8 @@ class Block:
     end: int
     value: Any
     index: int
-    source: Source = field(repr=False, compare=False)
-    node: yaml.Node = field(repr=False, compare=False)
+    source: Source = field(repr=False)
+    node: yaml.Node = field(repr=False)
 
     @property
     def data(self) -> bytes:
@@ -198,6 +199,8 @@ def check_fields(block: Block) -> list[Problem]:
     value = block.value
     if read_fields(value, line=1) is not None:
         return []
+    from infx import schema
+
     judged = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
     return schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 # Words that people write beside the number of a pull request, as in "PR #77" or "issues/77".
@@ -53,16 +53,25 @@ class Links:
     def read(self, text: str) -> Reference:
         """What a value means; blanks around it are no part of it."""
         text = text.strip()
+        if text in self.accepted:
+            return Reference(Meaning.PLACEHOLDER)
+        if (number := self._own_number(text)) is not None:
+            return Reference(Meaning.CANONICAL, number)
         place, path = self._split(text)
         if place is not None and not self._is_ours(place):
             return Reference(Meaning.FOREIGN, repository=place)
-        name = self.repository or place
-        if text in self.placeholders or text in [self.canonical(word, name) for word in self.placeholders]:
-            return Reference(Meaning.PLACEHOLDER)
-        reference = _read_number(path)
-        if reference.number and text == self.canonical(reference.number, name):
-            return Reference(Meaning.CANONICAL, reference.number)
-        return reference
+        if self.repository is None and place is not None:  # any repository will do
+            reference = replace(self, repository=place).read(text)
+            if reference.meaning in {Meaning.PLACEHOLDER, Meaning.CANONICAL}:
+                return reference
+        return _read_number(path)
+
+    def _own_number(self, text: str) -> int | None:
+        """Of a canonical link; told without the search for everything else that a link could be."""
+        start = self.canonical("")
+        digits = text.removeprefix(start)
+        is_number = digits.isascii() and digits.isdigit() and digits[0] != "0" and len(digits) < 19
+        return int(digits) if text.startswith(start) and is_number else None
 
     def _is_ours(self, place: str) -> bool:
         """GitHub does not tell upper and lower case apart in names."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from infx.changelog.compare import Comparison
 from infx.changelog.entries import Block
-from infx.changelog.keys import Configs
 from infx.changelog.links import Links
 from infx.errors import Level, Problem
+
+if TYPE_CHECKING:
+    from infx.changelog.keys import Configs
 
 
 class Stage(StrEnum):
@@ -62,7 +65,7 @@ class Edit:
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Draft:
     """What a rule's check found: where (an offset in the head), what, what to do, and the repair if it is certain."""
 
@@ -72,13 +75,13 @@ class Draft:
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Finding:
     problem: Problem
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """blocks: the new entries, wherever they stand; empty where they cannot be parsed."""
 
@@ -94,7 +97,7 @@ class Subject:
         return self.head.count(b"\n", 0, offset) + 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rule:
     """says, why: for the documentation, which quotes them; a test compares."""
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from infx.changelog.compare import Comparison, compare
 from infx.changelog.entries import Block, check_fields, parse_blocks
-from infx.changelog.rules import ENTRY_RULES, HISTORY_RULES, TEXT_RULES
-from infx.changelog.rules.history import is_legal_correction
-from infx.changelog.rules.text import LINE_ENDS
+from infx.changelog.rules import fields, layout, link, text
 from infx.changelog.subject import Context, Finding, Rule, Subject
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 
@@ -18,7 +16,10 @@ _SYNTAX_HINT = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+_ENTRY_RULES: tuple[Rule, ...] = (*layout.RULES, *fields.RULES, *link.RULES)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Verdict:
     """blocks: the new entries; none where they could not be read. corrected: past links that became canonical."""
 
@@ -56,14 +57,18 @@ def _judge_line_ends(unified: Comparison, head: bytes, context: Context) -> Verd
     whole = Subject(comparison=Comparison(base=b"", head=head, appended=0), context=context)
     verdict = _judge(unified, context)
     rest = [replace(finding, edits=()) for finding in verdict.findings]
-    return replace(verdict, findings=(*LINE_ENDS.find(whole), *rest))
+    return replace(verdict, findings=(*text.LINE_ENDS.find(whole), *rest))
 
 
 def _judge(comparison: Comparison, context: Context) -> Verdict:
     subject = Subject(comparison=comparison, context=context)
-    findings = [finding for rule in TEXT_RULES for finding in rule.find(subject)]
-    findings += [finding for rule in HISTORY_RULES for finding in rule.find(subject)]
-    corrected = sum(is_legal_correction(change, context) for change in comparison.changes)
+    findings = [finding for rule in text.RULES for finding in rule.find(subject)]
+    corrected = 0
+    if comparison.appended is None:
+        from infx.changelog.rules import history  # most heads are appends
+
+        findings += [finding for rule in history.RULES for finding in rule.find(subject)]
+        corrected = sum(history.is_legal_correction(change, context) for change in comparison.changes)
     if comparison.is_correction:
         comparison = comparison.accept_corrections()
         subject = replace(subject, comparison=comparison)
@@ -74,7 +79,7 @@ def _judge(comparison: Comparison, context: Context) -> Verdict:
     if not unreadable:
         subject = replace(subject, blocks=blocks)
         findings += [Finding(problem=problem) for block in blocks for problem in check_fields(block)]
-        findings += [finding for rule in ENTRY_RULES for finding in _apply(rule, subject)]
+        findings += [finding for rule in _ENTRY_RULES for finding in _apply(rule, subject)]
     return Verdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
 
 

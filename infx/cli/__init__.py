@@ -35,7 +35,12 @@ COMMANDS = {
         "infx.cli.reconcile:reconcile",
         "Bring what the bot says on pull requests in line with the facts.",
     ),
+    "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
     "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
+    "signoff": (
+        "infx.cli.signoff:signoff",
+        "The checklist of a review, and whether what it says is true.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
@@ -58,4 +63,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # Most commands build large trees and end; looking for cycles in them costs a third of the time they take.
+    gc.set_threshold(200_000)
     sys.exit(run(infx, sys.argv[1:], os.environ))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import policy_option
+from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
 from infx.policy.model import Policy
@@ -29,7 +29,7 @@ def approve(
     event_file: Path | None, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
-    from infx.escape import foreign
+    from infx.escape import prose
     from infx.github.approval import gather_approval, publish_approval
     from infx.policy.approval import Answer, decide_approval
     from infx.saved import to_json
@@ -39,8 +39,8 @@ def approve(
     facts = gather_approval(reference, policy, github)
     decision = decide_approval(facts, policy)
     run = None if dry_run else publish_approval(facts, decision, policy, github, now=datetime.now(UTC))
-    actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{foreign(decision.words)}\n")
-    click.echo(json.dumps({**to_json(decision), "run": run and run.url}, indent=2))
+    actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{prose(decision.words)}\n")
+    print_json({**to_json(decision), "run": run and run.url})
     if decision.answer is Answer.REFUSED:
         raise InfxError(decision.words)
 

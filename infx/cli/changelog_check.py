@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from infx import actions
-from infx.changelog.fix import Repair, fix
 from infx.changelog.validate import Verdict
 from infx.changelog.validate import validate as judge
 from infx.cli.changelog_sources import Sources, source_options, write_file
 from infx.cli.options import format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError
+
+if TYPE_CHECKING:
+    from infx.changelog.fix import Repair
 
 
 @click.command()
@@ -40,6 +43,8 @@ def _repair(sources: Sources, verdict: Verdict) -> Repair | None:
     """None where there is nothing to repair."""
     if verdict.ok or sources.head is None:
         return None
+    from infx.changelog.fix import fix
+
     return fix(sources.base, sources.head, sources.context)
 
 

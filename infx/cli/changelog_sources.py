@@ -7,21 +7,23 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from infx import actions
-from infx.changelog.event import Question, read_question
-from infx.changelog.keys import Configs
 from infx.changelog.links import Links
 from infx.changelog.subject import Context, Stage
-from infx.cli.options import policy_option, repository_name
+from infx.cli.options import policy_part_option, repository_name
 from infx.errors import UnavailableError, UsageError
-from infx.policy.model import Policy
+from infx.policy.changelog import ChangelogPolicy
+
+if TYPE_CHECKING:
+    from infx.changelog.event import Question
+    from infx.changelog.keys import Configs
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sources:
     """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
     commit and the working tree holds something else.
@@ -33,7 +35,7 @@ class Sources:
     target: Path | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Given:
     """The options as they were given."""
 
@@ -62,16 +64,16 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
     @click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
-    @policy_option
+    @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)
-    def wrapper(*args: Any, policy: Policy, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
         given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
         return function(*args, sources=gather(given, policy), **kwargs)
 
     return wrapper
 
 
-def gather(given: Given, policy: Policy) -> Sources:
+def gather(given: Given, policy: ChangelogPolicy) -> Sources:
     files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref, given.event)
     if any(files) and any(refs):
         raise UsageError("--base-file and --head-file do not go with revisions or an event.")
@@ -85,6 +87,8 @@ def gather(given: Given, policy: Policy) -> Sources:
         return _gather_files(given, policy, context)
     if given.event is None:
         return _gather_revisions(given.base_ref, given.head_ref, policy, context)
+    from infx.changelog.event import read_question
+
     payload = actions.read_event(given.event)
     name = os.environ.get("GITHUB_EVENT_NAME") or actions.guess_event_name(payload)
     question = read_question(name, payload)
@@ -93,7 +97,7 @@ def gather(given: Given, policy: Policy) -> Sources:
     )
 
 
-def make_links(repo: str | None, policy: Policy) -> Links:
+def make_links(repo: str | None, policy: ChangelogPolicy) -> Links:
     return Links(
         server=policy.pr_link.server,
         repository=repository_name(repo, policy),
@@ -102,7 +106,7 @@ def make_links(repo: str | None, policy: Policy) -> Links:
     )
 
 
-def _gather_files(given: Given, policy: Policy, context: Context) -> Sources:
+def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> Sources:
     if given.base_file is None or given.head_file is None:
         raise UsageError("--base-file and --head-file go together.")
     return Sources(
@@ -118,20 +122,26 @@ def _gather_files(given: Given, policy: Policy, context: Context) -> Sources:
     )
 
 
-def read_configs(folder: Path, policy: Policy) -> Configs | None:
+def read_configs(folder: Path, policy: ChangelogPolicy) -> Configs | None:
     """The master configurations below a folder; None if there is none."""
     paths = [path for path in policy.master_configs if (folder / path).is_file()]
-    return Configs(tuple((path, (folder / path).read_bytes()) for path in paths)) if paths else None
+    return _make_configs([(path, (folder / path).read_bytes()) for path in paths])
 
 
-def _gather_event(question: Question, policy: Policy, context: Context) -> Sources:
+def _make_configs(files: list[tuple[str, bytes]]) -> Configs | None:
+    from infx.changelog.keys import Configs
+
+    return Configs(tuple(files)) if files else None
+
+
+def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
     if question.base is None:  # a branch that was just created brings nothing that could be compared
         return Sources(base=None, head=None, context=context, target=None)
     return _gather_revisions(question.base, question.head, policy, context)
 
 
 def _gather_revisions(
-    base_ref: str | None, head_ref: str | None, policy: Policy, context: Context
+    base_ref: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
 ) -> Sources:
     from infx.git import Git
 
@@ -152,7 +162,7 @@ def _gather_revisions(
             [(base, policy.changelog), *((head_ref, path) for path in paths)]
         )
         found = [(path, data) for path, data in zip(paths[1:], masters, strict=True) if data is not None]
-        configs = Configs(tuple(found)) if found else None
+        configs = _make_configs(found)
         target = file if local == head else None
     return Sources(
         base=before, head=head, context=replace(context, configs=configs, base_name=name), target=target

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from infx.cli.report import as_rows, print_json, print_problems, print_text
-from infx.cli.tables import Cell, Column, print_table
+from infx.cli.tables import Cell, Column, Section, print_table
 from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import Summary
+
+# A configuration's key usually repeats the spare ones.
+_COLUMNS = (
+    Column(name="configuration"),
+    Column(name="model", spare=3),
+    Column(name="runner", spare=4),
+    Column(name="framework", spare=2),
+    Column(name="precision", spare=1),
+    Column(name="scenarios"),
+    Column(name="rows", number=True),
+    Column(name="problems"),
+)
 
 
 def show(
@@ -19,7 +31,13 @@ def show(
     """Print the table or JSON on stdout and the problems on stderr; return the exit code."""
     ordered = sort_problems(problems)
     if not as_json:
-        print_table(_COLUMNS, [_section(found) for _, found in groupby(configs, key=lambda one: one.path)])
+        print_table(
+            _COLUMNS,
+            [
+                Section(title=path, rows=[_cells(config) for config in found])
+                for path, found in groupby(configs, key=lambda config: config.path)
+            ],
+        )
     print_problems(ordered, environ)
     if as_json:
         print_json({**as_rows(ordered), "configs": [_as_row(config) for config in configs]})
@@ -46,33 +64,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-_COLUMNS = (
-    *(
-        Column(name=name)
-        for name in ("configuration", "model", "runner", "framework", "precision", "scenarios")
-    ),
-    Column(name="rows", number=True),
-    Column(name="problems"),
-)
-
-
-def _section(configs: Iterable[Summary]) -> list[list[str | Cell]]:
+def _cells(config: Summary) -> list[str | Cell]:
     return [
-        [
-            config.key,
-            config.model_prefix,
-            config.runner,
-            config.framework,
-            config.precision,
-            ", ".join(config.scenarios),
-            "?" if config.rows is None else str(config.rows),
-            _state(config),
-        ]
-        for config in configs
+        config.key,
+        config.model_prefix,
+        config.runner,
+        config.framework,
+        config.precision,
+        ", ".join(config.scenarios),
+        "?" if config.rows is None else str(config.rows),
+        _state(config),
     ]
 
 
-def _state(config: Summary) -> str | Cell:
-    if config.errors:
-        return Cell(text=_count(config.errors, "error"), style="bold red")
-    return Cell(text=_count(config.warnings, "warning"), style="yellow") if config.warnings else ""
+def _state(config: Summary) -> Cell:
+    counts = ((config.errors, "error"), (config.warnings, "warning"))
+    text = ", ".join(_count(number, noun) for number, noun in counts if number)
+    return Cell(text=text, color="red" if config.errors else "yellow")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import POLICY_PATH, format_option, policy_option
+from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, parse_event
@@ -80,7 +80,7 @@ def gate(facts: Facts, policy: Policy, *, row: bool) -> None:
     actions.write_outputs(os.environ, render_outputs(decision))
     actions.write_summary(os.environ, render_summary(facts, policy, decision))
     say(decision)
-    click.echo(json.dumps(render_decision(decision), indent=2))
+    print_json(render_decision(decision))
     if row and not decision.runs:
         raise InfxError(f"This row may not run. {decision.sentence}")
 
@@ -98,17 +98,18 @@ def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
     if as_json:
         say(decision)
         values = {**render_decision(decision), "also": also, "looked-at": dict(found)}
-        click.echo(json.dumps(values, indent=2))
+        print_json(values)
         return
     width = max(len(name) for name, _ in found)
     lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
     lines += [f"  {name:<{width}}  {value}" for name, value in found]
-    click.echo(actions.neutralise("\n".join(lines)))
+    text = "\n".join(lines)
+    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
 
 
 def say(decision: Decision) -> None:
     """The sentence on stderr; on Actions a refusal is an annotation too."""
-    click.echo(actions.neutralise(decision.sentence), err=True)
+    print_text(decision.sentence, os.environ)
     if decision.refused and actions.is_actions(os.environ):
         from infx.errors import Problem
 

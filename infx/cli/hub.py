@@ -22,7 +22,9 @@ def hub() -> None:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
 )
-@click.option("--repo", default="acme/bench", show_default=True, metavar="OWNER/NAME")
+@click.option(
+    "--repo", default="acme/bench", show_default=True, metavar="OWNER/NAME", help="What it is called."
+)
 @click.option("--empty", is_flag=True, help="Begin without sample pull requests.")
 @click.option(
     "--folder",

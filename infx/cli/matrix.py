@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from infx import actions
 from infx.cli.options import find_root, policy_option
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -184,4 +185,4 @@ def _print(rows: Sequence[Row], inputs: Inputs) -> None:
     used = {row.recipe.runner for row in rows}
     configs = [config for config in inputs.configs.values() if config.runner in used]
     print_problems(find_unserved(inputs, configs), os.environ)
-    click.echo(render_rows(rows))
+    click.echo(actions.neutralise_json(render_rows(rows)))

@@ -8,16 +8,19 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import click
 
 from infx import actions
 from infx.errors import UsageError
-from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.policy.model import Policy
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_T = TypeVar("_T")
 
 POLICY_PATH = "configs/policy.yaml"
 
@@ -42,15 +45,29 @@ def load_policy(given: str | None) -> Policy:
     """
     from infx.policy.load import default_policy, parse_policy
 
-    if given is None:
-        if actions.is_actions(os.environ):
-            raise UsageError(
-                "On Actions the policy must be named.",
-                hint="Give --policy or set INFX_POLICY to a file or <commit>:<path>.",
-            )
-        path = find_root(Path.cwd()) / POLICY_PATH
-        return parse_policy(path.read_bytes(), POLICY_PATH) if path.is_file() else default_policy()
-    return parse_policy(read_source(given, "policy"), given)
+    found = _find_policy(given)
+    return default_policy() if found is None else parse_policy(*found)
+
+
+def load_part(given: str | None, part: type[_T]) -> _T:
+    """Like `load_policy`, but only the keys that `part` has fields for."""
+    from infx.policy.load import default_part, parse_part
+
+    found = _find_policy(given)
+    return default_part(part) if found is None else parse_part(*found, part)
+
+
+def _find_policy(given: str | None) -> tuple[bytes, str] | None:
+    """(bytes, name) of the policy file; None for the packaged default."""
+    if given is not None:
+        return read_source(given, "policy"), given
+    if actions.is_actions(os.environ):
+        raise UsageError(
+            "On Actions the policy must be named.",
+            hint="Give --policy or set INFX_POLICY to a file or <commit>:<path>.",
+        )
+    path = find_root(Path.cwd()) / POLICY_PATH
+    return (path.read_bytes(), POLICY_PATH) if path.is_file() else None
 
 
 def read_source(given: str, what: str) -> bytes:
@@ -70,7 +87,15 @@ def read_source(given: str, what: str) -> bytes:
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Adds --policy and passes `policy: Policy`."""
+    return _policy_option(function, load_policy)
 
+
+def policy_part_option(part: type[Any]) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+    """Adds --policy and passes `policy`, of which only the keys are loaded that `part` has fields for."""
+    return lambda function: _policy_option(function, lambda given: load_part(given, part))
+
+
+def _policy_option(function: Callable[..., _R], load: Callable[[str | None], object]) -> Callable[..., _R]:
     @click.option(
         "--policy",
         "policy_source",
@@ -80,7 +105,7 @@ def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     )
     @functools.wraps(function)
     def wrapper(*args: Any, policy_source: str | None, **kwargs: Any) -> _R:
-        return function(*args, policy=load_policy(policy_source), **kwargs)
+        return function(*args, policy=load(policy_source), **kwargs)
 
     return wrapper
 
@@ -102,7 +127,14 @@ def format_option(function: Callable[..., _R]) -> Callable[..., _R]:
     return wrapper
 
 
-def repository_name(given: str | None, policy: Policy) -> str | None:
+class NamesRepository(Protocol):
+    """A policy, or the part of one."""
+
+    @property
+    def repository(self) -> str | None: ...
+
+
+def repository_name(given: str | None, policy: NamesRepository) -> str | None:
     """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
     for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:

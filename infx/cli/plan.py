@@ -12,13 +12,12 @@ import click
 from infx import actions
 from infx.cli.decision import read_decision
 from infx.cli.options import format_option, policy_option
-from infx.errors import ProblemsError, UsageError
+from infx.errors import ProblemsError
 from infx.git import Git
+from infx.inputs import read_plan_inputs
 from infx.policy.model import Effect, Policy, Scope
 
 if TYPE_CHECKING:
-    from infx.changelog.delta import Delta
-    from infx.matrix.load import Inputs
     from infx.matrix.plan import Options, Plan
     from infx.matrix.summary import Summary
 
@@ -45,7 +44,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
     wanted = _read_options(policy, options)
     git = Git(Path.cwd())
     base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
-    delta, inputs, base_inputs = _gather(git, base, head, policy)
+    delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
     if options["strict"] and (problems := check_runners(inputs)):
         raise ProblemsError(problems)
     planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
@@ -64,36 +63,11 @@ def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bo
     if actions.is_actions(os.environ):
         actions.write_summary(os.environ, render_markdown(summary))
     if as_json:
-        sys.stdout.writelines(render_plan(planned, base_ref=base, head_ref=head))
+        pieces = render_plan(planned, base_ref=base, head_ref=head)
+        sys.stdout.writelines(map(actions.neutralise_json, pieces))
         click.echo()
     else:
         print_summary(summary)
-
-
-def _gather(git: Git, base: str, head: str, policy: Policy) -> tuple[Delta, Inputs, Inputs | None]:
-    """The delta, the head's inputs for the keys it names, and the base's too where points are appended."""
-    from infx.changelog.delta import read_delta
-    from infx.matrix.keys import NamedKeys
-    from infx.matrix.load import load_inputs
-
-    paths = (policy.runners, *policy.master_configs)
-    wanted = [(base, policy.changelog), (head, policy.changelog), *((head, path) for path in paths)]
-    before, after, runners, *masters = git.read_many(wanted)
-    for path, data in zip((policy.changelog, *paths), (after, runners, *masters), strict=True):
-        if data is None:
-            raise UsageError(f"{path} is not there at {head[:12]}.", hint="The policy names the file.")
-    delta = read_delta(before or b"", after or b"", policy.changelog)
-    named = NamedKeys(tuple(pattern for entry in delta.entries for pattern in entry.config_keys))
-    inputs = load_inputs(_pair(policy.master_configs, masters), (policy.runners, runners or b""), only=named)
-    if not any(entry.append_only for entry in delta.entries):
-        return delta, inputs, None
-    runners, *masters = git.read_many([(base, path) for path in paths])
-    base_runners = (policy.runners, runners or b"labels: {}\n")
-    return delta, inputs, load_inputs(_pair(policy.master_configs, masters), base_runners, only=named)
-
-
-def _pair(paths: tuple[str, ...], contents: list[bytes | None]) -> list[tuple[str, bytes]]:
-    return [(path, data) for path, data in zip(paths, contents, strict=True) if data is not None]
 
 
 def _read_options(policy: Policy, options: dict[str, Any]) -> Options:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from infx.cli.options import format_option
 from infx.cli.plan_folder import read_plan_file
+from infx.cli.report import print_json
 
 
 @click.command("plan-diff")
@@ -39,4 +39,4 @@ def plan_diff(before: Path, after: Path, as_json: bool) -> None:
         "removed": [render_row(row) for row in diff.removed],
         "changed": changed,
     }
-    click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+    print_json(values)

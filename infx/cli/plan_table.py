@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.tables import Column, print_table
+from infx.cli.tables import Column, Section, print_table
 
 if TYPE_CHECKING:
     from infx.matrix.summary import Summary
@@ -21,9 +21,9 @@ def print_summary(summary: Summary) -> None:
     if not summary.lines:
         click.echo("Nothing is to be run: the changelog only corrects links.")
         return
-    print_table(_columns(CONFIG_COLUMNS), [[config_cells(line) for line in summary.lines]])
+    print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
     click.echo()
-    print_table(_columns(LABEL_COLUMNS), [[label_cells(load) for load in summary.loads]])
+    print_table(_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])])
     click.echo(f"\n{describe_total(summary)}")
 
 

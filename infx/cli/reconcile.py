@@ -1,8 +1,7 @@
-"""`infx reconcile` and `infx comment`: the bot's state on pull requests."""
+"""infx reconcile: the bot's state on pull requests."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -13,15 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from infx import actions
-from infx.cli.options import format_option, policy_option, repository_name
+from infx.cli.github import Connect, github_options
+from infx.cli.options import format_option, policy_option
+from infx.cli.report import print_json
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.github.api import GitHub
     from infx.github.reconcile import Reconciler, Report
-    from infx.reconcile.facts import Place
 
-SERVER_URL = "https://github.com"
+PUSH_TOKEN = "INFX_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -50,8 +51,8 @@ class Moment(click.ParamType["datetime"]):
     help="All that a push to the base branch, from this commit on, made conflict or not.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done.")
-@click.option("--repo", metavar="OWNER/NAME", help="Default: the policy's, else the one of this clone.")
 @policy_option
+@github_options
 @format_option
 def reconcile(
     numbers: tuple[int, ...],
@@ -59,43 +60,29 @@ def reconcile(
     everything: bool,
     after_push: str | None,
     dry_run: bool,
-    repo: str | None,
+    connect: Connect,
     policy: Policy,
     as_json: bool,
 ) -> int:
     """Bring what the bot says on pull requests in line with the facts."""
     if [bool(numbers), since is not None, everything, after_push is not None].count(True) != 1:
         raise UsageError("Exactly one of --pr, --since, --all and --after-push is needed.")
-    reconciler = _connect(policy, repo, dry_run=dry_run)
+    reconciler = make_reconciler(policy, connect(), dry_run=dry_run)
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
     _show(report, reconciler, chosen, as_json=as_json)
     return max((error.exit_code for _, error in report.failed), default=0)
 
 
-def _connect(policy: Policy, repo: str | None, *, dry_run: bool) -> Reconciler:
+def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
     from infx.git import Git
-    from infx.github.api import connect
     from infx.github.reconcile import Reconciler, open_clone
-
-    place = find_place(policy, repo)
-    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
-    return Reconciler(
-        github=connect(place.repository),
-        policy=policy,
-        place=place,
-        clone=open_clone(Git(Path.cwd()), place, token),
-        dry_run=dry_run,
-    )
-
-
-def find_place(policy: Policy, repo: str | None) -> Place:
     from infx.reconcile.facts import Place
 
-    name = repository_name(repo, policy)
-    if name is None:
-        raise UsageError("Which repository?", hint="Give --repo, or set repository in the policy.")
-    return Place(server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL, repository=name)
+    place = Place(server=policy.pr_link.server, repository=github.repository)
+    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
+    clone = open_clone(Git(Path.cwd()), place, token, os.environ.get(PUSH_TOKEN) or None)
+    return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
 
 
 def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | None) -> Sequence[int]:
@@ -131,10 +118,10 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
             "left": report.left,
             "requests": reconciler.github.requests.total,
         }
-        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        print_json(shown)
     for action in report.done:
         _say(str(action), err=as_json)
-    _say(f"{len(chosen)} pull requests, {len(report.done)} changes, {reconciler.github.requests}.")
+    _say(f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}.")
     actions.write_summary(os.environ, _summary(report))
 
 

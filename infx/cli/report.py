@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from infx import actions
+from infx import actions, escape
 from infx.errors import Level, Problem, has_errors, sort_problems
 
 
@@ -25,7 +24,7 @@ def print_problems(problems: Sequence[Problem], environ: Mapping[str, str]) -> N
         for command in commands:
             click.echo(command, err=True)
         if rest:
-            lines = "".join(f"- {_code(str(problem))}\n" for problem in rest)
+            lines = "".join(f"- {escape.code(str(problem))}\n" for problem in rest)
             actions.write_summary(environ, f"### Problems beyond the annotations\n\n{lines}")
 
 
@@ -36,6 +35,8 @@ def print_text(text: str, environ: Mapping[str, str]) -> None:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """A result on stdout, safe to print on Actions whatever its texts hold."""
+    import json
+
     click.echo(actions.neutralise_json(json.dumps(value, ensure_ascii=False, indent=indent)))
 
 
@@ -62,12 +63,3 @@ def as_rows(problems: Sequence[Problem]) -> dict[str, Any]:
         for problem in problems
     ]
     return {"ok": not has_errors(problems), "problems": rows}
-
-
-def _code(text: str) -> str:
-    """Foreign text as Markdown code, whatever backticks it holds."""
-    flat = " ".join(text.split())
-    fence = "`"
-    while fence in flat:
-        fence += "`"
-    return f"{fence} {flat} {fence}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from infx import actions
 from infx.cli.options import policy_option
 from infx.cli.plan_folder import find_job_in, plan_folder_option
+from infx.cli.report import print_json
 from infx.policy.model import Policy
 
 _row_id = click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
@@ -31,7 +31,7 @@ def show(folder: Path, row_id: str) -> None:
 
     job = find_job_in(folder, row_id)
     values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}
-    click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+    print_json(values)
 
 
 @row.command()
@@ -52,7 +52,7 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
 
     values = project_job(find_job_in(folder, row_id), max_bytes=policy.limits.environment_bytes)
     if form == "json":
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2))
+        print_json(values)
     else:
         click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items()))
 

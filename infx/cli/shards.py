@@ -68,7 +68,7 @@ def shards(
         "canary-id": cut.canary.id if cut.canary else "",
     }
     actions.write_outputs(os.environ, numbers)
-    click.echo(files[INDEX], nl=False)
+    click.echo(actions.neutralise_json(files[INDEX]), nl=False)
 
 
 @click.command()
@@ -88,7 +88,7 @@ def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> 
         jobs = [job for job in found if job.id != without]
     matrix = render_matrix(jobs)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
-    click.echo(matrix)
+    click.echo(actions.neutralise_json(matrix))
 
 
 def read_runners(given: str | None, default: Path) -> Runners:

@@ -1,69 +1,136 @@
-"""Tables on a terminal, in a file or in a log: the one way in which infx draws them."""
+"""Tables on a terminal, in a file or in a log: the one way in which infx draws them.
+
+Drawn by hand, because a library takes longer to lay out 200 rows than infx to check what they stand for.
+"""
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import click
 
 from infx import actions
+from infx.errors import visible
 
-# Columns beyond a terminal's edge help nobody; a file or a log has no edge.
-_LOG_WIDTH = 200
+_GAP = "  "
+_NARROWEST = 12  # characters that a column keeps when the terminal is too narrow for all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """number: right-aligned. wraps: may be broken into lines where the terminal is narrow."""
+    """number: right-aligned. wraps: may be broken into lines where the terminal is narrow.
+
+    spare: the column may be left out there, those with the lowest number first; 0 for never.
+    """
 
     name: str
     number: bool = False
     wraps: bool = False
+    spare: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """style: a style of rich, such as `bold red`; only seen on a terminal."""
+    """color: one that click knows; only seen on a terminal."""
 
     text: str
-    style: str = ""
+    color: str | None = None
 
 
-def print_table(columns: Sequence[Column], sections: Sequence[Sequence[Sequence[str | Cell]]]) -> None:
-    """On stdout. sections: groups of rows, with a line between them."""
-    text = render_table(columns, sections)
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A group of rows under a title of its own, if it has one."""
+
+    rows: Sequence[Sequence[str | Cell]]
+    title: str = ""
+
+
+@dataclass(kw_only=True)
+class _Layout:
+    """Which columns are shown, by their index, and how wide."""
+
+    shown: list[int] = field(default_factory=list)
+    widths: dict[int, int] = field(default_factory=dict)
+
+    def excess(self, width: int | None) -> int:
+        total = sum(self.widths[index] for index in self.shown) + len(_GAP) * (len(self.shown) - 1)
+        return 0 if width is None else max(0, total - width)
+
+
+def print_table(columns: Sequence[Column], sections: Sequence[Section]) -> None:
+    """On stdout, as wide as the terminal at most; a file or a log has no edge."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    text = render_table(columns, sections, width=width)
     click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
 
 
-def render_table(columns: Sequence[Column], sections: Sequence[Sequence[Sequence[str | Cell]]]) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        justify = "right" if column.number else "left"
-        table.add_column(column.name, justify=justify, no_wrap=not column.wraps, overflow="fold")  # type: ignore[arg-type] # two of its literals
-    for rows in sections:
-        for row in rows:
-            cells = [cell if isinstance(cell, Cell) else Cell(text=cell) for cell in row]
-            # Text, not strings: nothing in a foreign file may act as markup or move the cursor.
-            table.add_row(*(Text(_plain(cell.text), style=cell.style) for cell in cells))
-        table.add_section()
-    is_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if is_terminal else _LOG_WIDTH
-    out = io.StringIO()
-    Console(file=out, width=width, force_terminal=is_terminal, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+def render_table(columns: Sequence[Column], sections: Sequence[Section], *, width: int | None) -> str:
+    """width: of a line, in characters; None for as many as it takes."""
+    rows = [[_cell(cell) for cell in row] for section in sections for row in section.rows]
+    layout = _lay_out(columns, rows, width)
+    header = [Cell(text=column.name) for column in columns]
+    lines = [click.style(line, bold=True) for line in _draw(header, columns, layout)]
+    drawn = iter(rows)
+    for number, section in enumerate(sections):
+        if section.title:
+            lines.append(click.style(visible(section.title), dim=True))
+        elif number:
+            lines.append("")
+        for _ in section.rows:
+            lines += _draw(next(drawn), columns, layout)
+    return "\n".join(lines)
 
 
-def _plain(text: str) -> str:
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+def _cell(cell: str | Cell) -> Cell:
+    if isinstance(cell, Cell):
+        return Cell(text=visible(cell.text), color=cell.color)
+    return Cell(text=visible(cell))
+
+
+def _lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> _Layout:
+    """As wide as the longest cell; where that is too much, first wrap, then leave out, then cut the widest."""
+    layout = _Layout(shown=list(range(len(columns))))
+    layout.widths = {
+        index: max([len(column.name), *(len(row[index].text) for row in rows)])
+        for index, column in enumerate(columns)
+    }
+    wrapping = [index for index, column in enumerate(columns) if column.wraps]
+    _narrow(layout, wrapping, width)
+    for index in sorted(layout.shown, key=lambda index: columns[index].spare):
+        if columns[index].spare and layout.excess(width):
+            layout.shown.remove(index)
+    _narrow(layout, list(layout.shown), width)
+    return layout
+
+
+def _narrow(layout: _Layout, indexes: Sequence[int], width: int | None) -> None:
+    """Take what is too much from the widest columns, the widest first."""
+    for index in sorted(indexes, key=lambda index: -layout.widths[index]):
+        layout.widths[index] = max(
+            min(_NARROWEST, layout.widths[index]), layout.widths[index] - layout.excess(width)
+        )
+
+
+def _draw(row: Sequence[Cell], columns: Sequence[Column], layout: _Layout) -> Iterator[str]:
+    """The lines of one row."""
+    parts = [_break(row[index].text, layout.widths[index], columns[index]) for index in layout.shown]
+    for texts in zip_longest(*parts, fillvalue=""):
+        line = ""
+        for index, text in zip(layout.shown, texts, strict=True):
+            padding = " " * (layout.widths[index] - len(text))
+            color = row[index].color
+            shown = click.style(text, fg=color) if text and color else text
+            line += padding + shown + _GAP if columns[index].number else shown + padding + _GAP
+        yield line.rstrip()
+
+
+def _break(text: str, width: int, column: Column) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width) if column.wraps else [f"{text[: width - 1]}…"]

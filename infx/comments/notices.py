@@ -17,6 +17,7 @@ from infx.escape import code, fenced, foreign
 from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
 from infx.policy.model import Policy
+from infx.policy.words import dispatch_command
 
 MAX_LINES = 30  # files or problems of one notice
 
@@ -31,6 +32,7 @@ class Cause(StrEnum):
     FORK = "fork"
     APPROVAL_VOID = "approval-void"
     TOKEN_LABEL = "token-label"  # noqa: S105 - a name
+    LINKS = "links"
 
 
 _BY_REASON = {
@@ -62,9 +64,13 @@ class Ground:
         return self.facts.pull.head_sha if self.facts.pull else ""
 
 
-def find_causes(decision: Decision, problems: Sequence[Problem], *, is_open: bool) -> tuple[Cause, ...]:
+def find_causes(
+    decision: Decision, problems: Sequence[Problem], *, is_open: bool, links: bool = False
+) -> tuple[Cause, ...]:
     """The causes that hold, in a fixed order. A broken changelog is told whether or not a label is on, because
     it will not mend itself; everything else only to those who asked for a sweep.
+
+    links: whether a merge is near and waits for the author to make links canonical.
     """
     if not is_open:
         return ()
@@ -72,6 +78,8 @@ def find_causes(decision: Decision, problems: Sequence[Problem], *, is_open: boo
     found = {cause for reason, cause in _BY_REASON.items() if reason in reasons}
     if problems:
         found.add(Cause.CHANGELOG)
+    if links:
+        found.add(Cause.LINKS)
     return tuple(cause for cause in Cause if cause in found)
 
 
@@ -169,15 +177,29 @@ def _approval_void(ground: Ground) -> tuple[str, str]:
 
 
 def _token_label(ground: Ground) -> tuple[str, str]:
-    pull = ground.facts.pull.number if ground.facts.pull else 0
-    workflow = ground.policy.sweep.workflow.rpartition("/")[2]
-    command = fenced(f"gh workflow run {workflow} -f pr={pull}")
+    pull = ground.facts.pull
+    command = fenced(dispatch_command(ground.policy, pull) if pull else "")
     actor = code(ground.facts.label_actor or "")
     return (
         f"**No sweep started: {actor} put the label on**, and what a workflow's token does starts no workflow. "
         f"Take the label off and put it on by hand, or start the sweep with\n\n{command}",
         f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。"
         "请手动移除并重新添加标签，或用上面的命令启动。",
+    )
+
+
+def _links(ground: Ground) -> tuple[str, str]:
+    pull = ground.facts.pull.number if ground.facts.pull else 0
+    path, marker = ground.policy.changelog, ground.policy.sweep.skip_marker
+    command = fenced(
+        f"infx changelog canonicalize --pr {pull} --write\n"
+        f"git commit -m 'Canonical changelog link {marker}' {path}\ngit push"
+    )
+    return (
+        f"**Before the merge, the link in {code(path)} must be canonical.** In the merge queue it is too late: what is "
+        f"pushed to a queued pull request is lost. The sweep stays valid.\n\n{command}",
+        f"**合并之前，{code(path)} 中的链接必须改为规范形式。** 进入合并队列后再推送的内容会丢失。"
+        "请先运行上面的命令；已完成的 sweep 仍然有效。",
     )
 
 
@@ -189,6 +211,7 @@ _RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
     Cause.FORK: _fork,
     Cause.APPROVAL_VOID: _approval_void,
     Cause.TOKEN_LABEL: _token_label,
+    Cause.LINKS: _links,
 }
 
 

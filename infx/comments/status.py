@@ -18,6 +18,10 @@ _STATES = {
     State.FAILED: StatusState.FAILURE,
     State.CANCELLED: StatusState.FAILURE,
 }
+_PENDING = {
+    Reason.READY: "No sweep has started yet. {words}",
+    Reason.RUN_EXISTS: "A run has started; its gate has not decided yet.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,11 @@ def _judge(
         return StatusState.SUCCESS, "Only links of old entries are corrected; nothing to run."
     if decision.reason is Reason.REUSED:
         return StatusState.SUCCESS, _sentence(decision.words)
-    return StatusState.FAILURE if decision.refused else StatusState.PENDING, _sentence(decision.words)
+    if decision.refused:
+        return StatusState.FAILURE, _sentence(decision.words)
+    return StatusState.PENDING, _PENDING.get(decision.reason, "{words}").format(
+        words=_sentence(decision.words)
+    )
 
 
 def _describe(sweep: Sweep) -> str:

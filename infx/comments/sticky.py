@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from infx.comments.fit import fit
 from infx.model import Comment, CommentKind, User, UserType
+from infx.shorten import shorten
 
 Order = tuple[int, ...]
+_CUT = "\n*Cut here: the rest did not fit. 以下内容过长，已截断。*\n"
 _ORDER = re.compile(r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->")
 
 
@@ -36,7 +37,8 @@ class Sticky:
 
     def body(self, limit: int) -> str:
         order = f"\n<!-- order {'.'.join(map(str, self.order))} -->" if self.order else ""
-        return fit(f"{self.marker}{order}\n{self.text or ''}".rstrip() + "\n", limit)
+        text = f"{self.marker}{order}\n{self.text or ''}".rstrip() + "\n"
+        return shorten(text, limit, notice=_CUT)
 
 
 @dataclass(frozen=True, kw_only=True)

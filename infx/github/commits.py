@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError, UnexpectedReplyError
+from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError
 from infx.model import CheckRun, Collaborator, Commit, CommitStatus, StatusState
 
 
 class Commits(Endpoints):
     def read_file(self, path: str, ref: str) -> bytes | None:
         """A file's bytes at a ref; None if there is no such file there."""
-        data = self._find(_anything, "contents", *path.split("/"), ref=ref)
-        if data is None:
+        found = self._find(_file, "contents", *path.split("/"), ref=ref)
+        if found is None:
             return None
-        if not isinstance(data, dict) or data.get("type") != "file":
-            raise UnexpectedReplyError(f"{path} at {ref} is not a file.")
-        if data.get("encoding") != "base64":  # larger than 1 MB
-            data = self._get(_anything, "git", "blobs", data["sha"])
-        return base64.b64decode(data["content"])
+        if found.data is not None:
+            return found.data
+        return self._get(_file, "git", "blobs", found.sha).data  # larger than 1 MB
 
     def ref(self, name: str) -> str | None:
         """The SHA of `heads/main`, `pull/77/head`, `pull/77/merge`, …; None if there is no such ref."""
@@ -30,10 +29,7 @@ class Commits(Endpoints):
 
     def matching_refs(self, prefix: str) -> dict[str, str]:
         """Full names (`refs/heads/…`) and SHAs of the refs that start with `heads/feat` or the like."""
-        items = self._list(
-            _anything, "git", "matching-refs", *prefix.split("/"), identity=lambda item: item["ref"]
-        )
-        return {item["ref"]: convert.convert(_ref_sha, item) for item in items}
+        return self._get(_refs, "git", "matching-refs", *prefix.split("/"))  # all at once, without pages
 
     def commit(self, sha: str) -> Commit:
         """A commit of the git database, by its full SHA; its author's account is not known there."""
@@ -42,10 +38,10 @@ class Commits(Endpoints):
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
         try:
-            data = self._get(_anything, "compare", f"{sha}...{of}", per_page=1)
+            status = self._get(_comparison, "compare", f"{sha}...{of}", per_page=1)
         except NotFoundError:
             return False
-        return data.get("status") in {"ahead", "identical"}
+        return status in {"ahead", "identical"}
 
     def statuses(self, sha: str) -> list[CommitStatus]:
         """The newest status of each context, newest first, with who set it."""
@@ -98,7 +94,7 @@ class Commits(Endpoints):
         return True if reply.status == 204 else None
 
     def default_branch(self) -> str:
-        return str(self._get(_anything)["default_branch"])
+        return self._get(_default_branch)
 
     def login(self) -> str | None:
         """Who the token is; None for installation tokens, which may not ask."""
@@ -110,9 +106,31 @@ class Commits(Endpoints):
             raise
 
 
-def _anything(data: Any) -> Any:
-    return data
+@dataclass(frozen=True)
+class _File:
+    sha: str
+    data: bytes | None  # None: GitHub left it out because of its size
+
+
+def _file(data: Any) -> _File:
+    """Of `contents` or of a blob; a folder is a list, and anything but a file is refused."""
+    if data.get("type", "file") != "file":
+        raise ValueError(f"it is a {data['type']}")
+    is_whole = data["encoding"] == "base64"
+    return _File(data["sha"], base64.b64decode(data["content"]) if is_whole else None)
 
 
 def _ref_sha(data: Any) -> str:
     return str(data["object"]["sha"])
+
+
+def _refs(data: Any) -> dict[str, str]:
+    return {item["ref"]: _ref_sha(item) for item in data}
+
+
+def _comparison(data: Any) -> str:
+    return str(data["status"])
+
+
+def _default_branch(data: Any) -> str:
+    return str(data["default_branch"])

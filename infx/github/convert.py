@@ -44,7 +44,8 @@ def convert(kind: Callable[[Any], _T], data: Any) -> _T:
     try:
         return kind(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"GitHub's answer is no {kind.__name__.replace('_', ' ')}: {type(error).__name__} {error}."
+        name = kind.__name__.strip("_").replace("_", " ")
+        message = f"GitHub's answer is no {name}: {type(error).__name__} {error}."
         raise UnexpectedReplyError(message) from None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from infx.github.connection import Connection
@@ -84,13 +85,14 @@ def _read(connection: Connection, listing: Listing) -> _Reading:
             totals.append(_total(page, listing))
         found = _items(page, listing)
         for item in found:
-            items.setdefault(listing.identity(item), item)
+            items.setdefault(_identity(item, listing), item)
         if listing.newest is not None and len(items) >= listing.newest:
             break
         if listing.until is not None and any(listing.until(item) for item in found):
             break
     total = listing.total if not totals else totals[-1]
-    return _Reading(items=items, pages=pages, total=total, moved=bool(totals) and min(totals) < totals[0])
+    shrank = any(later < earlier for earlier, later in pairwise(totals))
+    return _Reading(items=items, pages=pages, total=total, moved=shrank)
 
 
 def _pages(connection: Connection, listing: Listing) -> Iterator[Any]:
@@ -108,6 +110,13 @@ def _items(page: Any, listing: Listing) -> list[Any]:
     if not isinstance(found, list):
         raise UnexpectedReplyError(f"GitHub answered {listing.path} with something that is not a list.")
     return found
+
+
+def _identity(item: Any, listing: Listing) -> object:
+    try:
+        return listing.identity(item)
+    except (KeyError, TypeError, AttributeError):
+        raise UnexpectedReplyError(f"GitHub's list {listing.path} holds something nameless.") from None
 
 
 def _total(page: Any, listing: Listing) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import IncompleteListError, NotFoundError, UnexpectedReplyError
+from infx.github.errors import IncompleteListError, NotFoundError
 from infx.model import ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
 
 MAX_FILES = 3000  # GitHub lists no more files and commits of one pull request, and does not say so
@@ -120,9 +120,7 @@ class Pulls(Endpoints):
         body = {"sha": sha, "merge_method": method, "commit_title": title, "commit_message": message}
         given = {key: value for key, value in body.items() if value is not None}
         data = self._write("PUT", "pulls", number, "merge", body=given)
-        if not isinstance(data, dict) or not data.get("merged"):
-            raise UnexpectedReplyError(f"GitHub did not say that pull request {number} was merged.")
-        return str(data["sha"])
+        return convert.convert(_merged_sha, data)
 
 
 def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
@@ -131,6 +129,12 @@ def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
             f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
             hint="Use the git history itself.",
         )
+
+
+def _merged_sha(data: Any) -> str:
+    if data["merged"] is not True:
+        raise ValueError("it was not merged")
+    return str(data["sha"])
 
 
 def _name(item: Any) -> str:

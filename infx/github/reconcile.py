@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from infx.errors import InfxError
@@ -12,12 +12,14 @@ from infx.github.api import GitHub
 from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
 from infx.policy.model import Policy
-from infx.reconcile.actions import PushCommit
-from infx.reconcile.desired import desire, plan_actions
-from infx.reconcile.facts import Place
+from infx.reconcile.actions import Action, CancelRun, PushCommit
+from infx.reconcile.changes import BranchReader, find_groups
+from infx.reconcile.desired import Desired, desire, plan_actions
+from infx.reconcile.facts import Facts, Place
 from infx.reconcile.gather import MAX_READS, Gatherer
 
 BASE = "refs/infx/base"
+QUEUE = "refs/infx/queue"
 RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
 
 
@@ -34,16 +36,33 @@ class Report(Outcome):
 
 @dataclass
 class Clone:
-    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests."""
+    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests.
+
+    token: to fetch. push_token: of an App, whose pushes start workflows; None: nothing is pushed.
+    """
 
     git: Git
     token: str | None = None
+    push_token: str | None = None
 
     def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
         """Bring the base branch and the heads; returns the base branch's tip."""
         heads = [f"refs/pull/{number}/head:refs/infx/pull/{number}" for number in numbers]
-        self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", *heads, token=self.token)
+        queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
+        self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", queue, *heads, token=self.token)
         return self.git.commit(BASE)
+
+    def push(self, action: PushCommit, author: str) -> None:
+        sha = self.git.commit_file(
+            action.tree,
+            action.path,
+            action.changelog,
+            parents=action.parents,
+            message=action.message,
+            author=author,
+        )
+        token = self.push_token if self.token else None  # another kind of remote takes none
+        self.git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
 
 @dataclass
@@ -52,14 +71,13 @@ class Reconciler:
     policy: Policy
     place: Place
     clone: Clone | None = None
-    push: Callable[[PushCommit], None] | None = None
     dry_run: bool = False
 
     def run(self, numbers: Sequence[int]) -> Report:
         """One pull request after another; what goes wrong with one does not keep the others from theirs."""
         report = Report()
-        base_sha = self.clone.fetch(self.policy.base_branch, numbers) if self.clone and numbers else None
-        gatherer = Gatherer(self.github, self.policy, self.clone.git if self.clone else None, base_sha)
+        gatherer = Gatherer(self.github, self.policy)
+        self._fetch(gatherer, numbers)
         for index, number in enumerate(numbers):
             if why := self._must_stop():
                 report.left, report.why_left = list(numbers[index:]), why
@@ -74,14 +92,46 @@ class Reconciler:
                 report.failed.append((number, error))
         return report
 
+    def gather(self, number: int) -> Facts:
+        """The facts of one pull request, for whoever only wants to look."""
+        gatherer = Gatherer(self.github, self.policy)
+        self._fetch(gatherer, [number])
+        return gatherer.gather(number)
+
+    def _fetch(self, gatherer: Gatherer, numbers: Sequence[int]) -> None:
+        if self.clone is not None and numbers:
+            tip = self.clone.fetch(self.policy.base_branch, numbers)
+            gatherer.branches = BranchReader(
+                clone=self.clone.git,
+                policy=self.policy,
+                place=self.place,
+                base_sha=tip,
+                groups=find_groups(self.clone.git.refs(QUEUE)),
+            )
+
     def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        facts = gatherer.gather(number)
-        desired = desire(facts, self.policy, self.place, can_push=self.push is not None)
-        actions = plan_actions(desired, facts, self.policy)
+        desired, actions = self._plan(number, gatherer)
         if self.dry_run:
             report.done += actions
             return
-        Applier(self.github, self.policy, self.push).apply(actions, desired.comments, report)
+        applier = Applier(self.github, self.policy, self._push)
+        first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
+        if first:  # they change the facts, so what is said follows from a second look
+            applier.apply(first, (), report)
+            self._fetch(gatherer, [number])
+            desired, actions = self._plan(number, gatherer)
+        rest = [action for action in actions if not (first and isinstance(action, CancelRun | PushCommit))]
+        applier.apply(rest, desired.comments, report)
+
+    def _plan(self, number: int, gatherer: Gatherer) -> tuple[Desired, tuple[Action, ...]]:
+        facts = gatherer.gather(number)
+        can_push = self.clone is not None and self.clone.push_token is not None
+        desired = desire(facts, self.policy, self.place, can_push=can_push)
+        return desired, plan_actions(desired, facts, self.policy)
+
+    def _push(self, action: PushCommit) -> None:
+        assert self.clone is not None, "without a clone no push is planned"
+        self.clone.push(action, self.policy.identities[0])
 
     def _must_stop(self) -> str | None:
         count, limit = self.github.requests, self.policy.limits.api_requests
@@ -92,9 +142,9 @@ class Reconciler:
         return None
 
 
-def open_clone(git: Git, place: Place, token: str | None) -> Clone | None:
+def open_clone(git: Git, place: Place, token: str | None, push_token: str | None = None) -> Clone | None:
     """The clone that we stand in, if its `origin` is this repository."""
     url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
     if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
         return None
-    return Clone(git, token if url.startswith("https://") else None)
+    return Clone(git, token if url.startswith("https://") else None, push_token)

@@ -141,7 +141,7 @@ class BareRepository:
     def commit_tree(
         self, tree: str, parents: Sequence[str], message: str, *, author: str, seconds: int
     ) -> str:
-        who = {"NAME": author, "EMAIL": f"{author}@users.noreply.github.com", "DATE": f"{seconds} +0000"}
+        who = {"NAME": author, "EMAIL": f"{author}@users.noreply.github.com", "DATE": f"@{seconds} +0000"}
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
         given = [argument for parent in parents for argument in ("-p", parent)]
         output = self.git.run("commit-tree", tree, *given, stdin=message.encode(), env={**os.environ, **env})

@@ -157,8 +157,15 @@ class RunActions(ConversationActions):
         if self.git.resolve(f"refs/heads/{branch}") is None:
             raise Refused(422, f"No ref found for: {ref}")
         self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, inputs), starts=True)
+        title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows
         return self.add_run(
-            workflow, branch=branch, event="workflow_dispatch", by=by, status="queued", inputs=inputs
+            workflow,
+            branch=branch,
+            event="workflow_dispatch",
+            by=by,
+            status="queued",
+            inputs=inputs,
+            title=title,
         )
 
     def _dispatch(self, workflow: str, branch: str, inputs: Mapping[str, str]) -> dict[str, object]:

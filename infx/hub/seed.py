@@ -42,9 +42,9 @@ labels:
   cluster:b200-nb: [b200-nb_00]
   cluster:mi300x-amd: [mi300x-amd_00]
 clusters:
-  h200-cw: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
-  b200-nb: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
-  mi300x-amd: {scheduler: slurm, slurm: {partition: batch}, gpus-per-node: 8}
+  h200-cw: {scheduler: slurm, slurm: {partition: batch, exclusive: true}, gpus-per-node: 8}
+  b200-nb: {scheduler: slurm, slurm: {partition: batch, exclusive: true}, gpus-per-node: 8}
+  mi300x-amd: {scheduler: slurm, slurm: {partition: batch, exclusive: true}, gpus-per-node: 8}
 """
 
 _WORKFLOW = """\

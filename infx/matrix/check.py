@@ -105,8 +105,10 @@ def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Probl
 
 def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
     documents = {master.path: master.document for master in masters}
+    first = {key: config for master in reversed(masters) for key, config in master.configs.items()}
     configs = [config for master in masters for config in master.configs.values()]
-    for config, found in check_overlaps(configs):
+    # A key that stands twice is a problem of its own.
+    for config, found in check_overlaps(config for config in configs if first[config.key] is config):
         document = documents[config.path]
         if document is not None:
             yield state_problem(found, document)
@@ -115,8 +117,8 @@ def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
 def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Summary]:
     own = [(problem.line or 0, problem.level) for problem in problems if problem.path == master.path]
     starts = list(master.lines.items())
-    ends = [line for _, line in starts[1:]] + [sys.maxsize]
-    for (key, line), end in zip(starts, ends, strict=True):
+    ends = [line for _, line in starts[1:]]
+    for (key, line), end in zip(starts, (*ends, sys.maxsize), strict=False):
         levels = [level for where, level in own if line <= where < end]
         config = master.configs.get(key)
         entry = master.entries[key] if isinstance(master.entries[key], Mapping) else {}

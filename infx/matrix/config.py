@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-
-class ScenarioType(StrEnum):
-    FIXED = "fixed-seq-len"
-    AGENTIC = "agentic-coding"
+from infx.matrix.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
 
 
 class SpecDecoding(StrEnum):

@@ -46,10 +46,14 @@ def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Found]]:
                     yield config, _find_repeated(block)
                 groups[_topology(config, scenario, row)].append(block)
     for blocks in groups.values():
-        for index, later in enumerate(blocks):
-            for earlier in blocks[:index]:
-                if common := sorted({*earlier.points} & {*later.points}):
-                    yield later.config, _find_common(earlier, later, common)
+        owners: dict[int, _Block] = {}
+        for block in blocks:
+            taken: dict[int, list[int]] = defaultdict(list)
+            for point in sorted(set(block.points)):
+                if (owner := owners.setdefault(point, block)) is not block:
+                    taken[id(owner)].append(point)
+            for points in taken.values():
+                yield block.config, _find_common(owners[points[0]], block, points)
 
 
 def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
@@ -103,23 +107,20 @@ def _find_repeated(block: _Block) -> Found:
 
 
 def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
-    concurrencies = f"concurrency {_listed(common)}"
     if earlier.config.key == later.config.key:
         rule = "points-overlap"
         # The scenario is worth naming only if it is another one.
         start = -2 if earlier.at[:-2] == later.at[:-2] else 2
-        where = f"{dotted(earlier.at[start:])} on line {earlier.row.line}"
-        finding = Finding(
-            message=f"{concurrencies} is measured by {where} already, with the same topology",
-            hint="Keep each concurrency in one of the blocks; the second is dropped.",
-        )
+        other = f"{dotted(earlier.at[start:])} on line {earlier.row.line} does with the same topology"
+        hint = "Keep each concurrency in one of the blocks; the second is dropped."
     else:
         rule = "rows-identical"
-        where = f"{earlier.config.key} ({earlier.config.path}:{earlier.row.line})"
-        finding = Finding(
-            message=f"{concurrencies} makes the same rows as {where}",
-            hint="Both run when both configurations are planned.",
+        other = (
+            f"{dotted((earlier.config.key,))} does at {earlier.config.path}:{earlier.row.line}: the same rows"
         )
+        hint = "Both run when both configurations are planned."
+    message = f"measures concurrency {_listed(common)}, as {other}"
+    finding = Finding(message=message, hint=hint)
     return Found(rule=rule, finding=finding, at=later.at, level=Level.WARNING)
 
 

@@ -18,6 +18,7 @@ from infx.matrix.config import Config
 from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"
+_DEFINITIONS = {"fixed-seq-len": "fixed", "agentic-coding": "agentic"}  # of the schema, by kind of scenario
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
         config = build_config(key_node, node, entry, path)
         found = [state_problem(found, document) for found in check_config(config)]
         problems += found
-        if not found and key not in wrong:
+        if not found and key not in wrong and "*" not in key:
             configs[key] = config
     return MasterFile(
         path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
@@ -124,9 +125,9 @@ def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("scenarios"), dict):
         return None
     scenarios = {
-        kind: [_salvage_scenario(item, kind.partition("-")[0]) for item in items]
+        kind: [_salvage_scenario(item, _DEFINITIONS[kind]) for item in items]
         for kind, items in entry["scenarios"].items()
-        if isinstance(items, list)
+        if kind in _DEFINITIONS and isinstance(items, list)
     }
     sound = {
         kind: [
@@ -136,15 +137,16 @@ def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
         ]
         for kind, items in scenarios.items()
     }
-    if not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
+    if not any(sound.values()) or not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
         return None
     return {**entry, "scenarios": scenarios}
 
 
-def _salvage_scenario(item: Any, kind: str) -> dict[str, Any] | None:
-    """kind: `fixed` or `agentic`, as the schema names the definitions."""
+def _salvage_scenario(item: Any, definition: str) -> dict[str, Any] | None:
     if not isinstance(item, dict) or not isinstance(item.get("search-space"), list):
         return None
-    rows = [row if schema.is_valid(f"{_SCHEMA}#{kind}-row", row) else None for row in item["search-space"]]
+    rows = [
+        row if schema.is_valid(f"{_SCHEMA}#{definition}-row", row) else None for row in item["search-space"]
+    ]
     sound = {**item, "search-space": [row for row in rows if row is not None]}
-    return {**item, "search-space": rows} if schema.is_valid(f"{_SCHEMA}#{kind}", sound) else None
+    return {**item, "search-space": rows} if schema.is_valid(f"{_SCHEMA}#{definition}", sound) else None

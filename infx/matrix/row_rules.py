@@ -194,7 +194,9 @@ def _iterate_settings(row: SearchRow) -> Iterator[tuple[tuple[str | int, ...], s
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    return " and ".join(names) if names else "no layout"
+    if len(names) < 2:
+        return names[0] if names else "no engine"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 ROW_RULES: tuple[tuple[str, RowRule], ...] = (

@@ -100,7 +100,7 @@ class Case:
     def started_by_no_event(self) -> bool:
         """A label that the workflow token put on has started nothing, and nothing else has either."""
         actor = (self.facts.label_actor or "").lower()
-        return self.is_asked and actor == WORKFLOW_ACTOR and not self.facts.runs
+        return self.is_asked and actor == WORKFLOW_ACTOR and not any(run.may_sweep for run in self.facts.runs)
 
     def check_inputs(self) -> str | None:
         """What is wrong with the inputs of a dispatch, as a clause."""
@@ -144,8 +144,8 @@ class Case:
 
 
 def shorten(text: str, room: int = 60) -> str:
-    """Foreign text on one line."""
-    flat = " ".join(text.split())
+    """Foreign text on one line, with nothing in it that a terminal would obey."""
+    flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return flat if len(flat) <= room else flat[: room - 3] + "..."
 
 

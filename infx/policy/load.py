@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
-import typing
-from collections.abc import Hashable, Mapping
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from infx import schema, yaml12
+from infx import saved, yaml12
 from infx.errors import Problem, ProblemsError
-from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.policy.model import Policy
 
 _T = TypeVar("_T")
 
@@ -25,18 +24,42 @@ _REPLACED = {("labels",), ("evals", "*")}
 @functools.cache
 def default_policy() -> Policy:
     """The packaged default, for folders that have no policy of their own."""
-    return _build(Policy, _default_values())
+    from infx.policy.model import Policy
+
+    return default_part(Policy)
+
+
+def default_part(part: type[_T]) -> _T:
+    """Some keys of the packaged default: those that `part`, a dataclass, has fields for."""
+    return _build(part, _default_values())
+
+
+def parse_part(data: bytes, path: str, part: type[_T]) -> _T:
+    """Some keys of a policy file, for a command that would load the others in vain.
+
+    Raises ProblemsError with everything in which the file breaks the schema.
+    """
+    return _build(part, _merge(_default_values(), _load(data, path).value))
 
 
 def parse_policy(data: bytes, path: str) -> Policy:
     """Raises ProblemsError with everything that is wrong with the file."""
-    document = yaml12.load_mapping(data, path)
-    if problems := schema.check("policy", document):
-        raise ProblemsError(problems)
+    from infx.policy.model import Policy
+
+    document = _load(data, path)
     policy = _build(Policy, _merge(_default_values(), document.value))
     if problems := [*_check_labels(policy, document), *_check_expressions(policy, document)]:
         raise ProblemsError(problems)
     return policy
+
+
+def _load(data: bytes, path: str) -> yaml12.Document:
+    from infx import schema
+
+    document = yaml12.load_mapping(data, path)
+    if problems := schema.check("policy", document):
+        raise ProblemsError(problems)
+    return document
 
 
 def _default_values() -> dict[str, Any]:
@@ -94,33 +117,7 @@ def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Proble
     ]
 
 
-def _build(cls: type[_T], value: Any) -> _T:
-    """A frozen dataclass from the mapping that a schema has already approved."""
-    hints = _hints(typing.cast("Hashable", cls))
-    fields = {name: _convert(hint, value[key]) for name, (key, hint) in hints.items() if key in value}
-    return cls(**fields)
-
-
-@functools.cache
-def _hints(cls: Hashable) -> dict[str, tuple[str, Any]]:
-    return {
-        name: (name.replace("_", "-"), hint)
-        for name, hint in typing.get_type_hints(typing.cast("type", cls)).items()
-    }
-
-
-def _convert(hint: Any, value: Any) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (types.UnionType, typing.Union):
-        return None if value is None else _convert(next(a for a in arguments if a is not type(None)), value)
-    if origin is tuple:
-        return tuple(_convert(arguments[0], item) for item in value)
-    if origin is Mapping:
-        return types.MappingProxyType({key: _convert(arguments[1], item) for key, item in value.items()})
-    if origin is None and dataclasses.is_dataclass(hint):
-        return _build(typing.cast("type", hint), value)
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return hint(value)
-    if hint is float:
-        return float(value)
-    return value
+def _build(part: type[_T], values: Mapping[str, Any]) -> _T:
+    """A frozen dataclass from those keys of a mapping, approved by the schema, that it has fields for."""
+    keys = {field.name.replace("_", "-") for field in dataclasses.fields(cast("Any", part))}
+    return cast("_T", saved.from_json(part, {key: value for key, value in values.items() if key in keys}))

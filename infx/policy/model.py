@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from infx.policy.changelog import PrLink
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
 
@@ -58,14 +59,6 @@ class Labels:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrLink:
-    """placeholders: the words that stand for a pull request's own number until it has one. server: how links start."""
-
-    placeholders: tuple[str, ...]
-    server: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Contexts:
     """Names of our commit statuses: whether a head was swept, and which revision of a fork may be."""
 
@@ -97,7 +90,7 @@ class Greeting:
     """Said once on a pull request that touches benchmarks.
 
     adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
-    text links. phrase: how a sign-off begins.
+    text links. phrase: how a sign-off's first sentence begins, in English whatever the language around it.
     """
 
     marker: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infx.escape import foreign, table_code
+from infx.escape import prose, table_code
 from infx.policy.case import Case, join_words, shorten
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict
@@ -46,8 +46,8 @@ def render_decision(decision: Decision) -> dict[str, Any]:
 
 def render_summary(facts: Facts, policy: Policy, decision: Decision) -> str:
     """A section of the run's summary: the sentence, the further obstacles, and a table of what was looked at."""
-    lines = [f"### {_TITLES[decision.verdict]}", "", foreign(decision.sentence), ""]
-    lines += [f"- {foreign(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
+    lines = [f"### {_TITLES[decision.verdict]}", "", prose(decision.sentence), ""]
+    lines += [f"- {prose(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
     lines += ["", "| looked at | found |", "| --- | --- |"]
     lines += [f"| {name} | {table_code(found)} |" for name, found in list_facts(facts, policy)]
     return "\n".join(lines) + "\n"
@@ -87,8 +87,8 @@ def _describe_event(event: Event) -> str:
 def _describe_actor(case: Case) -> str:
     event, actor = case.facts.event, case.facts.actor
     if actor is not None:
-        return f"{event.actor} (permission {actor.permission}, role {actor.role})"
-    return f"{event.actor or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
+        return f"{shorten(event.actor)} (permission {actor.permission}, role {shorten(actor.role)})"
+    return f"{shorten(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
 
 
 def _list_pull(case: Case) -> list[tuple[str, str]]:
@@ -99,13 +99,16 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
     others = len(pull.labels) - len(known)
     conflict = {True: "no", False: "yes", None: "GitHub does not know yet"}[pull.mergeable]
     found = [
-        ("pull request", f"{pull.number}, {state}{draft}, into {pull.base_ref}"),
+        ("pull request", f"{pull.number}, {state}{draft}, into {shorten(pull.base_ref)}"),
         ("head", pull.head_sha),
         (
             "labels",
             (join_words(known) or "none that matters") + (f" (and {others} others)" if others else ""),
         ),
-        ("from a fork", "no" if not pull.is_fork else pull.head_repository or "yes, a deleted one"),
+        (
+            "from a fork",
+            "no" if not pull.is_fork else shorten(pull.head_repository or "yes, a deleted one", 150),
+        ),
         ("conflict with the base", join_words([shorten(name) for name in facts.conflicts]) or conflict),
         ("changelog touched", {True: "yes", False: "no", None: "not looked at"}[facts.changelog.touched]),
     ]
@@ -117,5 +120,5 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
         swept = {True: "swept", False: "started no sweep", None: "has not decided yet"}[run.swept]
         found.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
     if facts.label_actor:
-        found.append(("label put on by", facts.label_actor))
+        found.append(("label put on by", shorten(facts.label_actor)))
     return found

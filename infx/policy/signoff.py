@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -98,7 +99,8 @@ class SignoffPolicy:
     must exist before a vendor's own. agentic_latency: field of a result row that is an AgentX point's latency.
     chat_evidence: expressions that show a chat template in use. acceptance: how engines simulate acceptance.
     draft_tokens: expressions whose first group is the draft length. waiver_fields: what a waiver must say.
-    status: context of the commit status, None for none. checks: by slug.
+    relay_workflow: path of the workflow that passes on that a review
+    happened. status: context of the commit status, None for none. checks: by slug.
     """
 
     phrase: str
@@ -107,6 +109,7 @@ class SignoffPolicy:
     teams: Mapping[str, tuple[str, ...]]
     author_may_sign: bool
     settle_command: str
+    relay_workflow: str
     paths: SignoffPaths
     engines: Mapping[str, str]
     sources: Mapping[str, RecipeSource]
@@ -135,7 +138,7 @@ class SignoffPolicy:
         return tuple(re.compile(text) for text in self.draft_tokens)
 
     def find_bad_expressions(self) -> list[tuple[str, str]]:
-        """Expressions that Python does not understand, each with what is wrong with it."""
+        """Expressions that Python does not understand or will read otherwise one day, each with the reason."""
         rules = (self.architecture, self.chat, self.patches, self.draft)
         texts = [text for rule in rules for text in (*rule.refused, *rule.questioned)]
         texts += [*self.chat_evidence, *self.draft_tokens]
@@ -143,7 +146,9 @@ class SignoffPolicy:
         bad = []
         for text in texts:
             try:
-                re.compile(text)
-            except re.error as error:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", FutureWarning)
+                    re.compile(text)
+            except (re.error, FutureWarning, OverflowError, RecursionError) as error:
                 bad.append((text, str(error)))
         return bad

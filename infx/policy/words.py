@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from infx.model import PullRequest
 from infx.policy.case import Case, join_words, shorten
 from infx.policy.event import EventName
-from infx.policy.model import Effect, Scope
+from infx.policy.model import Effect, Policy, Scope
 
-_EFFECTS = {
+EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
     Effect.EVALS_ONLY: "accuracy runs only",
     Effect.FAST: "shortened AgentX runs",
@@ -40,11 +41,11 @@ def _of_event(case: Case) -> dict[str, str]:
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
     return {
-        "actor": facts.event.actor or "whoever caused the event",
+        "actor": shorten(facts.event.actor) or "whoever caused the event",
         "event_head": (facts.event.head_sha or "")[:12],
-        "label": shorten(facts.event.label or ""),
+        "label": shorten(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
-        "label_actor": facts.label_actor or "",
+        "label_actor": shorten(facts.label_actor or ""),
         "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
         "first_problem": shorten(problems[0].rstrip("."), 200) if problems else "",
         "reuse_run": str(reuse.run_id) if reuse else "",
@@ -57,7 +58,6 @@ def _of_event(case: Case) -> dict[str, str]:
 
 def _of_pull(case: Case) -> dict[str, str]:
     pull, approval = case.pull, case.facts.approval
-    workflow = case.policy.sweep.workflow.rpartition("/")[2]
     return {
         "head": pull.head_sha[:12],
         "head_sha": pull.head_sha,
@@ -67,8 +67,14 @@ def _of_pull(case: Case) -> dict[str, str]:
         or f"{case.policy.changelog}?",
         "approved": approval.sha[:12] if approval else "",
         "approval_link": f" ({approval.url})" if approval and approval.url else "",
-        "dispatch": f"gh workflow run {workflow} -f pr={pull.number}",
+        "dispatch": dispatch_command(case.policy, pull),
     }
+
+
+def dispatch_command(policy: Policy, pull: PullRequest) -> str:
+    """What starts the sweep of a pull request by hand, for the revision that is its head now and for no other."""
+    workflow = policy.sweep.workflow.rpartition("/")[2]
+    return f"gh workflow run {workflow} -f pr={pull.number} -f head-ref={pull.head_sha}"
 
 
 def _of_labels(case: Case) -> dict[str, str]:
@@ -90,6 +96,6 @@ def describe_sweep(
         "full" if scope is Scope.FULL else "trimmed to the lowest concurrencies",
         "first a canary" if canary else "",
         "stopping at the first failure" if fail_fast else "",
-        *(_EFFECTS[effect] for effect in effects),
+        *(EFFECTS[effect] for effect in effects),
     ]
     return ", ".join(filter(None, parts)) + f" ({asked_by})"

@@ -66,16 +66,21 @@ class CancelRun:
 
 @dataclass(frozen=True, kw_only=True)
 class PushCommit:
-    """Push a commit with other bytes for the changelog; refused unless the branch is at the first parent."""
+    """Push a commit with other bytes for the changelog; refused unless the branch is at the first parent.
+
+    tree: everything else. message: one line.
+    """
 
     pull: int
     branch: str
+    path: str
     changelog: bytes
+    tree: str
     parents: tuple[str, ...]
     message: str
 
     def __str__(self) -> str:
-        return f"PR {self.pull}: push {self.message.splitlines()[0]!r} to {self.branch}"
+        return f"PR {self.pull}: push {self.message!r} to {self.branch}"
 
 
 CommentAction = CreateComment | UpdateComment | DeleteComment

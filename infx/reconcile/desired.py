@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from infx.comments.greeting import make_greeting, make_links
 from infx.comments.notices import Ground, find_causes, make_notices
-from infx.comments.progress import Sweep
+from infx.comments.progress import State, Sweep
 from infx.comments.status import Status, make_status
 from infx.comments.sticky import Create, Delete, Sticky, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
-from infx.model import Comment
+from infx.model import Comment, CommitStatus
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason
 from infx.policy.model import Policy
@@ -54,7 +54,7 @@ def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False
     if decision.reason is Reason.OTHER_BASE:
         return Desired()
     return Desired(
-        comments=_comments(facts, policy, place, decision),
+        comments=_comments(facts, policy, place, decision, can_push=can_push),
         status=_status(facts, policy, decision) if facts.pull.is_open else None,
         cancel=tuple((sweep.run.id, decision.words) for sweep in _orphans(facts, policy, decision)),
         push=_push(facts, policy, decision) if can_push else None,
@@ -68,9 +68,25 @@ def plan_actions(desired: Desired, facts: Facts, policy: Policy) -> tuple[Action
     if desired.push:
         actions.append(desired.push)
     actions += plan_comments(desired.comments, number, facts.comments, policy)
-    if (status := desired.status) and not status.is_there(facts.statuses, policy.identities):
-        actions.append(SetStatus(pull=number, sha=facts.pull.head_sha, status=status))
+    wanted = [(facts.pull.head_sha, facts.statuses, desired.status)]
+    for group in facts.groups:
+        wanted += [(group.sha, group.statuses, status) for status in (desired.status, _copy(facts.signoff))]
+    for sha, there, status in wanted:
+        if status and not status.is_there(there, policy.identities):
+            actions.append(SetStatus(pull=number, sha=sha, status=status))
     return tuple(actions)
+
+
+def _copy(status: CommitStatus | None) -> Status | None:
+    """A merge group is another commit, and what is required before the merge is asked of it anew."""
+    if status is None:
+        return None
+    return Status(
+        context=status.context,
+        state=status.state,
+        description=status.description,
+        target_url=status.target_url,
+    )
 
 
 def plan_comments(
@@ -91,7 +107,9 @@ def plan_comments(
     return actions
 
 
-def _comments(facts: Facts, policy: Policy, place: Place, decision: Decision) -> tuple[Sticky, ...]:
+def _comments(
+    facts: Facts, policy: Policy, place: Place, decision: Decision, *, can_push: bool
+) -> tuple[Sticky, ...]:
     found: list[Sticky] = []
     paths = facts.changes.paths
     if facts.pull.is_open and (paths is None or concerns(policy, paths)):
@@ -100,9 +118,17 @@ def _comments(facts: Facts, policy: Policy, place: Place, decision: Decision) ->
     if visualizer := make_visualizer(policy, facts.sweeps):
         found.append(visualizer)
     problems = facts.changes.problems
-    causes = find_causes(decision, problems, is_open=facts.pull.is_open)
+    causes = find_causes(
+        decision, problems, is_open=facts.pull.is_open, links=_wants_links(facts) and not can_push
+    )
     ground = Ground(policy=policy, facts=facts.gate, problems=problems, clone_url=place.url)
     return (*found, *make_notices(ground, causes))
+
+
+def _wants_links(facts: Facts) -> bool:
+    """A placeholder stands in an entry that is about to be merged."""
+    found, swept = facts.resolution, facts.sweep is not None and facts.sweep.state is State.DONE
+    return found is not None and len(found.parents) == 1 and (swept or facts.signed_off)
 
 
 def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
@@ -125,21 +151,26 @@ def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
 
 
 def _push(facts: Facts, policy: Policy, decision: Decision) -> PushCommit | None:
-    """Only into a branch of this repository, and only if something waits for it."""
+    """Only into a branch of this repository that is not queued, and only if something waits for it: a sweep that
+    the conflict keeps from starting, or a merge that wants canonical links.
+    """
     pull, found = facts.pull, facts.resolution
     if found is None or pull.is_fork or facts.groups or not pull.is_open:
         return None
-    reasons = {decision.reason, *decision.also}
-    conflicts = set(facts.gate.conflicts) == {policy.changelog}
-    wants_sweep = Reason.NO_PRIMARY_LABEL not in reasons and facts.sweep is None
-    if not (conflicts and (wants_sweep or facts.signed_off)):
+    swept = facts.sweep is not None
+    wants_sweep = Reason.NO_PRIMARY_LABEL not in {decision.reason, *decision.also} and not swept
+    merges = len(found.parents) > 1
+    if not (facts.signed_off or (merges and wants_sweep)):
         return None
-    subject = f"Merge {policy.base_branch}, keeping its changelog first"
-    marker = f" {policy.sweep.skip_marker}" if facts.sweep is not None else ""
+    subject = (
+        f"Merge {policy.base_branch}, its changelog first" if merges else "Make changelog links canonical"
+    )
     return PushCommit(
         pull=pull.number,
         branch=pull.head_ref,
+        path=policy.changelog,
         changelog=found.changelog,
+        tree=found.tree,
         parents=found.parents,
-        message=subject + marker,
+        message=f"{subject} {policy.sweep.skip_marker}" if swept else subject,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from infx.comments.progress import Sweep
 from infx.errors import Problem
-from infx.model import Comment, CommitStatus, PullRequest
+from infx.model import Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.facts import Facts as GateFacts
 
 
@@ -39,11 +39,21 @@ class Changes:
 class Resolution:
     """The commit that would end a conflict in the changelog alone, or make the branch's links canonical.
 
-    changelog: its bytes. parents: the head first. A push must find the branch at the first of them.
+    tree: everything but the changelog, whose bytes are `changelog`. parents: the head first, the base branch's tip
+    second if it is a merge.
     """
 
     changelog: bytes
+    tree: str
     parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The head of a merge group that was made for this pull request, and the newest statuses on it."""
+
+    sha: str
+    statuses: tuple[CommitStatus, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +61,7 @@ class Facts:
     """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
     head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
     stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
-    resolution: where one is possible. signed_off: whether the head's sign-off passed. groups: heads of merge groups that hold this pull request.
+    resolution: where one is possible. signoff: status of the head's sign-off, if ours. groups: see there.
     """
 
     gate: GateFacts
@@ -63,8 +73,12 @@ class Facts:
     current: tuple[str, ...] = ()
     dispatched: tuple[int, ...] = ()
     resolution: Resolution | None = None
-    signed_off: bool = False
-    groups: tuple[str, ...] = ()
+    signoff: CommitStatus | None = None
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def signed_off(self) -> bool:
+        return self.signoff is not None and self.signoff.state is StatusState.SUCCESS
 
     @property
     def sweep(self) -> Sweep | None:

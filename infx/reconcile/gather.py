@@ -1,4 +1,5 @@
-"""The facts of one pull request, for at most six reads and the further pages of long lists.
+"""The facts of one pull request, for at most six reads and the further pages of long lists; for a seventh where a
+label is on and no event has started a sweep.
 
 With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
 whether an earlier run has results, for instance, stands in one list of the whole repository.
@@ -19,9 +20,9 @@ from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, SweepRun, read_labels
 from infx.policy.facts import Facts as GateFacts
 from infx.policy.model import Policy
-from infx.reconcile.changes import Branch, find_current, read_branch
-from infx.reconcile.facts import Changes, Facts
-from infx.reconcile.ports import Clone, Reader
+from infx.reconcile.changes import Branch, BranchReader
+from infx.reconcile.facts import Changes, Facts, Group
+from infx.reconcile.ports import Reader
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -53,12 +54,11 @@ class Results:
 
 @dataclass
 class Gatherer:
-    """clone, base_sha: a clone that holds the heads of the pull requests, and the base branch's tip in it."""
+    """branches: reads a clone that holds the heads of the pull requests; None: there is none."""
 
     reader: Reader
     policy: Policy
-    clone: Clone | None = None
-    base_sha: str | None = None
+    branches: BranchReader | None = None
     results: Results = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,20 +91,26 @@ class _Reading:
         statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
         runs = self._runs()
         approval = self._approval(statuses, comments)
-        dispatched = self._dispatched(approval)
+        dispatched = self._approved_run(approval)
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
-        sweeps = self._sweeps(
-            sorted({run.id: run for run in [*runs, *dispatched]}.values(), key=_newest), standing
-        )
+        sweeps = self._sweeps(_unique([*runs, *dispatched]), standing)
+        actor = None
+        if self._is_labelled() and not _any_may_sweep(sweeps, standing):
+            self.left += 1
+            if found := self._dispatched_by_hand():
+                dispatched, standing = [*dispatched, *found], [*standing, *found]
+                sweeps = [*self._sweeps(found, found), *sweeps]
+            else:
+                actor = self._label_actor()
         gate = GateFacts(
             event=Event(name=EventName.ASKED, pull=pull.number),
-            pull=replace(pull, mergeable=not branch.conflicts) if self.by.clone and pull.is_open else pull,
+            pull=replace(pull, mergeable=not branch.conflicts) if self.by.branches and pull.is_open else pull,
             head_message=branch.message,
             changelog=self._changelog(branch.changes),
             runs=tuple(_as_gate_sees(sweep) for sweep in sweeps if sweep.run in standing),
             approval=approval,
-            label_actor=self._label_actor(sweeps, standing),
+            label_actor=actor,
             conflicts=branch.conflicts,
         )
         return Facts(
@@ -113,10 +119,17 @@ class _Reading:
             changes=branch.changes,
             comments=tuple(comments),
             statuses=tuple(statuses),
-            sweeps=tuple(sweeps),
+            sweeps=tuple(sorted(sweeps, key=lambda sweep: _newest(sweep.run))),
             current=current,
             dispatched=tuple(run.id for run in dispatched),
+            resolution=branch.resolution,
+            signoff=self._signoff(statuses),
+            groups=self._groups(),
         )
+
+    @property
+    def _workflow(self) -> str:
+        return self.policy.sweep.workflow.rpartition("/")[2]
 
     def _spend(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         self.left -= 1
@@ -124,15 +137,13 @@ class _Reading:
 
     def _branch(self) -> Branch:
         """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""
-        if not self.pull.is_open:
-            return Branch(changes=Changes(), conflicts=(), message="")
-        if self.by.clone and self.by.base_sha:
-            return read_branch(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha)
-        if self.pull.changed_files > MAX_FILES:
-            return Branch(changes=Changes(), conflicts=(), message="")
-        files = self._spend(self.reader.files, self.pull)
-        paths = tuple(path for file in files for path in file.paths)
-        return Branch(changes=Changes(paths=paths), conflicts=(), message="")
+        pull = self.pull
+        if self.by.branches and pull.is_open:
+            return self.by.branches.read(pull.number, pull.head_sha)
+        if not pull.is_open or pull.changed_files > MAX_FILES:
+            return Branch(changes=Changes())
+        files = self._spend(self.reader.files, pull)
+        return Branch(changes=Changes(paths=tuple(path for file in files for path in file.paths)))
 
     def _changelog(self, changes: Changes) -> Changelog:
         touched = None if changes.paths is None else self.policy.changelog in changes.paths
@@ -143,7 +154,7 @@ class _Reading:
         pull = self.pull
         found = self._spend(
             self.reader.runs,
-            workflow=self.policy.sweep.workflow.rpartition("/")[2],
+            workflow=self._workflow,
             event="pull_request",
             branch=pull.head_ref,
             newest=NEWEST_RUNS,
@@ -151,10 +162,18 @@ class _Reading:
         return [run for run in found if _same_name(run.head_repository, pull.head_repository)]
 
     def _current(self, runs: Sequence[Run]) -> tuple[str, ...]:
-        if not (self.by.clone and self.by.base_sha and self.pull.is_open):
+        if not (self.by.branches and self.pull.is_open):
             return (self.pull.head_sha,)
-        shas = [run.head_sha for run in runs]
-        return find_current(self.by.clone, self.policy, self.by.base_sha, self.pull.head_sha, shas)
+        return self.by.branches.find_current(self.pull.head_sha, [run.head_sha for run in runs])
+
+    def _signoff(self, statuses: Sequence[CommitStatus]) -> CommitStatus | None:
+        context = self.policy.signoff.status
+        found = next((status for status in statuses if status.context == context), None)
+        return found if found and is_ours(found.creator, self.policy.identities) else None
+
+    def _groups(self) -> tuple[Group, ...]:
+        shas = self.by.branches.groups.get(self.pull.number, ()) if self.by.branches else ()
+        return tuple(Group(sha=sha, statuses=tuple(self._spend(self.reader.statuses, sha))) for sha in shas)
 
     def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
         """A fork's approval: the status on its head, else on the revision that an approving comment last named."""
@@ -167,12 +186,20 @@ class _Reading:
             return None
         return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
 
-    def _dispatched(self, approval: Approval | None) -> list[Run]:
+    def _approved_run(self, approval: Approval | None) -> list[Run]:
         """The run that the approval of the head started."""
         if approval is None or approval.sha != self.pull.head_sha or not self.left:
             return []
         found = re.search(r"/actions/runs/([0-9]+)", approval.url)
         return [self._spend(self.reader.run, int(found[1]))] if found else []
+
+    def _dispatched_by_hand(self) -> list[Run]:
+        """Runs that somebody started for this head: GitHub does not tell a dispatch's inputs, but its title does."""
+        found = self._spend(
+            self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
+        )
+        title = f"PR {self.pull.number} at {self.pull.head_sha}"
+        return [run for run in found if run.title == title]
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the
@@ -200,13 +227,16 @@ class _Reading:
             self.left -= 1
         return self.by.results.runs(since)
 
-    def _label_actor(self, sweeps: Sequence[Sweep], standing: Sequence[Run]) -> str | None:
-        """Who put the primary label on; asked only where it has started nothing."""
-        on = {name.lower() for name in read_labels(self.pull.labels, self.policy.labels).primary_names}
-        started = any(sweep.swept is not False for sweep in sweeps if sweep.run in standing)
-        if started or not (on and self.left and self.pull.is_open):
-            return None
-        events = self._spend(self.reader.label_events, self.pull.number)
+    def _is_labelled(self) -> bool:
+        return self.pull.is_open and bool(self._primary_labels())
+
+    def _primary_labels(self) -> set[str]:
+        return {name.lower() for name in read_labels(self.pull.labels, self.policy.labels).primary_names}
+
+    def _label_actor(self) -> str | None:
+        """Who put the primary label on."""
+        on = self._primary_labels()
+        events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
         found = (event for event in reversed(events) if event.added and event.label.lower() in on)
         return next((event.actor.login for event in found), None)
 
@@ -237,6 +267,14 @@ def _by_interest(runs: Sequence[Run], standing: Sequence[Run], with_results: fro
         *sorted(sure, key=_newest),
         *sorted((run for run in done if run not in sure), key=_newest),
     ]
+
+
+def _any_may_sweep(sweeps: Sequence[Sweep], standing: Sequence[Run]) -> bool:
+    return any(sweep.swept is not False for sweep in sweeps if sweep.run in standing)
+
+
+def _unique(runs: Sequence[Run]) -> list[Run]:
+    return sorted({run.id: run for run in runs}.values(), key=_newest)
 
 
 def _newest(run: Run) -> int:

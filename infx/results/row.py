@@ -122,18 +122,25 @@ def parse_row(values: object) -> ResultRow:
 
 
 def _check(values: object) -> list[str]:
-    if not schema.is_valid("result-row", values):
-        problems = schema.check_value("result-row", values, _NOWHERE)
-        return [problem.message.rstrip(".") for problem in problems[:10]] or ["it is no result row"]
-    assert isinstance(values, dict)
-    numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
+    # First the numbers: the schema knows none that is not finite.
+    numbers = (
+        {key: value for key, value in values.items() if isinstance(value, int | float)}
+        if isinstance(values, dict)
+        else {}
+    )
     faults = [f"{key} is not a finite number" for key, value in numbers.items() if not _is_finite(value)]
     if len(numbers) > MAX_METRICS:
         faults.append(f"it has {len(numbers)} numbers; {MAX_METRICS} are the most")
+    if faults:
+        return faults[:10]
+    if not schema.is_valid("result-row", values):
+        problems = schema.check_value("result-row", values, _NOWHERE)
+        found = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems[:10]]
+        return found or ["it is no result row"]
+    assert isinstance(values, dict)
     outcome = _outcome(values.get("benchmark_outcome"))
-    if outcome is not None and (fault := outcome.find_fault()):
-        faults.append(fault)
-    return faults[:10]
+    fault = outcome.find_fault() if outcome else None
+    return [fault] if fault else []
 
 
 _NOWHERE = yaml12.load(b"", "")

@@ -238,3 +238,10 @@ def find_signature(comment: str) -> str | None:
             ):
                 return match[1]
     return None
+
+
+def fill_signature(template: str, login: str) -> str:
+    """The template with a name behind `Signed:`."""
+    return re.sub(
+        r"(?im)^(signed\s*[:：])[ \t]*@?[\w<>-]*[ \t]*$", lambda line: f"{line[1]} {login}".rstrip(), template
+    )

@@ -134,12 +134,10 @@ def _translate(pattern: str) -> str:
         r"(?:.*/)?" if segment == "**" else _translate_segment(segment) + "/" for segment in segments[:-1]
     ]
     last = segments[-1]
-    if last == "**":
-        return "".join(parts) + ".+"
-    parts.append(_translate_segment(last))
+    parts.append(".+" if last == "**" else _translate_segment(last))
     if folder_only:
         parts.append("/.+")
-    elif not (anchored and last == "*"):
+    elif last != "**" and not (anchored and last == "*"):
         parts.append("(?:/.+)?")
     return "".join(parts)
 

@@ -6,7 +6,6 @@ checklist, thresholds, acceptance lengths, models) is of the target branch's tip
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -109,12 +108,15 @@ class Plan:
 class SweepRun:
     """A run of the sweep's workflow, with the jobs of all its attempts.
 
-    later_paths: files that differ between its commit and the head, None where that cannot be told.
+    later_paths: files that differ between its commit and the head; edited_rules: workflows and policy files in
+    which its commit differs from the target branch, though the head may not any more. None where that cannot be
+    told.
     """
 
     run: Run
     jobs: tuple[Job, ...] = ()
     later_paths: tuple[str, ...] | None = ()
+    edited_rules: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +193,7 @@ class Facts:
 
     reported_at: when the verdict on this diff was first published, None if it has not been. comments: the
     conversation as far as it holds commands. shortfalls: what should have been read and was not, in sentences;
-    with any, nothing passes. people: everybody whose role was asked for.
+    with any, nothing passes. people: everybody whose role was asked for. policy_path: where the policy stands.
     """
 
     repository: str
@@ -200,6 +202,7 @@ class Facts:
     diff: str
     now: datetime
     signoff: Comment
+    policy_path: str = "configs/policy.yaml"
     signer: Collaborator | None = None
     files: tuple[FileChange, ...] = ()
     commits: tuple[str, ...] = ()
@@ -237,8 +240,3 @@ class Facts:
             if (membership.team.lower(), membership.login.lower()) == (team.lower(), login.lower()):
                 return membership.is_member
         return None
-
-
-def find_rule_changes(paths: Iterable[str], policy_path: str) -> tuple[str, ...]:
-    """Changed paths after which what the pull request's own workflows report proves little."""
-    return tuple(path for path in paths if path.startswith(".github/") or path == policy_path)

@@ -16,6 +16,8 @@ MAX_SHOWN = 120  # characters of one piece of foreign text
 EMOJI = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0e\ufe0f\u200d\U0001f000-\U0001faff\U000e0020-\U000e007f]"
 )
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_CUT = " … (cut; use --explain)"
 _LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*")
 
 
@@ -87,11 +89,10 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def cut(reason: str, limit: int = MAX_REASON) -> str:
-    """A reason short enough for its row, without an open code span."""
+    """A reason short enough for its row, ending before the code span that would not fit."""
     flat = " ".join(reason.split())
     if len(flat) <= limit:
         return flat
-    kept = flat[: limit - 40].rsplit(" ", 1)[0]
-    while kept.count("`") % 2:
-        kept = kept[: kept.rfind("`")]
-    return f"{kept.rstrip()} … (cut; use --explain)"
+    room = limit - len(_CUT)
+    end = next((span.start() for span in CODE_SPAN.finditer(flat) if span.start() < room < span.end()), room)
+    return f"{flat[:end].rstrip()}{_CUT}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, SpecDecoding
@@ -119,14 +119,14 @@ class KnownConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigState:
-    """One configuration at one revision. line: of its key.
+    """One configuration at one revision. line: of its key; where it stands makes no difference.
 
-    settings: digest of everything but the concurrencies. recipes: recipe files that it names.
+    settings: digest of everything but the concurrencies. points: digest of those. recipes: recipe files that it names.
     speculative, agentic_speculative: whether any search space, or any AgentX one, drafts tokens.
     """
 
     path: str
-    line: int
+    line: int = field(compare=False)
     image: str
     model: str
     model_prefix: str
@@ -134,6 +134,7 @@ class ConfigState:
     framework: str
     runner: str
     settings: str
+    points: str = ""
     multinode: bool = False
     disagg: bool = False
     scenarios: tuple[str, ...] = ()
@@ -181,6 +182,7 @@ def describe_config(config: Config) -> ConfigState:
         framework=config.framework,
         runner=config.runner,
         settings=_digest(_settings(config)),
+        points=_digest([dataclasses.asdict(row.concurrency) for _, row in _searches(config)]),
         multinode=config.multinode,
         disagg=config.disagg,
         scenarios=_scenarios(config),

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from infx.errors import InfxError
 from infx.policy.signoff import Status
-from infx.signoff.outcome import EMOJI, cut
+from infx.signoff.outcome import CODE_SPAN, EMOJI, cut
 
 HEADERS = {
     Status.PASS: "## ✅✅✅ **Verdict: PASS** ✅✅✅",
@@ -48,7 +48,6 @@ _FOOTER = re.compile(
     r"Assessed commit: `(?P<sha>[0-9a-f]{40})`\."
     r"(?: It covers `(?P<covered>[0-9a-f]{40})`, whose diff against the target branch is identical\.)?"
 )
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 class VerdictError(InfxError):
@@ -179,7 +178,7 @@ def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> Row:
         raise VerdictError(
             f"Line {line}: {status} stands {'inside' if folded else 'outside of'} the details."
         )
-    prose = _CODE.sub("", match["reason"])
+    prose = CODE_SPAN.sub("", match["reason"])
     if EMOJI.search(match["reason"]) or EMOJI.search(match["name"]):
         raise VerdictError(f"Line {line} holds another emoji.")
     if re.search(r"[@<`]", re.sub(r"\]\([^()\s]*\)", "]", prose)) or "![" in prose:

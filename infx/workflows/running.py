@@ -86,11 +86,11 @@ def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
         if _is_bulk(name):
             yield _bulk(("inputs", name), f"The input {name} looks like a plan or its rows")
     for name in file.outputs:
-        if _is_bulk(name):
+        if _is_bulk(name) and name != "matrix":  # of ids; who reads it is checked in the workflow
             yield _bulk(("outputs", name), f"The output {name} looks like a plan or its rows")
     for step in file.steps:
         for name, value in step.env.items():
-            if _is_bulk(name) and "${{" in str(value):
+            if _is_bulk(name) and _carries_bulk(value):
                 yield _bulk((*step.path, "env", name), f"The variable {name} looks like a plan or its rows")
 
 
@@ -104,12 +104,18 @@ def _bulk_in_workflow(file: Workflow) -> Iterator[Finding]:
             places += [((*step.path, "env"), step.env), ((*step.path, "with"), step.inputs)]
         for path, values in places:
             for name, value in values.items():
-                if _is_bulk(name) and "${{" in str(value):
+                if _is_bulk(name) and _carries_bulk(value):
                     yield _bulk((*path, name), f"{name} looks like a plan or its rows")
 
 
 def _is_bulk(name: str) -> bool:
     return bool(_BULK.search(name)) and not _HANDLE.search(name)
+
+
+def _carries_bulk(value: object) -> bool:
+    """An expression in it is more than where something lies."""
+    found = expressions.find_expressions(str(value))
+    return any(not _HANDLE.search(name) for expression in found for name in expressions.names(expression))
 
 
 def _bulk(path: tuple[str | int, ...], words: str) -> Finding:

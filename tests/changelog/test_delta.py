@@ -128,7 +128,7 @@ def test_the_changed_entry_is_named_by_its_place_in_the_base() -> None:
     base = B + "\n" + entry("b") + "\n" + entry("c")
     head = B + "\n" + entry("new") + "\n" + entry("b") + "\n" + entry("d")
     with pytest.raises(
-        ProblemsError, match="line 13 of the base starts it, and '    - c' is not here"
+        ProblemsError, match="on line 13 of the base, changed or is gone: `····- c` is not here"
     ) as error:
         read_delta(base.encode(), head.encode(), PATH)
     assert [problem.line for problem in error.value.problems] == [20]
@@ -137,23 +137,23 @@ def test_the_changed_entry_is_named_by_its_place_in_the_base() -> None:
 @pytest.mark.parametrize(
     ("added", "rule", "line"),
     [
-        ("  - indented\n", "changelog-list", 6),
-        ("    more of the link\n", "changelog-list", 6),
-        ("[{config-keys: [a], description: [x], pr-link: XXX}]\n", "changelog-list", 6),
+        ("  - indented\n", "yaml-syntax", 6),
+        ("    more of the link\n", "yaml-syntax", 6),
+        ("[{config-keys: [a], description: [x], pr-link: XXX}]\n", "yaml-syntax", 6),
         ("- config-keys: []\n  description: [x]\n  pr-link: XXX\n", "schema-minItems", 6),
         ("- config-keys: [a]\n  descripton: [x]\n  pr-link: XXX\n", "schema-missing-key", 6),
         (
             "- config-keys: [a]\n  description: [x]\n  no-evals: true\n  evals-only: true\n",
-            "entry-conflict",
+            "fields-contradict",
             9,
         ),
         (
             "- config-keys: [a]\n  description: [x]\n  append-only: true\n  all-evals: true\n",
-            "entry-conflict",
+            "fields-contradict",
             9,
         ),
         ("- config-keys: [a]\n  config-keys: [b]\n", "yaml-duplicate-key", 7),
-        ("<<<<<<< HEAD\n", "changelog-list", 6),
+        ("<<<<<<< HEAD\n", "yaml-syntax", 6),
         ("- just text\n", "schema-type", 6),
     ],
 )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from infx.git import Git
 from infx.github.api import connect
 from infx.github.reconcile import Clone, Reconciler, Report
 from infx.hub import Hub
 from infx.hub.state import Pull, Run
-from infx.model import CommentKind
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from infx.reconcile.facts import Place
@@ -84,10 +83,11 @@ class World:
 
     @classmethod
     def make(cls, folder: Path) -> World:
-        hub = Hub(folder / "acme" / "bench", clock=lambda: NOW)
+        hub = Hub(folder, clock=lambda: NOW)
         hub.is_limited = False
+        hub.state.workflows.append("run-sweep.yml")
         hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
-        Git(folder).run("clone", "--quiet", str(folder / "acme" / "bench"), str(folder / "clone"))
+        Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         return cls(hub=hub, clone=Git(folder / "clone"))
 
     def pull(
@@ -130,9 +130,9 @@ class World:
             sleep=self.waited.append,
             budget=more.pop("budget", 900),
         )
-        clone = Clone(self.clone)
-        if memory:
-            clone = _Remembered(self.clone)
+        clone = more.pop("clone", None) or (
+            _Remembered(self.clone) if memory else Clone(self.clone, push_token=more.pop("push_token", None))
+        )
         place = Place(server="https://github.com", repository="acme/bench")
         return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
 
@@ -153,24 +153,30 @@ class World:
         return [(comment.body or "").split("\n")[0] for comment in found]
 
     def state(self) -> object:
-        """Everything that the bot may change, without times."""
+        """Everything that the bot may change, without times and the ids that GitHub gives."""
         state = self.hub.state
+        heads = {pull.head_sha for pull in state.pulls.values()}
         return (
-            sorted((c.id, c.author, c.body) for c in state.comments.values() if c.kind is CommentKind.ISSUE),
-            [(s.sha, s.context, s.state, s.description, s.target_url, s.creator) for s in state.statuses],
+            {n: [(c.author, c.body) for c in self.hub.comments_of(n)] for n in sorted(state.pulls)},
+            {
+                sha: [
+                    (s.context, s.state, s.description, s.target_url, s.creator)
+                    for s in state.statuses
+                    if s.sha == sha
+                ]
+                for sha in sorted(heads)
+            },
             sorted((run.id, run.status, run.conclusion) for run in state.runs.values()),
         )
 
 
 class _Remembered(Clone):
     def __init__(self, git: Git) -> None:
-        super().__init__(git)
+        super().__init__(cast("Git", Memory(git)))
+        self._real = Clone(git)
         self._tip: str | None = None
-        self._memory: Any = Memory(git)
-        self.git = self._memory
-        self._real = git
 
-    def fetch(self, base_branch: str, numbers: Any) -> str:
+    def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
         if self._tip is None:
-            self._tip = Clone(self._real).fetch(base_branch, numbers)
+            self._tip = self._real.fetch(base_branch, numbers)
         return self._tip

@@ -159,7 +159,7 @@ def label(world: World, known: Label) -> Json:
         "node_id": node("L", known.id),
         "url": address(world, "labels", quote(known.name, safe="")),
         "name": known.name,
-        "description": None,
+        "description": "",
         "color": "ededed",
         "default": False,
     }

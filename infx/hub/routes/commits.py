@@ -35,7 +35,7 @@ def get_ref(call: Call) -> Answer:
 @route("GET", f"{REPO}/git/matching-refs/{{ref:path}}", needs="contents=read")
 def matching_refs(call: Call) -> Answer:
     found = call.hub.git.refs(f"refs/{call.arguments['ref']}")
-    return paginate(call, [_ref(call, name, sha) for name, sha in sorted(found.items())])
+    return Answer(data=[_ref(call, name, sha) for name, sha in sorted(found.items())])
 
 
 def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:

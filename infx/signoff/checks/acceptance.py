@@ -124,8 +124,8 @@ def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bo
         if any(_is_half_configured(file.text, policy.signoff) for file in files):
             return True, False, "an acceptance length is set, but simulation is not switched on"
         return True, False, f"acceptance is not simulated in {name_all(file.path for file in files)}"
-    base = [cell for curve in curves for cell in parse_curve(curve.base or "{}", curve.path) if curve.base]
-    head = [cell for curve in curves for cell in parse_curve(curve.head or "{}", curve.path) if curve.head]
+    base = [cell for curve in curves if curve.base for cell in parse_curve(curve.base, curve.path)]
+    head = [cell for curve in curves if curve.head for cell in parse_curve(curve.head, curve.path)]
     if not base:
         added = f"; this pull request adds {name_all(map(str, head[:3]))}" if head else ""
         text = f"the target branch has no curve for {code(change.after.model_prefix)}{added}"

@@ -18,8 +18,8 @@ _COUNT = re.compile(
     r"(?<![\w.,])(\d{1,5})\s+(?:new\s+|sweep\s+|matrix\s+)?(rows?|jobs?|points?|configs?|configurations?)\b",
     re.IGNORECASE,
 )
-_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:[\w][\w.-]*)(?![\w/])")
-_RUN = re.compile(r"/actions/runs/(\d{1,18})(?!\d)")
+_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
+_RUN = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/actions/runs/(\d{1,18})(?!\d)")
 _NOTHING = re.compile(
     r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
     re.IGNORECASE,
@@ -59,12 +59,13 @@ def check_description(facts: Facts, policy: Policy) -> Outcome:
 
 def _find_claims(block: Block, facts: Facts, plan: Plan) -> Iterator[Claim]:
     finders: tuple[Callable[[str, Facts, Plan], Iterator[tuple[str, str | None, bool]]], ...] = (
-        _counts, _images, _runs, _nothing, _performance,
+        _counts, _images, _nothing, _performance,
     )  # fmt: skip
     for offset, line in enumerate(block.text.split("\n")):
         for find in finders:
             for text, fault, is_open in find(line, facts, plan):
                 yield Claim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
+    yield from _find_runs(block, facts)
 
 
 def _counts(line: str, _: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
@@ -104,11 +105,14 @@ def _without_digest(image: str) -> str:
     return image.partition("@")[0].replace("#", "/")
 
 
-def _runs(line: str, facts: Facts, _: Plan) -> Iterator[tuple[str, str | None, bool]]:
+def _find_runs(block: Block, facts: Facts) -> Iterator[Claim]:
+    """Runs of this repository that the description links as its evidence."""
     own = {found.run.id for found in facts.runs}
-    for match in _RUN.finditer(line):
-        fault = None if int(match[1]) in own else "is no sweep on a commit of this pull request"
-        yield f"run {match[1]}", fault, False
+    for link in block.links:
+        match = _RUN.match(link)
+        if match and match[1].lower() == facts.repository.lower():
+            fault = None if int(match[2]) in own else "is no sweep on a commit of this pull request"
+            yield Claim(line=block.line, text=f"run {match[2]}", fault=fault)
 
 
 def _nothing(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:

@@ -17,7 +17,7 @@ MAX_LINKS = 6  # of one sign-off that are followed
 
 _GITHUB = re.compile(
     r"https://github\.com/(?P<repository>[\w.-]+/[\w.-]+)/"
-    r"(?:pull/(?P<number>[1-9]\d{0,9})|(?:blob|tree)/[\w.-]+/(?P<path>[^?#\s]+))(?:[/?#].*)?",
+    r"(?:pull/(?P<number>[1-9]\d{0,9})|(?:blob|tree)/(?P<ref>main|master)/(?P<path>[^?#\s]+))(?:[/?#].*)?",
     re.ASCII,
 )
 
@@ -25,7 +25,7 @@ _GITHUB = re.compile(
 @dataclass(frozen=True, kw_only=True)
 class RecipeLink:
     """An address in a sign-off that leads to a recipe of `engine`. number: of a pull request; path: of a file or
-    folder in the repository; neither: a published page.
+    folder in the repository, at `ref`, its default branch; neither: a published page.
     """
 
     url: str
@@ -33,6 +33,7 @@ class RecipeLink:
     repository: str = ""
     number: int | None = None
     path: str = ""
+    ref: str = ""
 
 
 def find_recipe_links(body: str, policy: SignoffPolicy) -> tuple[RecipeLink, ...]:
@@ -58,7 +59,14 @@ def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None
     if path and not path.startswith(folders[match["repository"].lower()]):
         return None
     number = int(match["number"]) if match["number"] else None
-    return RecipeLink(url=url, engine=engine, repository=match["repository"], number=number, path=path)
+    return RecipeLink(
+        url=url,
+        engine=engine,
+        repository=match["repository"],
+        number=number,
+        path=path,
+        ref=match["ref"] or "",
+    )
 
 
 def _is_below(url: str, page: str) -> bool:

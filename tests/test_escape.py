@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.escape import code, fenced, foreign, table_code
+from infx.escape import code, fenced, foreign, prose, table_code
 
 HOSTILE = [
     "@amy and @acme/core, see #12, acme/bench#3, GH-5 and gh-77",
@@ -102,3 +102,17 @@ def test_nothing_inside_ends_a_code_block(text: str) -> None:
     assert page.count("<pre") == 1
     assert page.rstrip().endswith("<p>after</p>")
     assert text_of(page).startswith(text)
+
+
+def test_a_command_in_a_sentence_can_be_copied() -> None:
+    sha = "a5c3785ed8d6a35868bc169f07e40e889087fd2e"
+    page = rendered(prose(f"@mia, approve it by `/approve-sweep {sha}` now."))
+    assert f" <code>/approve-sweep {sha}</code> now." in page
+    assert text_of(page).strip() == f"@\u200bmia, approve it by /approve-sweep {sha} now."
+
+
+@given(st.text(alphabet=st.sampled_from("@#a1GgHh-`*_[]()<>!&;:/.w~|\\ \n\r\t\"'x$={}+")))
+def test_properties_of_sentences(text: str) -> None:
+    """Whatever a foreign word adds to a sentence, it is text or code."""
+    page = rendered(f"x {prose(text)} y")
+    assert set(re.findall(r"<[^>]*>", page)) <= {"<p>", "</p>", "<code>", "</code>"}

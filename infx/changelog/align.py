@@ -1,0 +1,123 @@
+"""Which entries of a head are past ones, which of those changed, and which are new, where it is no plain append."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterator, Sequence
+
+from infx.changelog.compare import Change, Chunk, Comparison, Kind
+from infx.changelog.entries import parse_blocks
+from infx.errors import ProblemsError
+
+_ITEM = b"- "
+_LINK_LINE = b"  pr-link:"
+
+
+def split_chunks(data: bytes, start: int = 0) -> list[Chunk]:
+    """Everything from `start` on; what stands above the first item is a chunk too, if it is not blank."""
+    limits = [start, *_item_starts(data, start), len(data)]
+    chunks = []
+    for left, right in itertools.pairwise(limits):
+        text = data[left:right]
+        if content := text.rstrip(b" \t\r\n"):
+            end = text.find(b"\n", len(content)) + 1 or len(text)
+            chunks.append(Chunk(start=left, end=left + end, limit=right, text=text))
+    return chunks
+
+
+def _item_starts(data: bytes, start: int) -> Iterator[int]:
+    if data.startswith(_ITEM, start):
+        yield start
+    position = data.find(b"\n" + _ITEM, start)
+    while position >= 0:
+        if position + 1 > start:
+            yield position + 1
+        position = data.find(b"\n" + _ITEM, position + 1)
+
+
+def align(base: bytes, head: bytes) -> Comparison:
+    """base: with its final newline. The head does not start with it."""
+    same = _common_start(base, head)
+    past, now = split_chunks(base, same), split_chunks(head, same)
+    above = base.count(b"\n" + _ITEM, 0, same) + base.startswith(_ITEM)
+    first = above + bool(same)  # number of the first chunk; 0 for text above the first item
+    keys = [chunk.visible for chunk in past], [chunk.visible for chunk in now]
+    inserted: list[Chunk] = []
+    changes: list[Change] = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag == "equal":
+            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+                if not _is_same(past, i, now, j):
+                    changes.append(Change(kind=Kind.BLANKS, number=first + i, base=past[i], head=now[j]))
+            continue
+        pairs, left = _pair(past[i1:i2], now[j1:j2])
+        inserted += left
+        for i, other in zip(range(i1, i2), pairs, strict=True):
+            changes.append(Change(kind=_kind(past[i], other), number=first + i, base=past[i], head=other))
+    found = [chunk for chunk in now if chunk not in inserted]
+    return Comparison(
+        base=base,
+        head=head,
+        appended=None,
+        inserted=tuple(inserted),
+        changes=tuple(changes),
+        past_end=found[-1].end if found else same,
+    )
+
+
+def _common_start(base: bytes, head: bytes) -> int:
+    """Start of the last item that begins before the first difference: everything above it is untouched."""
+    low, high = 0, min(len(base), len(head))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if base[low:middle] == head[low:middle] else (low, middle - 1)
+    # One item back: a difference in the blank lines before an item belongs to the item above it.
+    return max(base.rfind(b"\n" + _ITEM, 0, low) + 1, 0)
+
+
+def _is_same(past: Sequence[Chunk], i: int, now: Sequence[Chunk], j: int) -> bool:
+    """With the blank lines behind it, unless a new entry follows there, whose own they may be."""
+    if past[i].content != now[j].content:
+        return False
+    is_last, has_more = i + 1 == len(past), j + 1 < len(now)
+    if is_last:
+        return now[j].gap.startswith(past[i].gap)
+    follows = has_more and now[j + 1].visible == past[i + 1].visible
+    return not follows or past[i].gap == now[j].gap
+
+
+def _kind(base: Chunk, head: Chunk | None) -> Kind:
+    if head is None:
+        return Kind.DELETED
+    return Kind.LINK if _is_link_change(base, head) else Kind.EDITED
+
+
+def _is_link_change(base: Chunk, head: Chunk) -> bool:
+    """Only a link line differs, and the parser reads the rest alike."""
+    old, new = base.content.split(b"\n"), head.content.split(b"\n")
+    if len(old) != len(new):
+        return False
+    differing = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
+    if not all(line.startswith(_LINK_LINE) for pair in differing for line in pair):
+        return False
+    try:
+        (one,), (other,) = parse_blocks(base.content, ""), parse_blocks(head.content, "")
+    except (ProblemsError, ValueError):
+        return False
+    return bool(one.meaning == other.meaning)
+
+
+def _pair(past: Sequence[Chunk], now: Sequence[Chunk]) -> tuple[list[Chunk | None], list[Chunk]]:
+    """For each past chunk the new text that most resembles it, or None; and the chunks that resemble none."""
+    free = list(now)
+    pairs: list[Chunk | None] = []
+    for chunk in past:
+        lines = set(chunk.visible.split(b"\n"))
+        best = max(free, key=lambda other: len(lines & set(other.visible.split(b"\n"))), default=None)
+        if best is not None and (lines & set(best.visible.split(b"\n"))) - {b"  description:"}:
+            free.remove(best)
+        else:
+            best = None
+        pairs.append(best)
+    return pairs, free

@@ -1,0 +1,8 @@
+"""Every rule about a changelog, in the order in which the documentation lists them."""
+
+from __future__ import annotations
+
+from infx.changelog.rules import fields, history, layout, link, text
+from infx.changelog.subject import Rule
+
+RULES: tuple[Rule, ...] = (*text.RULES, *history.RULES, *layout.RULES, *fields.RULES, *link.RULES)

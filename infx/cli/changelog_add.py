@@ -1,0 +1,101 @@
+"""infx changelog add."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from infx.cli.changelog_sources import make_links, read_configs, write_file
+from infx.cli.options import find_root, load_part, policy_part_option
+from infx.cli.report import print_text
+from infx.errors import UsageError
+from infx.policy.changelog import ChangelogPolicy
+
+if TYPE_CHECKING:
+    from infx.changelog.add import NewEntry
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    policy = load_part(None, ChangelogPolicy)
+    configs = read_configs(find_root(Path.cwd()), policy)
+    return [CompletionItem(key) for key in (configs.keys if configs else []) if key.startswith(incomplete)]
+
+
+@click.command()
+@click.option(
+    "--config-key",
+    "keys",
+    multiple=True,
+    required=True,
+    shell_complete=_complete,
+    help="A key, a part that only one key has, or a pattern.",
+)
+@click.option("--description", "descriptions", multiple=True, required=True, help="What changed and why.")
+@click.option(
+    "--translation",
+    "translations",
+    multiple=True,
+    help="The same in a second language, one for each description.",
+)
+@click.option(
+    "--scenario-type",
+    "scenarios",
+    multiple=True,
+    type=click.Choice(["fixed-seq-len", "agentic-coding"]),
+    help="Only these.",
+)
+@click.option("--evals-only", is_flag=True, help="Accuracy runs and no throughput.")
+@click.option("--all-evals", is_flag=True, help="Every accuracy run there is, and no throughput.")
+@click.option("--no-evals", is_flag=True, help="Throughput and no accuracy runs.")
+@click.option("--append-only", is_flag=True, help="Only the points that the base does not have.")
+@click.option(
+    "--eval-min-prefill-ep", type=click.IntRange(min=1), help="Leave out accuracy runs with a smaller ep."
+)
+@click.option("--pr", type=click.IntRange(min=1), metavar="N", help="Default: a placeholder.")
+@click.option("--repo", metavar="OWNER/NAME", help="Whose pull request N is.")
+@click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
+@policy_part_option(ChangelogPolicy)
+def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:
+    """Append an entry that is valid from the start."""
+    from infx.changelog.add import render_entry
+    from infx.changelog.layout import append
+
+    new = _new_entry(policy, options)
+    text = render_entry(new)
+    if dry_run:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        return
+    file = find_root(Path.cwd()) / policy.changelog
+    before = file.read_bytes() if file.exists() else b""
+    write_file(file, append(before, [text]))
+    print_text(f"Appended to {policy.changelog}: {', '.join(new.entry.config_keys)}.", os.environ)
+
+
+def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
+    from infx.changelog.add import NewEntry, complete_keys
+    from infx.changelog.entries import Entry
+    from infx.matrix.scenario import ScenarioType
+
+    configs = read_configs(find_root(Path.cwd()), policy)
+    if configs is None:
+        raise UsageError("There are no configurations here.", hint="Run it in the repository.")
+    links = make_links(options["repo"], policy)
+    entry = Entry(
+        line=1,
+        config_keys=tuple(complete_keys(options["keys"], configs.keys)),
+        description=options["descriptions"],
+        pr_link=links.canonical(options["pr"]) if options["pr"] else links.placeholders[0],
+        scenario_types=tuple(map(ScenarioType, options["scenarios"])),
+        evals_only=options["evals_only"],
+        all_evals=options["all_evals"],
+        no_evals=options["no_evals"],
+        append_only=options["append_only"],
+        eval_min_prefill_ep=options["eval_min_prefill_ep"],
+    )
+    return NewEntry(entry=entry, translations=options["translations"])

@@ -1,0 +1,147 @@
+"""infx changelog resolve, merge-driver and install-driver."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from infx.changelog.merge import Merged, MergeRefusedError
+from infx.changelog.merge import resolve as merge_versions
+from infx.cli.changelog_sources import make_links, write_file
+from infx.cli.options import load_part, policy_part_option
+from infx.cli.report import print_problems, print_text
+from infx.errors import InfxError, UsageError
+from infx.git import Git, GitError
+from infx.policy.changelog import ChangelogPolicy
+
+DRIVER = "infx-changelog"
+
+
+@click.command()
+@click.option(
+    "--pr", type=click.IntRange(min=1), metavar="N", help="Give its entries their canonical link as well."
+)
+@click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
+@policy_part_option(ChangelogPolicy)
+def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> None:
+    """Resolve a conflict of appends in the index."""
+    git = Git(Git(Path.cwd()).root())
+    ancestor, ours, theirs = _read_stages(git, policy.changelog)
+    versions = read_base_versions(git, policy.base_branch, policy.changelog)
+    merged = merge_versions(ancestor, ours, theirs, versions, make_links(repo, policy), number=pr)
+    write_file(git.directory / policy.changelog, merged.data)
+    git.run("add", "--", policy.changelog)
+    _say(merged, policy.changelog)
+
+
+@click.command("merge-driver")
+@click.argument("ancestor", type=click.Path(path_type=Path))
+@click.argument("current", type=click.Path(path_type=Path))
+@click.argument("other", type=click.Path(path_type=Path))
+@click.argument("marker_size", type=int)
+@click.argument("path")
+def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, path: str) -> int:
+    """Merge three versions of the file; called by git.
+
+    Git passes %O %A %B %L %P; the result goes into CURRENT. What is not one append beside another is left to
+    git's own merge of lines. On a refusal the conflict markers are written here, because git would leave CURRENT
+    as it is and one side would be gone without a word.
+    """
+    git = Git(Path.cwd())
+    try:
+        policy = _driver_policy()
+        versions = read_base_versions(git, policy.base_branch, path)
+        before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
+        merged = merge_versions(before, ours, theirs, versions, make_links(None, policy))
+    except Exception as error:  # whatever it is, CURRENT must not be left without markers
+        refusal = error if isinstance(error, InfxError) else InfxError(f"infx failed: {error!r}.")
+        return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
+    current.write_bytes(merged.data)
+    _say(merged, path)
+    return 0
+
+
+def _driver_policy() -> ChangelogPolicy:
+    """In the middle of a merge the policy itself may be in conflict; the driver judges nothing by it."""
+    from infx.policy.load import default_part
+
+    try:
+        return load_part(os.environ.get("INFX_POLICY"), ChangelogPolicy)
+    except InfxError:
+        return default_part(ChangelogPolicy)
+
+
+def _merge_lines(git: Git, files: Sequence[Path], marker_size: int, refusal: InfxError, path: str) -> int:
+    labels = [part for label in ("ours", "base", "theirs") for part in ("-L", label)]
+    names = [str(file.absolute()) for file in files]
+    output = git.call("merge-file", f"--marker-size={marker_size}", *labels, "--", *names)
+    if output.code == 0:
+        return 0
+    print_problems(refusal.problems, os.environ)
+    print_text(f"{path}: conflict markers were written; resolve them by hand.", os.environ)
+    return 1
+
+
+def read_base_versions(git: Git, branch: str, path: str) -> list[bytes]:
+    """The file on the base branch, as this clone knows it: of every remote, then the local one."""
+    try:
+        names = git.line(
+            "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{branch}", f"refs/heads/{branch}"
+        )
+        refs = sorted(names.split(), key=lambda name: not name.startswith("refs/remotes/"))
+        return [data for data in git.read_many([(ref, path) for ref in refs]) if data is not None]
+    except GitError:
+        return []
+
+
+def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
+    """Stages 1 to 3 of a file in conflict; a file that both sides added has an empty ancestor."""
+    listed = git.run("ls-files", "--unmerged", "-z", "--", path)
+    stages = {int(row.split(b"\t")[0].split(b" ")[2]) for row in listed.split(b"\0") if row}
+    if not stages:
+        raise UsageError(
+            f"{path} is not in conflict.", hint="Run it while a merge, rebase or cherry-pick has stopped."
+        )
+    if not {2, 3} <= stages:
+        raise MergeRefusedError(
+            f"One side deleted {path}.", hint="Keep the file: git checkout <base branch> -- " + path
+        )
+    found = [
+        git.run("cat-file", "blob", f":{stage}:{path}") if stage in stages else b"" for stage in (1, 2, 3)
+    ]
+    return found[0], found[1], found[2]
+
+
+def _say(merged: Merged, path: str) -> None:
+    kept = len(merged.kept)
+    print_text(
+        f"{path}: {kept} new {'entry' if kept == 1 else 'entries'} put behind the base branch's.", os.environ
+    )
+    for block in merged.present:
+        keys = block.fields.get("config-keys")
+        shown = ", ".join(map(str, keys)) if isinstance(keys, list) else "an entry"
+        print_text(f"{path}: {shown} was there already, with the same text; it was not repeated.", os.environ)
+
+
+@click.command("install-driver")
+@policy_part_option(ChangelogPolicy)
+def install_driver(policy: ChangelogPolicy) -> None:
+    """Let git merge the changelog with infx, in this clone."""
+    git = Git(Git(Path.cwd()).root())
+    # -P: a folder `infx` in the working tree is not to be run.
+    command = f"{shlex.quote(sys.executable)} -P -m infx changelog merge-driver %O %A %B %L %P"
+    git.run("config", "--local", f"merge.{DRIVER}.name", "appends to the changelog, side by side")
+    git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+    file = git.directory / git.line("rev-parse", "--git-path", "info/attributes")
+    line = f"{policy.changelog} merge={DRIVER}"
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    if line not in text.splitlines():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        start = "" if not text or text.endswith("\n") else "\n"
+        write_file(file, f"{text}{start}{line}\n".encode())
+    print_text(f"git merges {policy.changelog} with infx in this clone from now on.", os.environ)

@@ -1,0 +1,71 @@
+"""infx comment: one of the bot's comments as Markdown, without posting it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from infx import actions
+from infx.cli.github import Connect, github_options
+from infx.cli.options import policy_option
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.comments.sticky import Sticky
+    from infx.reconcile.facts import Facts, Place
+
+
+@click.group()
+def comment() -> None:
+    """Print a comment as the bot would write it."""
+
+
+@comment.command()
+@policy_option
+@github_options
+def greeting(connect: Connect, policy: Policy) -> None:
+    """The greeting of a pull request that touches benchmarks."""
+    from infx.comments.greeting import make_greeting, make_links
+
+    links = make_links(policy, connect().repository, policy.pr_link.server)
+    _print([make_greeting(policy, links, policy.comments.greeting.phrase)], policy)
+
+
+@comment.command()
+@click.option("--pr", "number", type=click.IntRange(1), required=True)
+@policy_option
+@github_options
+def visualizer(number: int, connect: Connect, policy: Policy) -> None:
+    """The comment that follows a pull request's sweeps; nothing as long as none has results."""
+    from infx.comments.visualizer import make_visualizer
+
+    found = make_visualizer(policy, _gather(number, connect, policy)[0].sweeps)
+    _print([found] if found else [], policy)
+
+
+@comment.command()
+@click.option("--pr", "number", type=click.IntRange(1), required=True)
+@policy_option
+@github_options
+def notice(number: int, connect: Connect, policy: Policy) -> None:
+    """Every notice that a pull request should have now; nothing if nothing keeps it from its sweep."""
+    from infx.reconcile.desired import desire
+
+    facts, place = _gather(number, connect, policy)
+    wanted = desire(facts, policy, place).comments
+    _print([sticky for sticky in wanted if sticky.key.startswith("notice ") and sticky.text], policy)
+
+
+def _gather(number: int, connect: Connect, policy: Policy) -> tuple[Facts, Place]:
+    from infx.cli.reconcile import make_reconciler
+
+    reconciler = make_reconciler(policy, connect(), dry_run=True)
+    return reconciler.gather(number), reconciler.place
+
+
+def _print(stickies: list[Sticky], policy: Policy) -> None:
+    limit = policy.limits.comment_characters
+    text = "\n".join(sticky.body(limit) for sticky in stickies)
+    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, nl=False)

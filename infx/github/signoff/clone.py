@@ -1,0 +1,181 @@
+"""What a pull request's commits say that a sign-off must know, read from git objects alone.
+
+Nothing of the pull request is checked out or run; its files are bytes to read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from infx.changelog.delta import read_delta
+from infx.errors import InfxError, ProblemsError
+from infx.git import Git
+from infx.policy.model import Policy
+from infx.signoff.codeowners import LOCATIONS
+from infx.signoff.facts import AddedLine, JudgedFile, RecipeFile, TextFile
+from infx.signoff.planned import ConfigChange, ConfigState
+
+MAX_TEXT = 1_000_000  # bytes of one file that is judged or scanned
+MAX_RECIPES = 200
+_HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
+_PLAIN_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-indent-heuristic")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revisions:
+    """base: the target branch's tip. fork: where the pull request left it. head: its head. Full SHAs."""
+
+    git: Git
+    policy: Policy
+    base: str
+    fork: str
+    head: str
+
+    def read(self, revision: str, path: str) -> str | None:
+        """A file as text; None if it is not there or no text that anybody could judge."""
+        data = self.git.read(revision, path)
+        if data is None or len(data) > MAX_TEXT or b"\0" in data:
+            return None
+        return data.decode(errors="replace")
+
+    def judged(self, path: str) -> JudgedFile:
+        """As the target branch has it, and as it would be after the merge: only a change of its own counts."""
+        base, fork, head = (self.read(revision, path) for revision in (self.base, self.fork, self.head))
+        return JudgedFile(path=path, base=base, head=base if fork == head else head)
+
+    def judged_folder(self, folder: str) -> tuple[JudgedFile, ...]:
+        paths = {
+            path
+            for revision in (self.base, self.head)
+            for path in self.git.list_files(revision, folder)
+            if path.endswith((".yaml", ".yml"))
+        }
+        return tuple(self.judged(path) for path in sorted(paths))
+
+    def commits(self) -> tuple[str, ...]:
+        """Every commit that the pull request brings, oldest first; GitHub's own list ends at 250."""
+        text = self.git.line("rev-list", "--reverse", self.head, f"^{self.base}")
+        return tuple(text.split())
+
+    def codeowners(self) -> TextFile | None:
+        """GitHub's choice among the three places, on the target branch. An oversized file is kept, to be refused."""
+        for path in LOCATIONS:
+            if (data := self.git.read(self.base, path)) is not None:
+                return TextFile(path=path, text=data.decode(errors="replace"))
+        return None
+
+    def checklists(self) -> tuple[TextFile, ...]:
+        paths = self.policy.signoff.paths.checklists
+        found = ((path, self.read(self.base, path)) for path in paths)
+        return tuple(TextFile(path=path, text=text) for path, text in found if text is not None)
+
+    def waivers(self, number: int, body: str) -> tuple[JudgedFile, ...]:
+        """This pull request's own, and those that the sign-off names."""
+        folder = self.policy.signoff.paths.waivers
+        named = re.findall(rf"{re.escape(folder)}/([\w-]{{1,60}})\.md", body)
+        paths = dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]])
+        return tuple(self.judged(path) for path in paths)
+
+    def fingerprint(self) -> str:
+        """Equal for two heads that bring the same: what they change, with ten lines around and the heading above,
+        wherever in the file it now stands; of the changelog the entries, whatever their links.
+        """
+        changelog = self.policy.changelog
+        where = ("--", ".", f":(exclude,top,literal){changelog}")
+        diff = self.git.run("diff", *_PLAIN_DIFF, "--binary", "-U10", self.fork, self.head, *where)
+        lines = [
+            _HUNK.sub(b"@@", line, count=1) for line in diff.split(b"\n") if not line.startswith(b"index ")
+        ]
+        digest = hashlib.sha256(b"\n".join(lines))
+        before, after = self.git.read_many([(self.fork, changelog), (self.head, changelog)])
+        try:
+            delta = read_delta(before or b"", after or b"", changelog)
+            entries: Any = [replace(entry, line=0, pr_link=None) for entry in delta.entries]
+        except ProblemsError:
+            entries = (before, after)
+        digest.update(repr(entries).encode())
+        return digest.hexdigest()
+
+    def added_lines(self) -> dict[str, tuple[AddedLine, ...] | None]:
+        """Path → the lines that the pull request adds, None where they cannot be read as lines."""
+        paths = self.git.changed_paths(self.fork, self.head)
+        text = self.git.run("diff", *_PLAIN_DIFF, "-U0", self.fork, self.head)
+        sections = re.split(rb"(?m)^diff --git ", text)[1:]
+        if len(sections) != len(paths):  # a file that became a link, or the like, has two
+            return dict.fromkeys(paths, None)
+        return dict(zip(paths, map(_read_section, sections), strict=True))
+
+    def later_paths(self, commit: str) -> tuple[str, ...] | None:
+        """What differs between a commit and the head; None if the commit is not here."""
+        if not self.git.has_commit(commit):
+            return None
+        return tuple(sorted(self.git.changed_paths(commit, self.head)))
+
+    def edited_rules(self, commit: str, policy_path: str) -> tuple[str, ...] | None:
+        """Workflows and the policy, where a commit has another state than the target branch ever had there."""
+        if not self.git.has_commit(commit):
+            return None
+        fork = self.git.merge_base(self.base, commit)
+        changed = self.git.changed_paths(fork, commit)
+        return tuple(path for path in changed if path.startswith(".github/") or path == policy_path)
+
+    def recipes(self, changes: tuple[ConfigChange, ...]) -> tuple[RecipeFile, ...]:
+        """Files at the head that serve the affected configurations: named by them, or by the policy's globs."""
+        served: dict[str, list[str]] = {}
+        files = self.git.list_files(self.head)
+        for change in changes:
+            if change.after is None:
+                continue
+            globs = [_fill(glob, change.after) for glob in self.policy.signoff.paths.recipes]
+            for path in files:
+                if path in change.after.recipes or any(fnmatchcase(path, glob) for glob in globs):
+                    served.setdefault(path, []).append(change.key)
+        found = []
+        for path, keys in sorted(served.items())[:MAX_RECIPES]:
+            if (text := self.read(self.head, path)) is not None:
+                found.append(RecipeFile(path=path, text=text, keys=tuple(keys)))
+        return tuple(found)
+
+
+def open_revisions(git: Git, policy: Policy, base: str, head: str) -> Revisions:
+    """Raises an InfxError that says what to fetch where a commit is missing."""
+    try:
+        base, head = git.commit(base), git.commit(head)
+    except InfxError as error:
+        error.hint = "Fetch the target branch and the pull request's head first."
+        raise
+    return Revisions(git=git, policy=policy, base=base, fork=git.merge_base(base, head), head=head)
+
+
+def _fill(glob: str, state: ConfigState) -> str:
+    fields = {
+        "model-prefix": state.model_prefix,
+        "precision": state.precision,
+        "hardware": state.hardware,
+        "framework": state.framework,
+    }
+    return re.sub(r"\{([a-z-]+)\}", lambda match: _literal(fields.get(match[1], "")), glob)
+
+
+def _literal(text: str) -> str:
+    """A configuration's value inside a glob means itself."""
+    return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
+    added: list[AddedLine] = []
+    number = 0
+    in_hunk = False
+    for line in section.split(b"\n"):
+        if match := _HUNK.match(line):
+            number, in_hunk = int(match[1]), True
+        elif in_hunk and line.startswith(b"+"):
+            added.append(AddedLine(number=number, text=line[1:].decode(errors="replace")))
+            number += 1
+        elif not in_hunk and line.startswith((b"Binary files ", b"GIT binary patch")):
+            return None
+    return tuple(added)

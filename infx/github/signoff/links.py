@@ -1,0 +1,86 @@
+"""Recipe links of a sign-off, followed: is it merged, is it published?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self
+
+from infx.errors import InfxError
+from infx.github.errors import NotFoundError, UnexpectedReplyError
+from infx.model import ChangedFile, PullRequest
+from infx.policy.signoff import SignoffPolicy
+from infx.signoff.checks.recipe import RecipeLink
+from infx.signoff.facts import LinkState, ResolvedLink
+
+PAGE_SECONDS = 10
+
+FetchPage = Callable[[str], LinkState]
+
+
+class Upstream(Protocol):
+    """Requests about another repository, through the same connection."""
+
+    def at(self, repository: str) -> Self: ...
+    def pull(self, number: int) -> PullRequest: ...
+    def files(self, pull: PullRequest) -> list[ChangedFile]: ...
+    def read_file(self, path: str, ref: str) -> bytes | None: ...
+
+
+def resolve_links(
+    links: Sequence[RecipeLink], github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
+) -> tuple[ResolvedLink, ...]:
+    """What cannot be looked at is unknown, never good."""
+    return tuple(_resolve(link, github, policy, fetch_page) for link in links)
+
+
+def _resolve(
+    link: RecipeLink, github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
+) -> ResolvedLink:
+    if not link.repository:
+        return ResolvedLink(url=link.url, state=fetch_page(link.url))
+    there = github.at(link.repository)
+    try:
+        if link.number is not None:
+            return _resolve_pull(link, there, policy)
+        return ResolvedLink(url=link.url, state=_find_file(link, there))
+    except NotFoundError:
+        return ResolvedLink(url=link.url, state=LinkState.MISSING)
+    except InfxError:
+        return ResolvedLink(url=link.url, state=LinkState.UNKNOWN)
+
+
+def _resolve_pull(link: RecipeLink, there: Upstream, policy: SignoffPolicy) -> ResolvedLink:
+    assert link.number is not None
+    pull = there.pull(link.number)
+    if not pull.is_merged:
+        return ResolvedLink(url=link.url, state=LinkState.OPEN if pull.is_open else LinkState.CLOSED)
+    folders = {name.lower(): folder for name, folder in policy.sources[link.engine].repositories.items()}
+    paths: tuple[str, ...] = ()
+    if folders[link.repository.lower()]:
+        paths = tuple(path for file in there.files(pull) for path in file.paths)
+    return ResolvedLink(url=link.url, state=LinkState.MERGED, paths=paths)
+
+
+def _find_file(link: RecipeLink, there: Upstream) -> LinkState:
+    try:
+        found = there.read_file(link.path, link.ref) is not None
+    except UnexpectedReplyError:
+        found = True  # a folder
+    return LinkState.PUBLISHED if found else LinkState.MISSING
+
+
+def fetch_page(url: str) -> LinkState:
+    """Ask for a published page, without any token; a redirect to another host is not the page that was linked."""
+    import urllib.error
+    import urllib.request
+    from urllib.parse import urlsplit
+
+    request = urllib.request.Request(url, headers={"User-Agent": "infx"}, method="GET")  # noqa: S310 (the policy's pages are https)
+    try:
+        with urllib.request.urlopen(request, timeout=PAGE_SECONDS) as reply:  # noqa: S310
+            same = urlsplit(reply.geturl()).netloc == urlsplit(url).netloc
+            return LinkState.PUBLISHED if same else LinkState.MISSING
+    except urllib.error.HTTPError as error:
+        return LinkState.MISSING if error.code in {404, 410} else LinkState.UNKNOWN
+    except (OSError, ValueError):
+        return LinkState.UNKNOWN

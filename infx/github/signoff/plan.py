@@ -1,0 +1,137 @@
+"""The plan of a pull request, recomputed from git, in the kinds of sweep that may have been run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from infx.errors import InfxError
+from infx.github.signoff.clone import Revisions
+from infx.inputs import read_plan_inputs
+from infx.matrix.evals import find_profile
+from infx.matrix.expand import expand_config
+from infx.matrix.jobs import row_ids
+from infx.matrix.keys import resolve_keys
+from infx.matrix.load import Inputs
+from infx.matrix.parse import MasterFile, parse_master
+from infx.matrix.plan import Options, plan_delta
+from infx.matrix.row import Row
+from infx.signoff.facts import Entry, Plan, PlanVariant
+from infx.signoff.planned import ConfigChange, KnownConfig, PlannedRow, describe_config, describe_planned
+
+PROFILE = "default"  # the one that sweeps are planned with
+# name, what the labels ask for, whether such a sweep shows everything; the first is what a merge needs.
+VARIANTS: tuple[tuple[str, Mapping[str, bool], bool], ...] = (
+    ("full", {}, True),
+    ("all-evals", {"all_evals": True}, True),
+    ("trimmed", {"trim": True}, False),
+    ("fast", {"fast": True}, False),
+    ("evals-only", {"evals_only": True}, False),
+)
+
+
+def read_plan(revisions: Revisions) -> Plan:
+    """Raises nothing for what is wrong in the pull request: that stands in `problem`."""
+    policy = revisions.policy
+    try:
+        delta, inputs, base_inputs = read_plan_inputs(revisions.git, revisions.fork, revisions.head, policy)
+        if not delta.entries:
+            return Plan()
+        entries = tuple(
+            Entry(
+                keys=tuple(resolve_keys(entry.config_keys, inputs.raw)[0]),
+                line=entry.line,
+                append_only=entry.append_only,
+                evals_only=entry.evals_only,
+                no_evals=entry.no_evals,
+            )
+            for entry in delta.entries
+        )
+        profile = find_profile(PROFILE, policy.evals)
+        variants = []
+        for name, flags, is_complete in VARIANTS:
+            try:
+                planned = plan_delta(
+                    delta, inputs, base_inputs, Options(profile=profile, **flags), policy.changelog
+                )
+            except InfxError:
+                if name == VARIANTS[0][0]:
+                    raise
+                continue  # an entry that forbids what this kind of sweep asks for
+            rows = _describe([one.row for one in planned.rows])
+            variants.append(PlanVariant(name=name, rows=rows, is_complete=is_complete))
+    except InfxError as error:
+        return Plan(problem=_first_problem(error))
+    keys = {key for entry in entries if entry.append_only for key in entry.keys}
+    base_rows = _expand_base(base_inputs, keys) if base_inputs else ()
+    return Plan(entries=entries, variants=tuple(variants), base_rows=base_rows)
+
+
+def _describe(rows: Sequence[Row]) -> tuple[PlannedRow, ...]:
+    return tuple(describe_planned(row_id, row) for row_id, row in zip(row_ids(rows), rows, strict=True))
+
+
+def _expand_base(inputs: Inputs, keys: set[str]) -> tuple[PlannedRow, ...]:
+    """What the fork point already measures of some configurations."""
+    rows = [
+        row
+        for key, config in inputs.configs.items()
+        if key in keys
+        for row in expand_config(config, inputs.runners)
+    ]
+    return _describe(rows)
+
+
+def _first_problem(error: InfxError) -> str:
+    problem = error.problems[0]
+    more = len(error.problems) - 1
+    return f"{problem}{f' ({more} more problems.)' if more else ''}"
+
+
+def read_configs(
+    revisions: Revisions, named: Sequence[str]
+) -> tuple[tuple[ConfigChange, ...], tuple[KnownConfig, ...]]:
+    """Configurations that the pull request changes or names, and all that the target branch has."""
+    before = _read_masters(revisions, revisions.fork, ())
+    after = _read_masters(revisions, revisions.head, ())
+    tip = before if revisions.base == revisions.fork else _read_masters(revisions, revisions.base, ())
+    old, new = _raw(before), _raw(after)
+    touched = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    keys = tuple(dict.fromkeys([*named, *touched]))
+    states = [
+        {
+            key: describe_config(c)
+            for file in _read_masters(revisions, sha, keys)
+            for key, c in file.configs.items()
+        }
+        for sha in (revisions.fork, revisions.head)
+    ]
+    changes = tuple(
+        ConfigChange(key=key, before=states[0].get(key), after=states[1].get(key))
+        for key in keys
+        if key in states[0] or key in states[1]
+    )
+    return changes, tuple(_known(key, value) for key, value in _raw(tip).items() if isinstance(value, dict))
+
+
+def _read_masters(revisions: Revisions, sha: str, keys: Sequence[str]) -> list[MasterFile]:
+    paths = revisions.policy.master_configs
+    contents = revisions.git.read_many([(sha, path) for path in paths])
+    return [
+        parse_master(data, path, only=set(keys))
+        for path, data in zip(paths, contents, strict=True)
+        if data is not None
+    ]
+
+
+def _raw(files: Sequence[MasterFile]) -> dict[str, Any]:
+    return {key: value for file in files if file.document for key, value in file.document.value.items()}
+
+
+def _known(key: str, value: dict[str, Any]) -> KnownConfig:
+    return KnownConfig(
+        key=str(key),
+        model_prefix=str(value.get("model-prefix", "")),
+        framework=str(value.get("framework", "")),
+        runner=str(value.get("runner", "")),
+    )

@@ -1,0 +1,216 @@
+"""Verification of a pull request's sign-offs, end to end: gather, judge, and bring what stands there in line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from infx.comments.sticky import Sticky
+from infx.errors import InfxError, UnavailableError
+from infx.git import Git
+from infx.github.apply import Applier, Outcome
+from infx.github.reconcile import Clone
+from infx.github.signoff.clone import open_revisions
+from infx.github.signoff.gather import Gatherer, Reader
+from infx.github.signoff.links import FetchPage
+from infx.model import Comment, CommentReference, PullRequest, PullSummary
+from infx.policy.model import Policy
+from infx.reconcile.actions import Action, SetStatus
+from infx.reconcile.desired import plan_comments
+from infx.reconcile.gather import pick_approval
+from infx.reconcile.ports import Writer
+from infx.signoff.facts import Facts
+from infx.signoff.judge import judge
+from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
+from infx.signoff.record import Standing, bind, find_record
+from infx.signoff.request import find_refusal, find_signer_refusal
+from infx.signoff.scope import Scope, decide_scope
+from infx.signoff.wake import Wake
+
+MAX_SIGNOFFS = 10  # of one pull request, newest first
+MAX_FORKS = 20  # that are asked whose run a dispatched one is
+
+
+class Client(Reader, Writer, Protocol):
+    """What verification asks for and what it writes."""
+
+    def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """pull: as it was when everything was read. passed_over: comments that look like sign-offs, and why they are
+    none. stickies: the comments that should stand there. comments: the conversation.
+    """
+
+    pull: PullRequest
+    scope: Scope
+    assessments: tuple[Assessment, ...]
+    passed_over: tuple[tuple[Comment, str], ...]
+    stickies: tuple[Sticky, ...]
+    comments: tuple[Comment, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verifier:
+    """clone: of the repository, to fetch into. git: the same, to read from."""
+
+    github: Client
+    git: Git
+    clone: Clone | None
+    policy: Policy
+    policy_path: str
+    repository: str
+    now: datetime
+    fetch_page: FetchPage
+
+    def verify(self, number: int, only: CommentReference | None = None) -> Verified:
+        """Every sign-off of a pull request. only: raise if this comment is not one of them."""
+        pull = self.github.pull(number)
+        gatherer = self._open(pull)
+        comments = gatherer.conversation(number)
+        signoffs, passed_over = self._find(pull, comments, gatherer)
+        if only is not None:
+            _require(only, signoffs, passed_over, comments)
+        shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
+        assessments = tuple(self._assess(signoffs, shared, comments, gatherer))
+        stickies = [make_comment(assessment, pull.head_sha, self.policy) for assessment in assessments]
+        stickies += find_withdrawn(comments, signoffs, self.policy)
+        return Verified(
+            pull=pull,
+            scope=decide_scope(shared, self.policy.signoff),
+            assessments=assessments,
+            passed_over=tuple(passed_over),
+            stickies=tuple(stickies),
+            comments=comments,
+        )
+
+    def _open(self, pull: PullRequest) -> Gatherer:
+        base = pull.base_sha
+        if self.clone is not None:
+            base = self.clone.fetch(pull.base_ref, [pull.number])
+        return Gatherer(
+            github=self.github,
+            revisions=open_revisions(self.git, self.policy, base, pull.head_sha),
+            policy=self.policy,
+            policy_path=self.policy_path,
+            repository=self.repository,
+            now=self.now,
+            fetch_page=self.fetch_page,
+        )
+
+    def _find(
+        self, pull: PullRequest, comments: Sequence[Comment], gatherer: Gatherer
+    ) -> tuple[list[Comment], list[tuple[Comment, str]]]:
+        """Sign-offs by people who may sign, oldest first, and what merely looks like one."""
+        phrase = self.policy.signoff.phrase
+        signoffs: list[Comment] = []
+        passed_over: list[tuple[Comment, str]] = []
+        for comment in sorted(comments, key=lambda comment: (comment.created_at, comment.id)):
+            if phrase.casefold() not in " ".join(comment.body.split()).casefold():
+                continue
+            login = comment.author.login
+            why = find_refusal(comment, pull, phrase)
+            why = why or find_signer_refusal(gatherer.person(login), login)
+            if why is None:
+                signoffs.append(comment)
+            else:
+                passed_over.append((comment, why))
+        return signoffs[-MAX_SIGNOFFS:], passed_over
+
+    def _assess(
+        self, signoffs: Sequence[Comment], shared: Facts, comments: Sequence[Comment], gatherer: Gatherer
+    ) -> list[Assessment]:
+        """A failure to read is the sign-off's failure, never silence."""
+        evidence: Facts | None = None
+        assessments = []
+        for signoff in signoffs:
+            record = find_record(tuple(comments), signoff, self.policy)
+            binding = bind(record, signoff, shared.pull.head_sha, shared.diff, self.now)
+            assessment = Assessment(signoff=signoff, binding=binding)
+            if binding.standing is not Standing.STALE:
+                reported_at = None if binding.standing is Standing.FRESH else binding.record.since
+                try:
+                    evidence = evidence or gatherer.evidence(shared)
+                    facts = gatherer.for_signoff(evidence, signoff, reported_at)
+                    assessment = replace(assessment, facts=facts, judgement=judge(facts, self.policy))
+                except InfxError as error:
+                    assessment = replace(assessment, error=str(error))
+            assessments.append(assessment)
+        return assessments
+
+    def publish(self, verified: Verified) -> Outcome:
+        """Comments and status as they should be; nothing is written where it stands there already, and nothing
+        green on a head that is no longer the one that was looked at.
+        """
+        pull = verified.pull
+        live = self.github.pull(pull.number)
+        if live.head_sha != pull.head_sha:
+            raise UnavailableError(
+                f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
+            )
+        outcome = Outcome()
+        actions: list[Action] = [
+            *plan_comments(verified.stickies, pull.number, verified.comments, self.policy)
+        ]
+        status = make_status(verified.scope, verified.assessments, self.policy)
+        if status and live.is_open:
+            there = self.github.statuses(pull.head_sha)
+            if not status.is_there(there, self.policy.identities):
+                actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
+        Applier(self.github, self.policy).apply(actions, verified.stickies, outcome)
+        return outcome
+
+    def find_pulls(self, wake: Wake) -> list[int]:
+        """Open pull requests that an event speaks of."""
+        if wake.pull is not None:
+            return [wake.pull]
+        if wake.head_sha is None:
+            return []
+        open_pulls = self.github.pulls(state="open")
+        found = [pull.number for pull in open_pulls if pull.head_sha == wake.head_sha]
+        if wake.run_id is not None:
+            forks = [pull for pull in open_pulls if pull.is_fork][:MAX_FORKS]
+            found += [pull.number for pull in forks if self._is_approved_for(pull.head_sha, wake.run_id)]
+        return list(dict.fromkeys(found))
+
+    def _is_approved_for(self, head_sha: str, run_id: int) -> bool:
+        approval = pick_approval(head_sha, self.github.statuses(head_sha), self.policy)
+        return approval is not None and approval.url.rstrip("/").endswith(f"/actions/runs/{run_id}")
+
+
+def _require(
+    only: CommentReference,
+    signoffs: Sequence[Comment],
+    passed_over: Sequence[tuple[Comment, str]],
+    comments: Sequence[Comment],
+) -> None:
+    key = (only.kind, only.id)
+    if any((signoff.kind, signoff.id) == key for signoff in signoffs):
+        return
+    for comment, why in passed_over:
+        if (comment.kind, comment.id) == key:
+            raise InfxError(f"This comment starts no verification: {why}")
+    if not any((comment.kind, comment.id) == key for comment in comments):
+        raise InfxError(f"#{only.pull_number} has no {only.kind} {only.id}.", hint="Copy its whole address.")
+    raise InfxError(
+        "This comment is no sign-off.", hint="Its first paragraph starts with the policy's phrase."
+    )
+
+
+def _nobody(pull: PullRequest) -> Comment:
+    """In the place of a sign-off where there is none and only the scope is asked for."""
+    from infx.model import GHOST, CommentKind
+
+    return Comment(
+        id=0,
+        kind=CommentKind.ISSUE,
+        author=GHOST,
+        body="",
+        created_at=pull.created_at,
+        updated_at=pull.created_at,
+        url="",
+        pull_number=pull.number,
+    )

@@ -1,0 +1,167 @@
+"""From facts to a verdict: every check, what the evidence is worth, and who has settled what."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from infx.policy.model import Policy
+from infx.policy.signoff import Status
+from infx.signoff.checks.acceptance import check_acceptance
+from infx.signoff.checks.accuracy import check_accuracy
+from infx.signoff.checks.append_only import check_append_only
+from infx.signoff.checks.deprecation import check_deprecation
+from infx.signoff.checks.description import check_description
+from infx.signoff.checks.images import check_images
+from infx.signoff.checks.owner import check_owner
+from infx.signoff.checks.pareto import check_pareto
+from infx.signoff.checks.patches import check_patches
+from infx.signoff.checks.recipe import check_recipe
+from infx.signoff.checks.reuse import check_reuse
+from infx.signoff.checks.serving import check_architecture, check_chat, check_draft
+from infx.signoff.checks.sweep import check_sweep
+from infx.signoff.checks.table import CHECKS, Check
+from infx.signoff.checks.template import check_template
+from infx.signoff.coverage import choose_coverage
+from infx.signoff.facts import Facts
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all
+from infx.signoff.settle import Refusal, Settlement, select_settlements
+from infx.signoff.verdict import Row, Verdict
+
+_FUNCTIONS: tuple[Callable[[Facts, Policy], Outcome], ...] = (
+    check_owner,
+    check_sweep,
+    check_accuracy,
+    check_recipe,
+    check_reuse,
+    check_template,
+    check_images,
+    check_deprecation,
+    check_architecture,
+    check_chat,
+    check_patches,
+    check_acceptance,
+    check_append_only,
+    check_draft,
+    check_pareto,
+    check_description,
+)
+# Checks that go by what the pull request's own workflows reported.
+_BY_REPORT = {"sweep", "accuracy", "pareto"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One check's outcome, and the settlement of its warning."""
+
+    check: Check
+    outcome: Outcome
+    settlement: Settlement | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.outcome.status in {Status.PASS, Status.NOT_APPLICABLE} or self.settlement is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """All results in the order of their numbers. refused: settle commands that settled nothing."""
+
+    results: tuple[Result, ...]
+    refused: tuple[Refusal, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        return all(result.is_good for result in self.results)
+
+    @property
+    def is_rejected(self) -> bool:
+        return any(result.outcome.status is Status.FAIL for result in self.results)
+
+    @property
+    def is_waiting(self) -> bool:
+        """What stands in the way may still come: a sweep, or a settlement."""
+        bad = [result for result in self.results if not result.is_good]
+        return bool(bad) and all(r.outcome.is_waiting or r.outcome.status is Status.WARN for r in bad)
+
+
+def judge(facts: Facts, policy: Policy) -> Judgement:
+    """Pure: the same facts and policy give the same judgement."""
+    people = {person.login.lower(): person for person in facts.people}
+    settled, refused = select_settlements(
+        facts.comments,
+        policy.signoff,
+        author=facts.pull.author.login,
+        since=facts.reported_at,
+        people=people,
+    )
+    results = []
+    for check, function in zip(CHECKS, _FUNCTIONS, strict=True):
+        outcome = run_check(check, function, facts, policy)
+        settlement = settled.get(check.number) if outcome.status is Status.WARN else None
+        results.append(Result(check=check, outcome=outcome, settlement=settlement))
+    return Judgement(results=tuple(results), refused=refused)
+
+
+def run_check(
+    check: Check, function: Callable[[Facts, Policy], Outcome], facts: Facts, policy: Policy
+) -> Outcome:
+    outcome = function(facts, policy)
+    if facts.shortfalls and outcome.status is not Status.FAIL:
+        # Which check would have needed what is missing is not worth guessing.
+        return failed(f"Not everything could be read: {facts.shortfalls[0]}", evidence=outcome.evidence)
+    if check.slug in _BY_REPORT and (edits := find_rule_edits(facts, policy)):
+        outcome = outcome.lowered(f"The pull request edits what produced this evidence ({name_all(edits)}).")
+    return _limit(check, outcome, policy)
+
+
+def find_rule_edits(facts: Facts, policy: Policy) -> tuple[str, ...]:
+    """Workflows and policy files that the pull request, or the commit whose run serves as evidence, has changed."""
+    edits = [path for path in facts.paths if is_rule(path, facts.policy_path)]
+    coverage = choose_coverage(facts, policy)
+    if coverage:
+        edits += coverage.run.edited_rules if coverage.run.edited_rules is not None else ["unknown files"]
+    return tuple(dict.fromkeys(edits))
+
+
+def is_rule(path: str, policy_path: str) -> bool:
+    return path.startswith(".github/") or path == policy_path
+
+
+def _limit(check: Check, outcome: Outcome, policy: Policy) -> Outcome:
+    """What the policy does not let a check end in is a FAIL."""
+    allowed = policy.signoff.checks[check.slug].statuses
+    if outcome.status is Status.FAIL or outcome.status in allowed:
+        return outcome
+    reason = f"{outcome.status} is not allowed here: {outcome.reason}"
+    return dataclasses.replace(outcome, status=Status.FAIL, reason=reason)
+
+
+def make_verdict(
+    judgement: Judgement, facts: Facts, policy: Policy, covered_sha: str | None = None
+) -> Verdict:
+    """The judgement in the form that is published. covered_sha: a later head with the same diff."""
+    return Verdict(
+        rows=tuple(_row(result) for result in judgement.results),
+        signer=facts.signoff.author.login,
+        sha=facts.pull.head_sha,
+        covered_sha=covered_sha,
+        escalated=tuple(dict.fromkeys(_escalations(judgement.results, policy))),
+    )
+
+
+def _row(result: Result) -> Row:
+    outcome = result.outcome
+    links = " ".join(str(link) for link in outcome.links)
+    reason = f"{outcome.reason} ({links})" if links else outcome.reason
+    if settlement := result.settlement:
+        who = code(settlement.comment.author.login)
+        reason = f"{reason} Settled by {who} ({Link(text='comment', url=settlement.comment.url)}): {code(settlement.reason, 300)}."
+    return Row(number=result.check.number, name=result.check.name, status=outcome.status, reason=reason)
+
+
+def _escalations(results: Iterable[Result], policy: Policy) -> Iterable[str]:
+    for result in results:
+        if result.outcome.status is Status.WARN and result.settlement is None:
+            yield from policy.signoff.checks[result.check.slug].escalate

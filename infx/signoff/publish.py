@@ -1,0 +1,184 @@
+"""What should stand on a pull request about its sign-offs: one comment for each, and a status on the head. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from infx.comments.status import Status
+from infx.comments.sticky import Sticky, is_ours
+from infx.model import Comment, CommentKind, StatusState
+from infx.policy.model import Policy
+from infx.policy.signoff import Status as CheckStatus
+from infx.shorten import shorten
+from infx.signoff.checks.table import CHECKS
+from infx.signoff.facts import Facts
+from infx.signoff.judge import Judgement, make_verdict
+from infx.signoff.outcome import code
+from infx.signoff.record import Binding, Standing, marker_of
+from infx.signoff.scope import Scope
+from infx.signoff.verdict import VerdictError, parse_verdict, render_failure, render_verdict
+
+_OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """One sign-off and what became of it. judgement: None where it is stale. error: why none could be made, in
+    sentences; then nothing is green.
+    """
+
+    signoff: Comment
+    binding: Binding
+    facts: Facts | None = None
+    judgement: Judgement | None = None
+    error: str | None = None
+
+
+def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
+    """The comment about a sign-off. A verdict that does not keep to its own grammar is not published."""
+    signoff = assessment.signoff
+    return Sticky(
+        key="sign-off",
+        marker=marker_of(signoff.kind, signoff.id, policy),
+        text=f"{assessment.binding.record}\n{_text(assessment, head_sha, policy)}",
+    )
+
+
+def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
+    signoff, record = assessment.signoff, assessment.binding.record
+    if assessment.binding.standing is Standing.STALE:
+        return _render_stale(signoff, record.sha, head_sha)
+    if assessment.error or assessment.judgement is None or assessment.facts is None:
+        return render_failure(signoff.author.login, head_sha, assessment.error or "It was not assessed.")
+    text = render_assessment(assessment, head_sha, policy)
+    allowed = {
+        check.number: (*policy.signoff.checks[check.slug].statuses, CheckStatus.FAIL) for check in CHECKS
+    }
+    try:
+        parse_verdict(text, allowed)
+    except VerdictError as error:
+        return render_failure(signoff.author.login, head_sha, f"The verdict is malformed: {error.message}")
+    return text
+
+
+def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> str:
+    """The verdict, of the commit that was assessed first; with the head that it still covers."""
+    assert assessment.judgement is not None
+    assert assessment.facts is not None
+    verdict = make_verdict(assessment.judgement, assessment.facts, policy)
+    sha = assessment.binding.record.sha
+    covered = head_sha if sha != head_sha else None
+    return render_verdict(
+        verdict.__class__(
+            rows=verdict.rows,
+            signer=verdict.signer,
+            sha=sha,
+            covered_sha=covered,
+            escalated=verdict.escalated,
+        )
+    )
+
+
+def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
+    return (
+        "### Sign-off out of date\n\n"
+        f"{code(signoff.author.login)} signed off at `{sha}`; the head is now `{head_sha}` and changes something else. "
+        "Review what is new, then edit the sign-off or post the checklist again.\n"
+    )
+
+
+def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], policy: Policy) -> list[Sticky]:
+    """Comments of ours about sign-offs that are no more: deleted, dismissed, or edited into something else."""
+    present = {(signoff.kind, signoff.id) for signoff in signoffs}
+    withdrawn: dict[tuple[CommentKind, int], Sticky] = {}
+    for comment in comments:
+        lines = comment.body.splitlines()
+        if not is_ours(comment.author, policy.identities) or lines[:1] != [policy.signoff.marker]:
+            continue
+        match = _OF.fullmatch(lines[1].strip()) if len(lines) > 1 else None
+        if match is None or (CommentKind(match[1]), int(match[2])) in present:
+            continue
+        kind, number = CommentKind(match[1]), int(match[2])
+        text = "### Sign-off withdrawn\n\nThe sign-off that stood here before is gone or is none any more.\n"
+        withdrawn[kind, number] = Sticky(
+            key="withdrawn sign-off", marker=marker_of(kind, number, policy), text=text
+        )
+    return list(withdrawn.values())
+
+
+def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy) -> Status | None:
+    """The best that any sign-off amounts to; None where the policy asks for no status."""
+    if policy.signoff.status is None:
+        return None
+    state, text = _judge(scope, assessments)
+    return Status(
+        context=policy.signoff.status,
+        state=state,
+        description=shorten(text, policy.limits.status_characters),
+        target_url=_target(assessments, state),
+    )
+
+
+def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
+    if not scope.is_required:
+        return StatusState.SUCCESS, "Nobody has to sign: every changed file is core's or an administrator's."
+    by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}
+    if good := by_state[StatusState.SUCCESS]:
+        return StatusState.SUCCESS, _describe_good(good[0])
+    if bad := by_state[StatusState.FAILURE]:
+        return StatusState.FAILURE, _describe_bad(bad[-1])
+    if by_state[StatusState.PENDING]:
+        return StatusState.PENDING, _describe_pending(by_state[StatusState.PENDING][-1])
+    owners = ", ".join(scope.owners[:4]) or "an owner"
+    return StatusState.PENDING, f"Waiting for the sign-off of one owner: {owners}"
+
+
+def state_of(assessment: Assessment) -> StatusState:
+    if assessment.binding.standing is Standing.STALE:
+        return StatusState.PENDING
+    judgement = assessment.judgement
+    if assessment.error or judgement is None:
+        return StatusState.FAILURE
+    if judgement.is_good:
+        return StatusState.SUCCESS
+    return StatusState.PENDING if judgement.is_waiting else StatusState.FAILURE
+
+
+def _describe_good(assessment: Assessment) -> str:
+    who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
+    results = assessment.judgement.results if assessment.judgement else ()
+    settled = sum(result.settlement is not None for result in results)
+    carried = ", carried over to the same diff" if assessment.binding.standing is Standing.CARRIED else ""
+    warnings = f", {settled} warnings settled" if settled else ""
+    return f"Signed off by {who} at {sha}{warnings}{carried}"
+
+
+def _describe_bad(assessment: Assessment) -> str:
+    who = assessment.signoff.author.login
+    if assessment.error or assessment.judgement is None:
+        return f"The sign-off of {who} could not be verified"
+    failing = [
+        result.check.number
+        for result in assessment.judgement.results
+        if result.outcome.status is CheckStatus.FAIL
+    ]
+    return f"Sign-off of {who} rejected: checks {', '.join(map(str, failing))}"
+
+
+def _describe_pending(assessment: Assessment) -> str:
+    who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
+    if assessment.binding.standing is Standing.STALE or assessment.judgement is None:
+        return f"{who} signed off at {sha}; the head changes something else since"
+    bad = [result for result in assessment.judgement.results if not result.is_good]
+    waiting = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.FAIL]
+    open_ = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.WARN]
+    parts = [f"checks {', '.join(waiting)} wait for a sweep"] if waiting else []
+    parts += [f"warnings {', '.join(open_)} to be settled"] if open_ else []
+    return f"Sign-off of {who}: {'; '.join(parts)}"
+
+
+def _target(assessments: Sequence[Assessment], state: StatusState) -> str:
+    fitting = [assessment for assessment in assessments if state_of(assessment) is state]
+    return fitting[0].signoff.url if fitting else ""

@@ -1,0 +1,107 @@
+"""What a verdict's comment remembers of the sign-off it is about, and what a later look makes of it.
+
+The first lines of the comment are hidden: the marker, which sign-off it is, and the record. Only a comment of our
+own identity is read; anybody can write such lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from infx.comments.sticky import find_own
+from infx.model import Comment, CommentKind
+from infx.policy.model import Policy
+
+_RECORD = re.compile(
+    r"<!-- signed-at (?P<sha>[0-9a-f]{40}) (?P<diff>[0-9a-f]{64}) (?P<body>[0-9a-f]{16}) (?P<since>\S+) -->"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """sha: the commit that was assessed first. diff: fingerprint of what the pull request changed then. body: digest
+    of the sign-off's text. since: when a verdict on it was first published.
+    """
+
+    sha: str
+    diff: str
+    body: str
+    since: datetime
+
+    def __str__(self) -> str:
+        return f"<!-- signed-at {self.sha} {self.diff} {self.body} {self.since.isoformat()} -->"
+
+
+class Standing(StrEnum):
+    """fresh: never assessed, or its text is another one now. current: assessed on this head. carried: on an earlier
+    one, with the same diff. stale: on an earlier one, with another diff.
+    """
+
+    FRESH = "fresh"
+    CURRENT = "current"
+    CARRIED = "carried"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binding:
+    """What a sign-off is bound to. record: to write down with the verdict."""
+
+    standing: Standing
+    record: Record
+
+
+def digest_body(body: str) -> str:
+    """Line ends are GitHub's to change."""
+    text = "\n".join(line.rstrip() for line in body.splitlines())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def marker_of(kind: CommentKind, comment_id: int, policy: Policy) -> str:
+    """The first lines of the one comment about a sign-off."""
+    return f"{policy.signoff.marker}\n<!-- of {kind} {comment_id} -->"
+
+
+def find_record(comments: tuple[Comment, ...], signoff: Comment, policy: Policy) -> Record | None:
+    """What our comment about a sign-off remembers; of duplicates the oldest counts."""
+    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.identities)
+    return read_record(own[0].body) if own else None
+
+
+def read_record(body: str) -> Record | None:
+    """The record of a comment that is known to be ours."""
+    match = next(
+        (found for line in body.splitlines()[:4] if (found := _RECORD.fullmatch(line.strip()))), None
+    )
+    if match is None:
+        return None
+    try:
+        since = datetime.fromisoformat(match["since"])
+    except ValueError:
+        return None
+    if since.tzinfo is None:
+        return None
+    return Record(sha=match["sha"], diff=match["diff"], body=match["body"], since=since)
+
+
+def bind(record: Record | None, signoff: Comment, head_sha: str, diff: str, now: datetime) -> Binding:
+    """An edited sign-off is a new one, of the head that stands there now. A review is of the commit it was written
+    on, whenever it is looked at first.
+    """
+    body = digest_body(signoff.body)
+    if record is None or record.body != body:
+        fresh = Record(sha=head_sha, diff=diff, body=body, since=now)
+        written_on = signoff.commit_sha if signoff.kind is CommentKind.REVIEW else None
+        if record is None and written_on and written_on != head_sha:
+            unknown = "0" * 64
+            return Binding(standing=Standing.STALE, record=replace(fresh, sha=written_on, diff=unknown))
+        return Binding(standing=Standing.FRESH, record=fresh)
+    if record.sha == head_sha:
+        return Binding(standing=Standing.CURRENT, record=record)
+    if record.diff == diff:
+        return Binding(standing=Standing.CARRIED, record=record)
+    return Binding(standing=Standing.STALE, record=record)

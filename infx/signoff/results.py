@@ -1,0 +1,109 @@
+"""Collected results of a run as the checks need them; foreign JSON, so everything is looked at before it is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from infx.matrix.config import ScenarioType
+from infx.matrix.names import AGENTIC, name_sequence
+from infx.results.artifact import JsonFaultError, ReadArtifact, read_json
+from infx.results.row import ResultRow, RowFaultError, parse_row
+from infx.signoff.facts import EvalScore, Point
+
+_T = TypeVar("_T")
+
+MAX_ROWS = 20_000
+
+
+class ResultsFaultError(ValueError):
+    """Why an artifact cannot be used, a sentence."""
+
+
+def read_scores(artifact: ReadArtifact) -> tuple[EvalScore, ...]:
+    """The rows of `agg_eval_all.json`. Raises ResultsFaultError for anything that is not what it should be."""
+    return _read(artifact, _score)
+
+
+def read_points(artifact: ReadArtifact, agentic_latency: str) -> tuple[Point, ...]:
+    """The rows of `agg_bmk.json`. agentic_latency: the field that is an AgentX point's latency in seconds."""
+    return _read(artifact, lambda values: _point(values, agentic_latency))
+
+
+def _read(artifact: ReadArtifact, make: Callable[[Mapping[str, Any]], _T]) -> tuple[_T, ...]:
+    if artifact.fault:
+        raise ResultsFaultError(f"The artifact {artifact.name} cannot be used: {artifact.fault}.")
+    if len(artifact.files) != 1:
+        raise ResultsFaultError(
+            f"The artifact {artifact.name} has {len(artifact.files)} JSON files, not one."
+        )
+    file = artifact.files[0]
+    try:
+        rows = read_json(file)
+    except JsonFaultError as error:
+        raise ResultsFaultError(f"{artifact.name}/{file.path}: {error}.") from None
+    if not isinstance(rows, list) or len(rows) > MAX_ROWS:
+        raise ResultsFaultError(f"{artifact.name}/{file.path} is no list of at most {MAX_ROWS:,} rows.")
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            if not isinstance(row, dict):
+                raise TypeError("it is no mapping")
+            found.append(make(row))
+        except (TypeError, RowFaultError) as error:
+            raise ResultsFaultError(f"{artifact.name}/{file.path}, row {number}: {error}.") from None
+    return tuple(found)
+
+
+def _score(values: Mapping[str, Any]) -> EvalScore:
+    score = values.get("score")
+    return EvalScore(
+        task=_field(values, "task", str),
+        value=None if score is None else _number(score, "score"),
+        samples=_field(values, "n_eff", int),
+        is_sound=_field(values, "infrastructure_success", bool),
+        row_id=_optional(values, "row_id", str),
+        image=_optional(values, "image", str),
+        model_prefix=_optional(values, "infmax_model_prefix", str),
+        conc=_optional(values, "conc", int),
+    )
+
+
+def _point(values: Mapping[str, Any], agentic_latency: str) -> Point:
+    row = parse_row(values)
+    scenario = _scenario(row)
+    mark = values.get("isOnNormalizedInteractivityFrontier")
+    return Point(
+        model=row.infmax_model_prefix,
+        scenario=scenario,
+        hardware=row.hw,
+        framework=row.framework,
+        precision=row.precision,
+        conc=row.conc,
+        latency=row.metrics.get(agentic_latency if scenario == AGENTIC else "median_e2el"),
+        throughput=row.metrics.get("tput_per_gpu"),
+        on_canonical_frontier=mark if isinstance(mark, bool) else None,
+    )
+
+
+def _scenario(row: ResultRow) -> str:
+    is_agentic = row.details.get("scenario_type") == ScenarioType.AGENTIC or (row.isl, row.osl) == (0, 0)
+    return AGENTIC if is_agentic else name_sequence(row.isl, row.osl)
+
+
+def _field(values: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
+    value = values.get(name)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{name} is {type(value).__name__}, expected {kind.__name__}")
+    return value
+
+
+def _optional(values: Mapping[str, Any], name: str, kind: type[_T]) -> _T | None:
+    return None if values.get(name) is None else _field(values, name, kind)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{name} is no finite number")
+    return float(value)

@@ -1,0 +1,54 @@
+"""A judgement for people at a terminal and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infx.errors import UsageError
+from infx.signoff.checks.table import CHECKS, find_check
+from infx.signoff.facts import Facts
+from infx.signoff.judge import Judgement, Result
+from infx.signoff.verdict import compute_status
+
+
+def render_json(facts: Facts, judgement: Judgement) -> dict[str, Any]:
+    return {
+        "pull": facts.pull.number,
+        "sha": facts.pull.head_sha,
+        "sign-off": facts.signoff.url,
+        "verdict": compute_status(result.outcome.status for result in judgement.results).value,
+        "good": judgement.is_good,
+        "waiting": judgement.is_waiting,
+        "checks": [_render_result(result) for result in judgement.results],
+        "refused": [{"comment": refusal.comment.url, "why": refusal.why} for refusal in judgement.refused],
+    }
+
+
+def _render_result(result: Result) -> dict[str, Any]:
+    settlement = result.settlement
+    return {
+        "number": result.check.number,
+        "check": result.check.slug,
+        "name": result.check.name,
+        "status": result.outcome.status.value,
+        "reason": result.outcome.reason,
+        "links": [link.url for link in result.outcome.links],
+        "settled-by": settlement.comment.author.login if settlement else None,
+    }
+
+
+def render_explanation(judgement: Judgement, word: str) -> str:
+    """Everything that one check looked at. word: its number or slug. Raises UsageError for any other."""
+    check = find_check(word)
+    if check is None:
+        names = ", ".join(f"{check.number} {check.slug}" for check in CHECKS)
+        raise UsageError(f"There is no check {word!r}.", hint=f"Checks: {names}.")
+    result = judgement.results[check.number]
+    lines = [f"Check {check.number} ({check.name}): {result.outcome.status}", result.outcome.reason]
+    lines += [f"  {link.text}: {link.url}" for link in result.outcome.links]
+    if result.outcome.evidence:
+        lines += ["Looked at:", *(f"  {line}" for line in result.outcome.evidence)]
+    if result.settlement:
+        comment = result.settlement.comment
+        lines.append(f"Settled by {comment.author.login} ({comment.url}): {result.settlement.reason}")
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Which event is worth a look at which pull request's sign-offs. Pure; the payload is only read for numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infx.policy.model import Policy
+from infx.signoff.request import find_missing_part
+
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wake:
+    """pull: a number. head_sha: all open pull requests with this head; run_id: of forks, those whose approval
+    names this run. None of them: nobody, and the reason.
+    """
+
+    pull: int | None = None
+    head_sha: str | None = None
+    run_id: int | None = None
+    reason: str = ""
+
+
+def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Wake:
+    """name: of the event."""
+    match name:
+        case "issue_comment":
+            return _of_comment(payload, policy)
+        case "workflow_run":
+            return _of_run(payload, policy)
+        case "workflow_dispatch":
+            number = _get(payload, "inputs", "pr")
+            if isinstance(number, str) and re.fullmatch(r"[1-9][0-9]{0,9}", number, re.ASCII):
+                return Wake(pull=int(number))
+            return Wake(reason="The dispatch names no pull request.")
+    return Wake(reason=f"The event {name} says nothing about sign-offs.")
+
+
+def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Wake:
+    number = _get(payload, "issue", "number")
+    if not isinstance(number, int) or not _get(payload, "issue", "pull_request"):
+        return Wake(reason="The comment is on no pull request.")
+    login = _get(payload, "comment", "user", "login")
+    if isinstance(login, str) and login.lower() in {name.lower() for name in policy.identities}:
+        return Wake(reason="The comment is our own.")
+    bodies = [_get(payload, "comment", "body"), _get(payload, "changes", "body", "from")]
+    if not any(isinstance(body, str) and _matters(body, policy) for body in bodies):
+        return Wake(reason="The comment is no sign-off and holds none of our commands.")
+    return Wake(pull=number)
+
+
+def _matters(body: str, policy: Policy) -> bool:
+    """Also what merely may be one: the text that counts is the live one."""
+    words = (policy.signoff.settle_command, *policy.reuse.commands)
+    return find_missing_part(body, policy.signoff.phrase) is None or any(word in body for word in words)
+
+
+def _of_run(payload: Mapping[str, Any], policy: Policy) -> Wake:
+    path, sha = _get(payload, "workflow_run", "path"), _get(payload, "workflow_run", "head_sha")
+    if not isinstance(path, str) or path.partition("@")[0] not in {
+        policy.sweep.workflow,
+        policy.signoff.relay_workflow,
+    }:
+        return Wake(reason="The run is of another workflow.")
+    if not isinstance(sha, str) or not _SHA.fullmatch(sha):
+        return Wake(reason="The run names no commit.")
+    number = _get(payload, "workflow_run", "id")
+    is_dispatched = _get(payload, "workflow_run", "event") == "workflow_dispatch"
+    return Wake(head_sha=sha, run_id=number if is_dispatched and isinstance(number, int) else None)
+
+
+def _get(value: Any, *steps: str) -> Any:
+    for step in steps:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,170 @@
+"""The repository's own workflows, run by `act` in host mode against the hub.
+
+act knows nothing of concurrency, permissions, fail-fast or event types; here only what it does as GitHub does is
+looked at: which jobs ran, what they printed, uploaded and wrote into summaries.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from infx.hub.hub import Hub
+
+ROOT = Path(__file__).parents[2]
+STAND_IN = Path(__file__).with_name("stand-in")
+_ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
+_STAND_INS = {
+    "actions/checkout": "checkout",
+    "actions/upload-artifact": "upload",
+    "actions/download-artifact": "download",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps."""
+
+    code: int
+    jobs: Mapping[str, list[str]]
+    summaries: Sequence[str]
+    log: str
+    artifacts: Path
+
+    @property
+    def rows(self) -> list[str]:
+        """Names of the jobs of rows, the first first."""
+        return [name for name in self.jobs if _ROW.match(name)]
+
+    def artifact(self, name: str) -> dict[str, str]:
+        folder = self.artifacts / name
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+    @property
+    def uploaded(self) -> set[str]:
+        return {path.name for path in self.artifacts.iterdir()}
+
+
+class Act:
+    """hub: where the workflows look. folder: temporary, for everything that act and the steps write."""
+
+    def __init__(self, hub: Hub, folder: Path) -> None:
+        self.hub = hub
+        self.folder = folder
+        self.project = folder / "project"
+        shutil.copytree(ROOT / ".github", self.project / ".github")
+        _git(self.project, "init", "--quiet", "--initial-branch=main")
+        _git(self.project, "add", "--all")
+        _git(self.project, "commit", "--quiet", "--message", "workflows")
+        self.toolkit = self._lay_out_toolkit(folder / "toolkit")
+
+    def _lay_out_toolkit(self, path: Path) -> Path:
+        """A checkout of the base branch, whose installation puts this test's own environment on the PATH."""
+        _git(self.folder, "clone", "--quiet", str(self.hub.git.path), str(path))
+        shutil.copytree(ROOT / ".github", path / ".github", dirs_exist_ok=True)
+        script = path / ".github/actions/install.sh"
+        script.write_text(f'#!/bin/sh\necho "{Path(sys.executable).parent}" >> "$GITHUB_PATH"\n')
+        return path
+
+    def run(
+        self, workflow: str, event: str, payload: Mapping[str, Any], *, run_id: int = 700, attempt: int = 1
+    ) -> Outcome:
+        """One workflow run. payload: of the webhook."""
+        artifacts = self.folder / f"artifacts-{run_id}"
+        artifacts.mkdir(exist_ok=True)
+        event_file = self.folder / "event.json"
+        event_file.write_text(json.dumps(payload))
+        done = subprocess.run(
+            self._command(workflow, event, event_file, artifacts, run_id, attempt),
+            cwd=self.project,
+            # act hands its whole environment on to the steps
+            env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return _read_outcome(done, artifacts)
+
+    def _command(
+        self, workflow: str, event: str, event_file: Path, artifacts: Path, run_id: int, attempt: int
+    ) -> list[str]:
+        variables = {
+            "GITHUB_API_URL": self.hub.api,
+            "GITHUB_REPOSITORY": self.hub.repository,
+            "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_RUN_ATTEMPT": str(attempt),
+            "GITHUB_TRIGGERING_ACTOR": "cody",
+            "STAND_IN": str(STAND_IN / "stand-in"),
+            "SOURCE": str(self.hub.git.path),
+            "TOOLKIT": str(self.toolkit),
+            "ARTIFACTS": str(artifacts),
+        }
+        labels = ["ubuntu-24.04", *_runner_labels()]
+        options = [event, "--json", "-e", str(event_file), "-W", f".github/workflows/{workflow}"]
+        options += [part for label in labels for part in ("-P", f"{label}=-self-hosted")]
+        options += [part for name, value in variables.items() for part in ("--env", f"{name}={value}")]
+        options += [part for pin in _pins() for part in ("--local-repository", pin)]
+        token = self.hub.workflow_token(
+            contents="read", pull_requests="write", actions="write", statuses="write"
+        )
+        options += ["-s", f"GITHUB_TOKEN={token}", "-a", "cody", "--no-cache-server"]
+        options += ["--action-cache-path", str(self.folder / "act"), "--concurrent-jobs", "3"]
+        return [str(Path(sys.executable).parent / "act"), *options]
+
+
+def _pins() -> list[str]:
+    """Every pinned action of the workflows with its stand-in."""
+    used = set()
+    for path in (ROOT / ".github").rglob("*.yml"):
+        used.update(re.findall(r"uses: (actions/[\w-]+)@([0-9a-f]{40})", path.read_text()))
+    return [f"{name}@{sha}={STAND_IN / _STAND_INS[name]}" for name, sha in sorted(used) if name in _STAND_INS]
+
+
+def _runner_labels() -> list[str]:
+    inventory = yaml.safe_load((ROOT / "configs/runners.yaml").read_text())
+    return sorted(inventory["labels"])
+
+
+def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Outcome:
+    """act prints a record a line; the last line may be a plain error."""
+    jobs: dict[str, list[str]] = defaultdict(list)
+    summaries = []
+    for line in done.stdout.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if record.get("command") == "summary":
+            summaries.append(record["content"])
+        if "jobResult" in record:
+            jobs[_last_segment(record["job"])].append(record["jobResult"])
+    return Outcome(
+        code=done.returncode,
+        jobs=dict(jobs),
+        summaries=summaries,
+        log=done.stdout + done.stderr,
+        artifacts=artifacts,
+    )
+
+
+def _last_segment(name: str) -> str:
+    """act writes `workflow/job/callee`; a row's own name may hold a `/` too, and starts with its id."""
+    row = _ROW.search(name)
+    return row[0].strip() if row else name.rsplit("/", 1)[-1]
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)

@@ -1,0 +1,122 @@
+"""Speed, as ratios on the machine at hand: `make bench`, or `python -m tests.bench [WORD...] [--runs N]`.
+
+Each row compares a command with the least that any program would have to do for the same. The two run in turn, so
+that a busy machine slows both; the ratio is the median over the pairs, and a limit is what we promise. A new row
+is one line in RATIOS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.conftest import ROOT, SHARED
+
+INFX = (sys.executable, "-m", "infx")
+REAL = SHARED / "data/inferencex"
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+# The least for a command about configurations: to load the files with libyaml and look at nothing.
+LOAD_CONFIGS = python(
+    "import yaml, pathlib\n"
+    "for path in pathlib.Path('configs').glob('*-master.yaml'):\n"
+    "    yaml.load(path.read_bytes(), yaml.CSafeLoader)"
+)
+
+
+def real_data(_: Path) -> Path:
+    """The folder with the real configurations; ours, which are fewer, where it is missing."""
+    return REAL if REAL.is_dir() else ROOT
+
+
+def nowhere(folder: Path) -> Path:
+    return folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """command against base, both run in the folder that `where` returns, given an empty one that it may fill.
+
+    limit: the ratio we promise; None for one that is only watched.
+    """
+
+    name: str
+    command: Sequence[str]
+    base: Sequence[str]
+    limit: float | None = None
+    where: Callable[[Path], Path] = nowhere
+
+
+RATIOS: tuple[Ratio, ...] = (
+    Ratio(name="infx --help", command=(*INFX, "--help"), base=python("import click"), limit=1.6),
+    Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=real_data),
+    Ratio(name="config check --format table", command=(*INFX, "config", "check", "--format", "table"), base=LOAD_CONFIGS, limit=3.0, where=real_data),
+    Ratio(name="matrix full-sweep", command=(*INFX, "matrix", "full-sweep"), base=LOAD_CONFIGS, limit=2.0, where=real_data),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Medians over the pairs: seconds of the base and of the command, and the ratio of each pair."""
+
+    base: float
+    command: float
+    ratio: float
+
+
+def measure(ratio: Ratio, runs: int) -> Measured:
+    with tempfile.TemporaryDirectory() as folder:
+        where = ratio.where(Path(folder))
+        _time(ratio.base, where), _time(ratio.command, where)  # fills caches of files and bytecode
+        pairs = [(_time(ratio.base, where), _time(ratio.command, where)) for _ in range(runs)]
+    return Measured(
+        base=statistics.median(base for base, _ in pairs),
+        command=statistics.median(command for _, command in pairs),
+        ratio=statistics.median(command / base for base, command in pairs),
+    )
+
+
+def _time(command: Sequence[str], where: Path) -> float:
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=where, capture_output=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode not in (0, 1):  # 1: problems were found
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.decode()}")
+    return seconds
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Speed, as ratios.")
+    parser.add_argument("word", nargs="*", help="only the rows whose name has one of these in it")
+    parser.add_argument("--runs", type=int, default=15, help="pairs for each row (default: 15)")
+    options = parser.parse_args()
+    over = 0
+    print(f"{'':<32}{'base':>9}{'command':>9}{'ratio':>8}{'limit':>7}")
+    for ratio in RATIOS:
+        if options.word and not any(word in ratio.name for word in options.word):
+            continue
+        found = measure(ratio, options.runs)
+        is_over = ratio.limit is not None and found.ratio > ratio.limit
+        over += is_over
+        limit = "" if ratio.limit is None else f"{ratio.limit:.1f}"
+        print(
+            f"{ratio.name:<32}{found.base:>8.3f}s{found.command:>8.3f}s{found.ratio:>7.2f}x{limit:>7}"
+            f"{'  over' if is_over else ''}",
+            flush=True,
+        )
+    return int(over > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,364 @@
+"""infx gate, explain and approve as a workflow and a person call them: exit codes, outputs, words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.hub import Hub
+from infx.hub.faults import FOREVER, Fault, FaultKind
+from infx.policy.facts import Changelog, Facts
+from infx.saved import dump_json, parse_json
+from tests.policy.gate import HEAD, READY, with_event, with_pull
+
+OUTPUTS = {"verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "canary", "fail-fast"}
+
+# What people put into every field that they can fill.
+HOSTILE = (
+    'a"; touch pwned; echo "',
+    "x$(touch${IFS}pwned)",
+    '"`touch pwned`"',
+    "no\nreuse-enabled=true\nreuse-source-run-id=1",
+    "x\n::set-output name=verdict::run\n::error::gotcha",
+    "x\r\n##[error]gotcha",
+    "line\nEOF\nverdict=run",
+    "ghadelimiter_1\n",
+    "@acme/core <img src=x onerror=y> [click](https://evil.test) | cell | `code`",
+    "{head_sha} {0} %s {fork.__class__}",
+    "\x1b[31mred\x00\u202ereversed",
+    "长" * 5000,
+)
+
+
+@dataclass
+class Machine:
+    """What one command left behind."""
+
+    folder: Path
+    environ: dict[str, str]
+    capsys: pytest.CaptureFixture[str]
+    out: str = field(default="", init=False)
+    err: str = field(default="", init=False)
+
+    def call(self, *arguments: str) -> int:
+        for name in ("output", "summary"):
+            (self.folder / name).write_text("")
+        code = run(infx, arguments, self.environ)
+        self.out, self.err = self.capsys.readouterr()
+        return code
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def summary(self) -> str:
+        return (self.folder / "summary").read_text()
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Read as the runner reads the file."""
+        lines = (self.folder / "output").read_text().split("\n")
+        found, position = {}, 0
+        while position < len(lines) - 1:
+            name, delimiter = lines[position].split("<<", 1)
+            end = lines.index(delimiter, position + 1)
+            found[name] = "\n".join(lines[position + 1 : end])
+            position = end + 1
+        return found
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Machine:
+    (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
+    environ = {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "INFX_POLICY": str(tmp_path / "policy.yaml"),
+    }
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return Machine(tmp_path, environ, capsys)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with Hub() as hub:
+        hub.account("cody", role="write")
+        hub.push("main", {"perf-changelog.yaml": "one\n"})
+        hub.push("feat-x", {"perf-changelog.yaml": "one\ntwo\n"}, "Faster", start="main")
+        hub.open_pull("feat-x", number=77)
+        token = hub.workflow_token(pull_requests="read", contents="read", actions="read", statuses="read")
+        for name, value in hub.environ(token).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("time.sleep", lambda _: None)
+        yield hub
+
+
+def save(machine: Machine, facts: Facts) -> str:
+    path = machine.folder / "facts.json"
+    path.write_text(dump_json(facts))
+    return str(path)
+
+
+def give_event(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest event of the hub becomes the event of the run."""
+    event = hub.state.events[-1]
+    path = machine.folder / "event.json"
+    path.write_text(json.dumps(event.payload))
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(path))
+    monkeypatch.setenv("GITHUB_EVENT_NAME", event.name)
+    monkeypatch.setenv("GITHUB_RUN_ID", "501")
+    monkeypatch.setenv("GITHUB_RUN_ATTEMPT", "1")
+
+
+def test_a_labelled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("gate") == 0
+    assert machine.outputs == {
+        "verdict": "run",
+        "reason": "ready",
+        "refused": "false",
+        "group": "sweep-pr-77",
+        "pull": "77",
+        "head-sha": hub.state.pulls[77].head_sha,
+        "merge-sha": "",
+        "canary": "true",
+        "fail-fast": "true",
+    }
+    assert machine.json["sentence"].startswith("Sweep: full, first a canary")
+    assert machine.summary.startswith("### A sweep starts\n")
+
+
+def test_no_sweep_is_a_decision_and_no_failure(
+    machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.label(77, "documentation")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("gate") == 0
+    assert machine.outputs["verdict"] == "ignore"
+    assert machine.outputs["group"] == "ignored-run-501"
+
+
+@pytest.mark.parametrize("path", ["/files", "/permission", "/pulls/77$"])
+def test_github_not_answering_is_exit_3_and_no_output(
+    machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    give_event(machine, hub, monkeypatch)
+    hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=path, times=FOREVER))
+    assert machine.call("gate") == 3
+    assert machine.outputs == {}
+    assert machine.out == "" or not machine.out.startswith("{")
+
+
+def test_mergeability_that_stays_unknown_is_exit_3_for_the_gate_and_a_sentence_for_people(
+    machine: Machine,
+) -> None:
+    facts = save(machine, with_pull(mergeable=None))
+    assert machine.call("gate", "--facts", facts) == 3
+    assert machine.outputs == {}
+    assert machine.call("explain", "--facts", facts) == 0
+    assert machine.json["reason"] == "mergeable-unknown"
+
+
+def test_a_refusal_is_an_annotation(machine: Machine) -> None:
+    facts = with_pull(labels=("full-sweep-enabled", "full-sweep-fail-fast"))
+    assert machine.call("gate", "--facts", save(machine, facts)) == 0
+    assert machine.outputs["refused"] == "true"
+    assert (
+        "::error title=gate-conflicting-labels::No sweep: the PR has both full-sweep-enabled and "
+        "full-sweep-fail-fast. Remove one." in machine.err
+    )
+
+
+def test_explain_says_it_in_a_sentence_with_everything_that_was_looked_at(machine: Machine, hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast", "full-sweep-enabled")
+    assert machine.call("explain", "--pr", "77", "--format", "table") == 0
+    first, *rest = machine.out.splitlines()
+    assert first == "No sweep: the PR has both full-sweep-enabled and full-sweep-fail-fast. Remove one."
+    looked = {line.split("  ")[1]: line.rsplit("  ", 1)[1] for line in rest if line.startswith("  ")}
+    assert looked["labels"] == "full-sweep-fail-fast and full-sweep-enabled"
+    assert looked["head"] == hub.state.pulls[77].head_sha
+    assert looked["from a fork"] == "no"
+
+
+def test_explain_of_an_event_file(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.label(77, "documentation")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("explain", "--event", "event.json") == 0
+    assert machine.json["reason"] == "unrelated-label"
+    assert machine.json["looked-at"]["event"].startswith("pull_request labeled, label documentation")
+
+
+def test_facts_are_saved_and_decided_by_again(machine: Machine, hub: Hub) -> None:
+    hub.label(77, "full-sweep-enabled")
+    assert machine.call("explain", "--pr", "77", "--save-facts", "facts.json") == 0
+    first = machine.json
+    hub.stop()
+    assert machine.call("explain", "--facts", "facts.json") == 0
+    assert machine.json == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gate"], "There is no event"),
+        (["gate", "--pr", "77", "--facts", "x"], "exclude each other"),
+        (["gate", "--facts", "missing.json"], "cannot be read"),
+        (["gate", "--pr", "0"], "not in the range"),
+    ],
+)
+def test_usage(machine: Machine, arguments: list[str], words: str) -> None:
+    assert machine.call(*arguments) == 2
+    assert words in machine.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"event": {"name": "push", "colour": 1}}',
+        '{"event": {"name": "pull"}}',
+        '{"event": {"name": "push"}, "runs": {}}',
+        '{"event": {"name": "push", "attempt": "1"}}',
+        '{"event": {"name": "push"}, "pull": {"number": 7}}',
+    ],
+)
+def test_facts_that_do_not_fit_are_refused_with_the_place(machine: Machine, text: str) -> None:
+    (machine.folder / "facts.json").write_text(text)
+    assert machine.call("explain", "--facts", "facts.json") == 2
+    assert "facts.json: " in machine.err
+
+
+def test_a_row_of_a_later_attempt(machine: Machine) -> None:
+    assert machine.call("gate", "--row", "--facts", save(machine, with_event(attempt=2))) == 0
+    unlabelled = with_pull(with_event(attempt=2), labels=())
+    assert machine.call("gate", "--row", "--facts", save(machine, unlabelled)) == 1
+    assert "This row may not run. No sweep: the PR has no label" in machine.err
+
+
+def test_a_row_asks_with_one_request(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    give_event(machine, hub, monkeypatch)
+    hub.clear_log()
+    assert machine.call("gate", "--row") == 0
+    assert hub.reads == 1
+
+
+def test_on_actions_the_policy_must_be_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INFX_POLICY")
+    assert machine.call("gate", "--facts", save(machine, READY)) == 2
+    assert "policy must be named" in machine.err
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text(machine: Machine, text: str) -> None:
+    """In every field that a pull request, its author or a bystander can fill."""
+    pull = {
+        "title": text,
+        "body": text,
+        "head_ref": text,
+        "head_repository": f"eve/{text}",
+        "labels": (text, "sweep-enabled"),
+    }
+    facts = with_pull(with_event(label=text, actor=text), **pull)
+    facts = replace(
+        facts,
+        head_message=text,
+        label_actor=text,
+        conflicts=(text, text),
+        changelog=Changelog(touched=True, problems=(text,)),
+    )
+    variants = [
+        facts,
+        with_event(facts, label="sweep-enabled"),
+        with_pull(with_event(facts, label="sweep-enabled"), mergeable=False),
+        with_pull(with_event(facts, label="sweep-enabled"), head_repository="acme/bench"),
+        replace(
+            with_pull(READY, labels=(text, "sweep-enabled")),
+            event=replace(READY.event, actor=text),
+            actor=None,
+        ),
+    ]
+    for variant in variants:
+        for command in ("gate", "explain"):
+            assert machine.call(command, "--facts", save(machine, variant)) == 0
+            check_harmless(machine, command)
+
+
+def check_harmless(machine: Machine, command: str) -> None:
+    assert not (machine.folder / "pwned").exists()
+    assert set(machine.outputs) == (OUTPUTS if command == "gate" else set())
+    for value in machine.outputs.values():
+        assert re.fullmatch(r"[a-z0-9-]*", value)
+    lines = (machine.out + "\n" + machine.err).splitlines()
+    commands = [line for line in lines if line.lstrip().startswith("::")]
+    assert all(re.match(r"::error title=gate-[a-z-]+::No sweep: ", line) for line in commands), commands
+    assert not any("##[" in line for line in lines if line not in commands)
+    html = MarkdownIt("commonmark").enable("table").render(machine.summary)
+    outside = re.sub(r"<code>.*?</code>", "", html)
+    assert set(re.findall(r"<(\w+)", outside)) <= {
+        "h3",
+        "p",
+        "ul",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert not re.search(r"@\w", outside)
+    assert "\x1b" not in machine.out + machine.err
+    assert HEAD in machine.outputs.get("head-sha", HEAD)
+
+
+def test_facts_of_any_text_survive_the_file() -> None:
+    for text in HOSTILE:
+        facts = replace(READY, head_message=text, conflicts=(text,))
+        assert parse_json(Facts, dump_json(facts).encode(), "f") == facts
+
+
+def test_approve_answers_the_comment_of_the_run(
+    machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.account("mia", role="maintain")
+    hub.push("patch", {"perf-changelog.yaml": "one\nfork\n"}, by="eve", repository="eve/bench", start="main")
+    pull = hub.open_pull("patch", by="eve", repository="eve/bench")
+    hub.label(pull.number, "full-sweep-enabled", by="mia")
+    hub.state.workflows.append("run-sweep.yml")
+    monkeypatch.setenv(
+        "GH_TOKEN",
+        hub.workflow_token(pull_requests="write", statuses="write", actions="write", contents="read"),
+    )
+    hub.comment(pull.number, f"/approve-sweep {pull.head_sha}", by="mia")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("approve", "--dry-run") == 0
+    assert machine.json["answer"] == "approved"
+    assert not hub.state.statuses
+    assert machine.call("approve") == 0
+    assert "/actions/runs/" in machine.json["run"]
+    hub.comment(pull.number, f"/approve-sweep {HEAD}", by="mia")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("approve") == 1
+    assert "the head is" in machine.err
+    hub.comment(pull.number, "thanks", by="mia")
+    give_event(machine, hub, monkeypatch)
+    assert machine.call("approve") == 0
+    assert machine.json["answer"] == "nothing"

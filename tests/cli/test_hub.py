@@ -1,0 +1,107 @@
+"""`infx hub serve`: what it prints works when it is typed in."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from infx.github.api import connect
+from infx.hub import Hub
+from infx.hub.seed import seed
+from tests.conftest import ROOT
+
+
+@dataclass
+class Served:
+    process: subprocess.Popen[str]
+    shown: list[str]
+
+    def find(self, pattern: str) -> str:
+        (found,) = re.findall(pattern, "\n".join(self.shown))
+        return str(found)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "infx", "hub", "serve", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    shown = []
+    for line in process.stdout:
+        shown.append(line.rstrip())
+        if "may do everything" in line:
+            break
+    yield Served(process, shown)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_what_it_prints_works(served: Served, tmp_path: Path) -> None:
+    environ = dict(re.findall(r"(GITHUB_API_URL|GH_TOKEN)=(\S+)", served.find(r"export (.+?) +#")))
+    clone = served.find(r"git clone (\S+) bench")
+    subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
+    number = served.find(r"pull request (\d+) conflicts")
+
+    def infx(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "infx", *arguments],
+            cwd=tmp_path / "bench",
+            env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    checked = infx("config", "check", "--format", "json")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    explained = infx("explain", "--pr", number, "--verbose")
+    assert explained.returncode == 0
+    assert "conflict" in explained.stdout
+    assert "requests (reads" in explained.stderr
+
+
+def test_it_stops_when_told_and_leaves_nothing(served: Served, tmp_path: Path) -> None:
+    assert list(tmp_path.glob("infx-hub-*"))
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(10) == 0
+    assert not list(tmp_path.glob("infx-hub-*"))
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with Hub(tmp_path / "hub") as hub:
+        port = hub.api.rsplit(":", 1)[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "infx", "hub", "serve", "--port", port],
+            cwd=ROOT,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert f"Port {port} cannot be used" in done.stderr
+    assert not list(tmp_path.glob("infx-hub-*"))
+
+
+def test_the_samples_are_what_they_are_said_to_be(tmp_path: Path) -> None:
+    with Hub(tmp_path / "hub") as hub:
+        samples = {sample.number: sample.words for sample in seed(hub)}
+        github = connect("acme/bench", environ=hub.environ(hub.user_token("mia")))
+        pulls = {number: github.pull(number) for number in samples}
+    assert sorted(samples) == [11, 12, 13, 14]
+    assert [pulls[number].mergeable for number in sorted(pulls)] == [False, True, True, True]
+    assert [len(pulls[number].labels) for number in sorted(pulls)] == [1, 0, 2, 1]

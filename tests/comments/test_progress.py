@@ -1,0 +1,89 @@
+"""How far a sweep has come, from its jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infx.comments.progress import Counts, State, Sweep, read_sweep
+from infx.model import Job
+from tests.comments.builders import job, row, run
+
+
+def read(*jobs: Job, **more: Any) -> Sweep:
+    return read_sweep(run(**more), jobs, "sweep")
+
+
+def test_rows_and_evals_are_counted_apart() -> None:
+    sweep = read(
+        job("gate"),
+        row(1, family="canary"),
+        row(2),
+        row(3, "failure"),
+        row(4, "cancelled"),
+        row(5, None),
+        row(6, None, status="queued"),
+        row(7, family="multi-node agentic eval"),
+        row(8, "timed_out", family="eval"),
+        job("sweep / collect"),
+        job("sweep-status"),
+    )
+    assert sweep.rows == Counts(done=2, failed=2, running=1, waiting=1)
+    assert sweep.evals == Counts(done=1, failed=1)
+    assert sweep.has_results
+
+
+def test_a_row_counts_once_by_its_newest_attempt() -> None:
+    sweep = read(row(1, "failure", attempt=1), row(1, "success", attempt=2), row(2, "failure", attempt=1))
+    assert sweep.rows == Counts(done=1, failed=1)
+    assert read(row(1, "success", attempt=2), row(1, "failure", attempt=1)).rows == Counts(done=1)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "conclusion", "swept"),
+    [
+        ((), None, None),  # its gate has not decided
+        ((job("gate", None),), None, None),
+        ((job("gate"), job("sweep", "skipped")), "success", False),
+        ((job("gate", "failure"),), "failure", False),
+        ((job("gate"), job("sweep / plan", None)), None, True),
+        ((job("gate"), job("sweep / plan", "failure")), "failure", True),
+        ((job("gate"), job("sweep-status")), None, None),  # another job whose name begins alike
+        ((job("gate"), job("sweep", "skipped"), job("stop")), "success", False),
+    ],
+)
+def test_whether_the_gate_let_it_sweep(
+    jobs: tuple[Job, ...], conclusion: str | None, swept: bool | None
+) -> None:
+    assert read(*jobs, conclusion=conclusion).swept is swept
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "state"),
+    [
+        (None, State.RUNNING),
+        ("success", State.DONE),
+        ("failure", State.FAILED),
+        ("timed_out", State.FAILED),
+        ("startup_failure", State.FAILED),
+        ("action_required", State.FAILED),
+        ("cancelled", State.CANCELLED),
+    ],
+)
+def test_the_state_is_that_of_the_run(conclusion: str | None, state: State) -> None:
+    assert Sweep(run=run(conclusion=conclusion)).state is state
+
+
+def test_facts_are_ordered_by_run_attempt_and_progress() -> None:
+    ordered = [
+        read(row(1), number=99),
+        read(row(1, None), conclusion=None),
+        read(row(1), row(2, None), conclusion=None),
+        read(row(1), row(2)),
+        read(row(1), attempt=2, conclusion=None),
+        read(number=301, conclusion=None),
+    ]
+    orders = [sweep.order for sweep in ordered]
+    assert orders == sorted(orders)
+    assert len(set(orders)) == len(orders)

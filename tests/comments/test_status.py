@@ -1,0 +1,159 @@
+"""The commit status `infx/sweep`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infx.comments.progress import Counts, Sweep
+from infx.comments.status import Status, make_status, shorten
+from infx.errors import Problem
+from infx.model import CommitStatus, StatusState, User
+from infx.policy.decision import Decision, Reason, Verdict
+from infx.policy.load import default_policy
+from tests.comments.builders import BOT, EVE, run
+
+POLICY = default_policy()
+PROBLEM = Problem(
+    rule="x", message="The link is foreign. Expected this PR's.", path="perf-changelog.yaml", line=12
+)
+
+
+def decision(
+    reason: Reason = Reason.NO_PRIMARY_LABEL, words: str = "the PR has no label", **more: Any
+) -> Decision:
+    return Decision(verdict=Verdict.IGNORE, reason=reason, words=words, group="g", **more)
+
+
+NONE = Counts()
+
+
+def sweep(conclusion: str | None, rows: Counts = NONE, evals: Counts = NONE) -> Sweep:
+    return Sweep(run=run(conclusion=conclusion), rows=rows, evals=evals, swept=True)
+
+
+def make(
+    decided: Decision | None = None,
+    swept: Sweep | None = None,
+    problems: tuple[Problem, ...] = (),
+    *,
+    touched: bool | None = True,
+    entries: int | None = 1,
+) -> Status:
+    return make_status(POLICY, decided or decision(), swept, problems, touched=touched, entries=entries)
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "text"),
+    [
+        (make(touched=False), "success", "perf-changelog.yaml is untouched; nothing to run."),
+        (
+            make(decision(Reason.CHANGELOG_UNTOUCHED), touched=False),
+            "success",
+            "perf-changelog.yaml is untouched; nothing to run.",
+        ),
+        (make(entries=0), "success", "Only links of old entries are corrected; nothing to run."),
+        (
+            make(decision(Reason.REUSED, "the results of run 9 are reused")),
+            "success",
+            "The results of run 9 are reused.",
+        ),
+        (make(), "pending", "The PR has no label."),
+        (
+            make(decision(Reason.APPROVAL_MISSING, "the PR comes from a fork")),
+            "pending",
+            "The PR comes from a fork.",
+        ),
+        (
+            make(
+                decision(Reason.MERGE_CONFLICT, "blocked by a merge conflict with main (perf-changelog.yaml)")
+            ),
+            "pending",
+            "Blocked by a merge conflict with main (perf-changelog.yaml).",
+        ),
+        (make(touched=None, entries=None), "pending", "The PR has no label."),
+        (
+            make(decision(Reason.CONFLICTING_LABELS, "the PR has both a and b", refused=True)),
+            "failure",
+            "The PR has both a and b.",
+        ),
+        (
+            make(problems=(PROBLEM,)),
+            "failure",
+            "perf-changelog.yaml:12: The link is foreign. Expected this PR's.",
+        ),
+        (
+            make(swept=sweep("success"), problems=(PROBLEM,)),
+            "failure",
+            "perf-changelog.yaml:12: The link is foreign. Expected this PR's.",
+        ),
+        (make(swept=sweep(None)), "pending", "Running: no rows yet."),
+        (
+            make(swept=sweep(None, Counts(done=12, failed=1, running=3, waiting=24), Counts(waiting=1))),
+            "pending",
+            "Running: 12 of 40 rows done, 1 failed; 0 of 1 eval done.",
+        ),
+        (make(swept=sweep("success", Counts(done=40))), "success", "Swept: 40 of 40 rows done."),
+        (make(swept=sweep("success")), "success", "Swept: nothing to run."),
+        (
+            make(swept=sweep("failure", Counts(done=1, failed=39))),
+            "failure",
+            "Failed: 1 of 40 rows done, 39 failed.",
+        ),
+        (make(swept=sweep("cancelled")), "failure", "Cancelled: before a row started."),
+        # a sweep that is done stays done, whatever came afterwards
+        (
+            make(decision(Reason.MERGE_CONFLICT), sweep("success", Counts(done=1))),
+            "success",
+            "Swept: 1 of 1 row done.",
+        ),
+    ],
+)
+def test_state_and_words(status: Status, state: str, text: str) -> None:
+    assert (status.context, status.state, status.description) == ("infx/sweep", state, text)
+
+
+def test_it_links_the_run() -> None:
+    assert make(swept=sweep(None)).target_url == "https://github.com/acme/bench/actions/runs/300"
+    assert make().target_url == ""
+
+
+@pytest.mark.parametrize("length", [139, 140, 141, 5000])
+def test_github_s_limit(length: int) -> None:
+    status = make(decision(words="x" * (length - 1)))
+    assert len(status.description) == min(length, 140)
+    assert status.description.endswith("…" if length > 140 else "x.")
+
+
+def test_line_breaks_become_blanks() -> None:
+    assert shorten("a\r\n b\u2028c\n", 140) == "a b c"
+
+
+HERE = make()
+
+
+def there(creator: User = BOT, **more: Any) -> CommitStatus:
+    fields: dict[str, Any] = {
+        "context": HERE.context,
+        "state": HERE.state,
+        "description": HERE.description,
+        "target_url": HERE.target_url,
+    }
+    return CommitStatus(creator=creator, **{**fields, **more})
+
+
+@pytest.mark.parametrize(
+    ("statuses", "is_there"),
+    [
+        ([], False),
+        ([there()], True),
+        ([there(context="ci"), there()], True),
+        ([there(EVE)], False),  # anybody with write access can set one
+        ([there(description="other")], False),
+        ([there(state=StatusState.SUCCESS), there()], False),  # the newest comes first
+        ([there(target_url="https://x.test")], False),
+    ],
+)
+def test_it_is_written_only_if_it_is_not_there(statuses: list[CommitStatus], is_there: bool) -> None:
+    assert HERE.is_there(statuses, POLICY.identities) is is_there

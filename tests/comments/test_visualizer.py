@@ -1,0 +1,127 @@
+"""The comment that follows the newest sweep."""
+
+from __future__ import annotations
+
+import cmarkgfm
+import pytest
+
+from infx.comments.progress import Counts, Sweep, read_sweep
+from infx.comments.sticky import Create, Update, plan_edits
+from infx.comments.visualizer import make_visualizer
+from infx.policy.load import default_policy
+from tests.comments.builders import BOT, HEAD, comment, row, run
+from tests.reconcile.world import policy
+
+POLICY = policy()
+LIMIT = POLICY.limits.comment_characters
+MARKER = "<!-- inferencex-unofficial-run-visualizer -->"
+
+
+def sweep(
+    number: int = 301, *, attempt: int = 1, conclusion: str | None = "success", results: bool = True
+) -> Sweep:
+    return Sweep(
+        run=run(number, attempt=attempt, conclusion=conclusion),
+        rows=Counts(done=12, failed=1, running=3, waiting=24),
+        evals=Counts(done=2),
+        has_results=results,
+        swept=True,
+    )
+
+
+def body(*sweeps: Sweep) -> str:
+    sticky = make_visualizer(POLICY, sweeps)
+    assert sticky is not None
+    return sticky.body(LIMIT)
+
+
+def test_the_whole_comment() -> None:
+    assert (
+        body(
+            sweep(301, attempt=2, conclusion=None),
+            sweep(299, conclusion="cancelled"),
+            sweep(300, conclusion="failure"),
+        )
+        == f"""\
+{MARKER}
+<!-- order 301.2.0.15 -->
+View unofficial run (performance): https://bench.test/inference?unofficialRun=301
+View unofficial run (accuracy): https://bench.test/evaluation?unofficialRun=301
+
+🟡 **Running · 运行中** — [run 301](https://github.com/acme/bench/actions/runs/301), attempt 2, commit {HEAD}
+
+| | done 完成 | failed 失败 | running 运行中 | waiting 等待中 |
+| :-- | --: | --: | --: | --: |
+| rows 性能 | 12 | 1 | 3 | 24 |
+| evals 精度 | 2 | 0 | 0 | 0 |
+
+<details>
+<summary>2 earlier runs · 之前的运行</summary>
+
+- ❌ [run 300](https://github.com/acme/bench/actions/runs/300), attempt 1, commit {HEAD} · \
+[performance](https://bench.test/inference?unofficialRun=300) · [accuracy](https://bench.test/evaluation?unofficialRun=300)
+- ⚪ [run 299](https://github.com/acme/bench/actions/runs/299), attempt 1, commit {HEAD} · \
+[performance](https://bench.test/inference?unofficialRun=299) · [accuracy](https://bench.test/evaluation?unofficialRun=299)
+
+</details>
+"""
+    )
+
+
+def test_it_renders_as_two_lines_a_table_and_a_list() -> None:
+    page = cmarkgfm.github_flavored_markdown_to_html(body(sweep(301), sweep(300)))
+    assert page.count("<table>") == 1
+    assert page.count("<li>") == 1
+
+
+@pytest.mark.parametrize("sweeps", [(), (sweep(300, conclusion="cancelled", results=False),)])
+def test_a_run_with_nothing_in_it_is_not_shown(sweeps: tuple[Sweep, ...]) -> None:
+    assert make_visualizer(POLICY, sweeps) is None
+
+
+def test_an_empty_newer_run_does_not_take_the_place_of_one_with_results() -> None:
+    assert "unofficialRun=300" in body(sweep(301, conclusion="cancelled", results=False), sweep(300))
+    assert "unofficialRun=301" not in body(sweep(301, conclusion="cancelled", results=False), sweep(300))
+
+
+def test_one_comment_from_the_first_attempt_to_the_second() -> None:
+    first = make_visualizer(
+        POLICY, [read_sweep(run(301, conclusion="failure"), [row(1), row(2, "failure")], "sweep")]
+    )
+    again = run(301, attempt=2)
+    second = make_visualizer(POLICY, [read_sweep(again, [row(1), row(2, attempt=2)], "sweep")])
+    assert first is not None
+    assert second is not None
+    made = plan_edits(first, [], POLICY.identities, LIMIT)
+    assert made == (Create(body=first.body(LIMIT)),)
+    there = comment(1, first.body(LIMIT), BOT)
+    assert plan_edits(second, [there], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
+    after = comment(1, second.body(LIMIT), BOT)
+    assert plan_edits(first, [after], POLICY.identities, LIMIT) == ()  # the first attempt's facts come late
+
+
+@pytest.mark.parametrize(
+    ("run_shown", "is_adopted"), [(299, True), (302, False)], ids=["of an older run", "of a newer run"]
+)
+def test_the_older_system_s_comment_is_adopted(run_shown: int, is_adopted: bool) -> None:
+    text = (
+        f"View unofficial run (performance): https://bench.test/inference?unofficialRun={run_shown}\n"
+        f"View unofficial run (accuracy): https://bench.test/evaluation?unofficialRun={run_shown}"
+    )
+    sticky = make_visualizer(POLICY, [sweep(301)])
+    assert sticky is not None
+    edits = plan_edits(sticky, [comment(1, text, BOT)], POLICY.identities, LIMIT)
+    assert edits == ((Update(id=1, body=sticky.body(LIMIT)),) if is_adopted else ())
+
+
+def test_many_earlier_runs_are_counted_rather_than_listed() -> None:
+    text = body(*(sweep(number) for number in range(300, 350)))
+    assert "<summary>49 earlier runs" in text
+    assert text.count("- ✅") == 20
+    assert "- and 29 more" in text
+
+
+def test_without_links_in_the_policy_the_state_is_still_told() -> None:
+    sticky = make_visualizer(default_policy(), [sweep(301)])
+    assert sticky is not None
+    assert (sticky.text or "").startswith("✅ **Finished")

@@ -1,0 +1,261 @@
+"""Methods of the client: what they ask, what they make of odd answers, when they refuse to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from infx.github.api import GitHub
+from infx.github.errors import GitHubError, IncompleteListError, PermissionDeniedError, UnexpectedReplyError
+from infx.model import GHOST, Conclusion
+from tests.github.answers import T0, WEB, pull
+from tests.github.scripted import play_github, refusal, reply
+
+# Lists that GitHub cuts without saying so
+
+
+def test_3200_files_are_refused_unasked() -> None:
+    github, transport, _ = play_github([])
+    with pytest.raises(IncompleteListError, match="has 3,200 files; GitHub lists only 3,000"):
+        github.files(pull(changed_files=3200))
+    assert transport.sent == []
+
+
+def test_260_commits_are_refused_unasked() -> None:
+    github, _, _ = play_github([])
+    with pytest.raises(IncompleteListError, match="has 260 commits; GitHub lists only 250"):
+        github.commits(pull(commits=260))
+
+
+def test_fewer_files_than_the_pull_request_has_are_refused() -> None:
+    page = [{"filename": "a", "status": "added"}]
+    github, _, _ = play_github([reply(data=page)] * 3)
+    with pytest.raises(IncompleteListError, match="delivered 1 of 2 items"):
+        github.files(pull(changed_files=2))
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [("ahead", True), ("identical", True), ("behind", False), ("diverged", False)]
+)
+def test_a_commit_beyond_250_is_found_by_comparison(status: str, expected: bool) -> None:
+    github, transport, _ = play_github([reply(data={"status": status})])
+    assert github.is_ancestor("c" * 40, "a" * 40) is expected
+    assert transport.sent[0].path == f"/repos/acme/bench/compare/{'c' * 40}...{'a' * 40}"
+
+
+def test_a_commit_that_is_nowhere_is_no_ancestor() -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")])
+    assert github.is_ancestor("c" * 40, "a" * 40) is False
+
+
+# Things that repeat, and the newest of them
+
+
+def status(number: int, context: str, state: str, **more: Any) -> dict[str, Any]:
+    return {"id": number, "context": context, "state": state, "created_at": T0, **more}
+
+
+def test_the_newest_status_of_each_context_counts() -> None:
+    page = [
+        status(3, "infx/sweep", "success", creator={"login": "github-actions[bot]", "type": "Bot"}),
+        status(2, "other", "failure", description=None, target_url=None, creator=None),
+        status(1, "infx/sweep", "pending"),
+    ]
+    github, _, _ = play_github([reply(data=page)])
+    sweep, other = github.statuses("a" * 40)
+    assert (sweep.context, sweep.state, sweep.creator.login) == (
+        "infx/sweep",
+        "success",
+        "github-actions[bot]",
+    )
+    assert (other.context, other.description, other.target_url, other.creator) == ("other", "", "", GHOST)
+
+
+def test_the_newest_check_run_of_each_name_and_app_counts() -> None:
+    def check(number: int, name: str, slug: str | None, conclusion: str | None) -> dict[str, Any]:
+        app = {"slug": slug} if slug else None
+        about = {"id": number, "name": name, "app": app, "head_sha": "a" * 40}
+        return {**about, "status": "completed", "conclusion": conclusion, "started_at": T0}
+
+    runs = [
+        check(1, "lint", "github-actions", "success"),
+        check(4, "lint", "github-actions", "failure"),
+        check(2, "lint", "imitator", "success"),
+        check(3, "odd", None, "brand_new"),
+    ]
+    github, _, _ = play_github([reply(data={"total_count": 4, "check_runs": runs})])
+    found = {(one.name, one.app_slug): one.conclusion for one in github.check_runs("a" * 40)}
+    assert found == {
+        ("lint", "github-actions"): Conclusion.FAILURE,
+        ("lint", "imitator"): Conclusion.SUCCESS,
+        ("odd", None): Conclusion.FAILURE,  # a word we do not know is never good news
+    }
+
+
+def test_of_artifacts_with_one_name_the_last_upload_counts() -> None:
+    def artifact(number: int, name: str) -> dict[str, Any]:
+        source = {"id": 5, "head_sha": "a" * 40}
+        about = {"id": number, "name": name, "size_in_bytes": 1, "expired": False, "created_at": T0}
+        return {**about, "workflow_run": source}
+
+    page = {"total_count": 3, "artifacts": [artifact(3, "a"), artifact(1, "a"), artifact(2, "b")]}
+    github, _, _ = play_github([reply(data=page)])
+    assert [(one.id, one.name) for one in github.artifacts(5)] == [(2, "b"), (3, "a")]
+
+
+def run(**more: Any) -> dict[str, Any]:
+    about = {"id": 5, "path": ".github/workflows/run-sweep.yml@refs/heads/main", "event": "pull_request"}
+    state = {"status": "completed", "conclusion": "success", "head_sha": "a" * 40, "html_url": WEB}
+    return {**about, **state, "created_at": T0, "updated_at": T0, **more}
+
+
+def test_runs_of_forks_name_no_pull_request() -> None:
+    data = run(pull_requests=[], head_repository=None, run_attempt=None, actor=None)
+    github, _, _ = play_github([reply(data=data)])
+    found = github.run(5)
+    assert (found.path, found.attempt) == (".github/workflows/run-sweep.yml", 1)
+    assert (found.pull_numbers, found.head_repository, found.actor) == ((), None, GHOST)
+
+
+# Who may do what
+
+
+def test_an_organization_that_shows_nobody_says_nothing_and_the_repository_decides() -> None:
+    github, _, _ = play_github(
+        [
+            refusal(404, "Not Found"),
+            refusal(404, "Not Found"),
+            refusal(403, "Resource not accessible by integration"),
+            reply(data={"permission": "write", "role_name": "maintain", "user": {"login": "mia"}}),
+        ]
+    )
+    assert github.organization_member("acme", "mia") is None
+    assert github.team_member("acme", "core", "mia") is None
+    assert github.team_member("acme", "core", "mia") is None
+    assert github.permission("mia").can_write
+
+
+@pytest.mark.parametrize(
+    ("permission", "role", "can_write"),
+    [
+        ("write", "write", True),
+        ("write", "maintain", True),
+        ("admin", "admin", True),
+        ("read", "triage", False),
+        ("write", "release-manager", False),  # a custom role says nothing that we understand
+        ("none", "none", False),
+    ],
+)
+def test_permission_and_role_must_both_be_enough(permission: str, role: str, can_write: bool) -> None:
+    data = {"permission": permission, "role_name": role, "user": {"login": "x"}}
+    github, _, _ = play_github([reply(data=data)])
+    assert github.permission("x").can_write is can_write
+
+
+def test_a_stranger_has_no_permission() -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")])
+    found = github.permission("eve")
+    assert (found.login, found.permission, found.can_write) == ("eve", "none", False)
+
+
+def test_an_installation_token_may_not_ask_who_it_is() -> None:
+    github, _, _ = play_github([refusal(403, "Resource not accessible by integration")])
+    assert github.login() is None
+    github, _, _ = play_github([refusal(401, "Bad credentials")])
+    with pytest.raises(GitHubError):
+        github.login()
+
+
+# Waiting for the test merge
+
+
+def pull_json(**more: Any) -> dict[str, Any]:
+    side = {"sha": "a" * 40, "ref": "x", "repo": {"full_name": "acme/bench"}}
+    about = {"number": 77, "title": "t", "body": None, "user": None, "state": "open", "merged": False}
+    counts = {"changed_files": 1, "commits": 1, "mergeable": None, "merge_commit_sha": None}
+    times = {"updated_at": T0, "created_at": T0}
+    return {**about, **counts, **times, "base": side, "head": side, "labels": [], **more}
+
+
+def test_mergeable_is_asked_for_until_it_is_known() -> None:
+    unknown, known = reply(data=pull_json()), reply(data=pull_json(mergeable=False))
+    github, _, clock = play_github([unknown, unknown, known])
+    assert github.settled_pull(77).mergeable is False
+    assert clock.waits == [1, 2]
+
+
+def test_mergeable_may_stay_unknown() -> None:
+    github, _, clock = play_github([reply(data=pull_json())] * 3)
+    assert github.settled_pull(77, waits=(1, 1)).mergeable is None
+    assert clock.waits == [1, 1]
+
+
+def test_a_closed_pull_request_is_not_waited_for() -> None:
+    github, _, clock = play_github([reply(data=pull_json(state="closed"))])
+    assert github.settled_pull(77).is_open is False
+    assert clock.waits == []
+
+
+def test_a_deleted_fork_is_still_a_fork() -> None:
+    gone = {"sha": "a" * 40, "ref": "x", "repo": None}
+    github, _, _ = play_github([reply(data=pull_json(head=gone))])
+    found = github.pull(77)
+    assert (found.head_repository, found.is_fork) == (None, True)
+
+
+# Answers that are no answers
+
+GETTERS: list[Callable[[GitHub], object]] = [
+    lambda github: github.pull(77),
+    lambda github: github.run(5),
+    lambda github: github.permission("x"),
+    lambda github: github.ref("heads/main"),
+    lambda github: github.commit("a" * 40),
+    lambda github: github.issue_comments(77),
+    lambda github: github.create_comment(77, "x"),
+    lambda github: github.dispatch_workflow("x.yml", ref="main", inputs={}),
+    lambda github: github.merge(77, sha="a" * 40),
+    lambda github: github.read_file("a", "main"),
+    lambda github: github.default_branch(),
+]
+
+
+@pytest.mark.parametrize("data", [{}, {"id": 1}, [{}], "text", None, 5])
+@pytest.mark.parametrize("get", GETTERS)
+def test_an_answer_of_the_wrong_shape_is_an_error_and_no_crash(get: Any, data: Any) -> None:
+    github, _, _ = play_github([reply(data=data)])
+    with pytest.raises(UnexpectedReplyError):
+        get(github)
+
+
+def test_a_folder_is_no_file() -> None:
+    github, _, _ = play_github([reply(data=[{"type": "file", "name": "a"}])])
+    with pytest.raises(UnexpectedReplyError):
+        github.read_file("docs", "main")
+
+
+def test_a_large_file_is_read_as_a_blob() -> None:
+    small = {"type": "file", "sha": "f" * 40, "encoding": "base64", "content": "aGk=\n"}
+    github, transport, _ = play_github(
+        [reply(data={**small, "encoding": "none", "content": ""}), reply(data=small)]
+    )
+    assert github.read_file("big", "main") == b"hi"
+    assert transport.sent[1].path == f"/repos/acme/bench/git/blobs/{'f' * 40}"
+
+
+def test_deleting_what_is_gone_is_fine() -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
+    github.delete_comment(5)
+    github.remove_reaction(5, 6)
+
+
+def test_a_read_only_token_is_told_apart() -> None:
+    said = "Resource not accessible by integration"
+    headers = {"x-accepted-github-permissions": "issues=write; pull_requests=write"}
+    github, transport, clock = play_github([refusal(403, said, headers)])
+    with pytest.raises(PermissionDeniedError) as caught:
+        github.create_comment(77, "hello")
+    assert caught.value.permission == "issues: write or pull-requests: write"
+    assert (len(transport.sent), clock.waits) == (1, [])

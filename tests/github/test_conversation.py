@@ -1,0 +1,153 @@
+"""Comments of three kinds by all sorts of users, and their URLs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infx.errors import UsageError
+from infx.github import convert
+from infx.github.conversation import parse_comment_url
+from infx.github.errors import MismatchError, NotFoundError
+from infx.model import GHOST, CommentKind, CommentReference, ReviewState, User, UserType
+from tests.github.answers import WEB, issue_comment, review, review_comment
+from tests.github.scripted import play_github, refusal, reply
+
+
+@pytest.mark.parametrize(
+    ("data", "expected", "is_human"),
+    [
+        (None, GHOST, False),
+        ({}, GHOST, False),
+        ({"login": None}, GHOST, False),
+        ({"login": "cody", "type": "User"}, User(login="cody"), True),
+        ({"login": "cody"}, User(login="cody"), True),
+        ({"login": "bench-bot[bot]", "type": "Bot"}, User(login="bench-bot[bot]", type=UserType.BOT), False),
+        ({"login": "old", "type": "Mannequin"}, User(login="old", type=UserType.MANNEQUIN), False),
+        ({"login": "acme", "type": "Organization"}, User(login="acme", type=UserType.ORGANIZATION), False),
+        ({"login": "new", "type": "Robot"}, User(login="new", type=UserType.BOT), False),
+        ({"login": "ghost", "type": "User"}, GHOST, False),
+    ],
+)
+def test_users(data: Any, expected: User, is_human: bool) -> None:
+    assert convert.user(data) == expected
+    assert expected.is_human is is_human
+
+
+def test_null_user_and_null_body_are_ordinary_comments() -> None:
+    page = [
+        issue_comment(1, user=None),
+        issue_comment(2, body=None, user={"login": "x"}),
+        issue_comment(3, body="<!-- marker -->", user={"login": "github-actions[bot]", "type": "Bot"}),
+    ]
+    github, _, _ = play_github([reply(data=page)])
+    first, second, third = github.issue_comments(77)
+    assert (first.author, first.body) == (GHOST, "hi")
+    assert (second.author.login, second.body) == ("x", "")
+    assert (third.author.type, third.body) == (UserType.BOT, "<!-- marker -->")
+
+
+def test_pending_reviews_are_nobodys_business() -> None:
+    pending = review(1, state="PENDING")
+    del pending["submitted_at"]
+    github, _, _ = play_github([reply(data=[pending, review(2)])])
+    (only,) = github.reviews(77)
+    assert (only.id, only.review_state, only.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+
+
+# Three kinds of comments
+
+REFERENCES = {
+    11: (CommentKind.ISSUE, "/repos/acme/bench/issues/comments/11", issue_comment),
+    12: (CommentKind.REVIEW_COMMENT, "/repos/acme/bench/pulls/comments/12", review_comment),
+    13: (CommentKind.REVIEW, "/repos/acme/bench/pulls/77/reviews/13", review),
+}
+
+
+def reference(number: int, **more: Any) -> CommentReference:
+    kind = REFERENCES[number][0]
+    given = CommentReference(repository="acme/bench", pull_number=77, kind=kind, id=number)
+    return replace(given, **more)
+
+
+@pytest.mark.parametrize("number", REFERENCES)
+def test_each_kind_has_its_endpoint(number: int) -> None:
+    kind, path, make = REFERENCES[number]
+    github, transport, _ = play_github([reply(data=make(number))])
+    found = github.comment(reference(number))
+    assert (found.id, found.kind, found.pull_number) == (number, kind, 77)
+    assert transport.sent[0].path == path
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (11, "no comment in the conversation 11 (#issuecomment-11)"),
+        (12, "no comment on a line of a file 12 (#discussion_r12)"),
+        (13, "no review 13 (#pullrequestreview-13)"),
+    ],
+)
+def test_a_missing_comment_is_said_with_its_kind(number: int, words: str) -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")])
+    with pytest.raises(NotFoundError) as caught:
+        github.comment(reference(number))
+    assert words in caught.value.message
+
+
+@pytest.mark.parametrize("number", REFERENCES)
+def test_a_comment_of_another_pull_request_is_refused(number: int) -> None:
+    make = REFERENCES[number][2]
+    github, _, _ = play_github([reply(data=make(number, on=5))])
+    with pytest.raises(MismatchError, match="belongs to pull request 5, not to 77"):
+        github.comment(reference(number))
+
+
+def test_a_comment_of_another_repository_is_refused_unasked() -> None:
+    github, transport, _ = play_github([])
+    with pytest.raises(MismatchError, match="of eve/bench, not of acme/bench"):
+        github.comment(reference(11, repository="eve/bench"))
+    assert transport.sent == []
+
+
+@pytest.mark.parametrize(
+    ("tail", "kind"),
+    [
+        ("77#issuecomment-555", CommentKind.ISSUE),
+        ("77#discussion_r555", CommentKind.REVIEW_COMMENT),
+        ("77/files#discussion_r555", CommentKind.REVIEW_COMMENT),
+        ("77#pullrequestreview-555", CommentKind.REVIEW),
+    ],
+)
+def test_comment_urls(tail: str, kind: CommentKind) -> None:
+    expected = CommentReference(repository="acme/bench", pull_number=77, kind=kind, id=555)
+    assert parse_comment_url(f"{WEB}/{tail}") == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{WEB}/77",
+        f"{WEB}/77#issuecomment-",
+        f"{WEB}/77#issuecomment-555x",
+        f"{WEB}/77#issuecomment-555 ",
+        f"{WEB}/77#issuecomment-555\n",
+        f"{WEB}/77#issuecomment-0",
+        f"{WEB}/77#issuecomment_555",
+        f"{WEB}/77#discussion_r-555",
+        f"{WEB}/77#pullrequestreview555",
+        f"{WEB}/0#issuecomment-5",
+        f"{WEB}/٧٧#issuecomment-5",
+        f"{WEB}/77/../5#issuecomment-5",
+        "https://github.com/acme/bench/issues/77#issuecomment-5",
+        "https://github.com/acme/pull/77#issuecomment-5",
+        "http://github.com/acme/bench/pull/77#issuecomment-5",
+        "https://github.com.evil.example/acme/bench/pull/77#issuecomment-5",
+        "https://github.com/acme/bench/pull/77?x#issuecomment-5",
+        "",
+    ],
+)
+def test_what_is_no_comment_url(url: str) -> None:
+    with pytest.raises(UsageError, match="is not the URL of a comment"):
+        parse_comment_url(url)

@@ -1,0 +1,224 @@
+"""What really goes over the wire: PyGithub sends each request once, with the headers that GitHub asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import requests
+import responses
+
+from infx import __version__
+from infx.errors import UsageError
+from infx.github.api import GitHub, connect
+from infx.github.errors import (
+    BadCredentialsError,
+    ConflictError,
+    GitHubError,
+    NotFoundError,
+    ServerError,
+    UnexpectedReplyError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
+
+API = "https://api.github.com:443"  # PyGithub always names the port
+COMMENTS = f"{API}/repos/acme/bench/issues/77/comments"
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def github(waits: list[float]) -> GitHub:
+    return connect("acme/bench", environ={"GH_TOKEN": "secret"}, sleep=waits.append)
+
+
+@responses.activate
+def test_every_request_names_version_token_and_tool(github: GitHub) -> None:
+    responses.get(COMMENTS, json=[])
+    assert github.issue_comments(77) == []
+    sent = responses.calls[0].request
+    assert sent.headers["X-GitHub-Api-Version"] == "2022-11-28"
+    assert sent.headers["Accept"] == "application/vnd.github+json"
+    assert sent.headers["Authorization"] == "token secret"
+    assert sent.headers["User-Agent"] == f"infx/{__version__}"
+    assert sent.url == f"{COMMENTS}?page=1&per_page=100"
+
+
+@responses.activate
+def test_nobody_sends_no_token() -> None:
+    responses.get(COMMENTS, json=[])
+    connect("acme/bench", environ={}).issue_comments(77)
+    assert "Authorization" not in responses.calls[0].request.headers
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@responses.activate
+def test_a_failed_write_goes_out_once(github: GitHub, waits: list[float], status: int) -> None:
+    """PyGithub's own retry would post the comment again."""
+    responses.post(COMMENTS, status=status, json={"message": "Server Error"})
+    with pytest.raises(UnknownOutcomeError):
+        github.create_comment(77, "hello")
+    assert (len(responses.calls), waits) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        requests.ConnectionError("reset"),
+        requests.ReadTimeout("slow"),
+        requests.ConnectTimeout("slow"),
+        requests.exceptions.ChunkedEncodingError("half a reply"),
+    ],
+)
+@responses.activate
+def test_a_write_without_a_reply_goes_out_once(github: GitHub, error: Exception) -> None:
+    responses.post(COMMENTS, body=error)
+    with pytest.raises(UnknownOutcomeError):
+        github.create_comment(77, "hello")
+    assert len(responses.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [requests.ConnectionError("reset"), requests.ReadTimeout("slow"), requests.ConnectTimeout("slow")],
+)
+@responses.activate
+def test_a_read_without_a_reply_is_repeated(github: GitHub, waits: list[float], error: Exception) -> None:
+    responses.get(COMMENTS, body=error)
+    responses.get(COMMENTS, json=[])
+    assert github.issue_comments(77) == []
+    assert waits == [1]
+
+
+@responses.activate
+def test_a_network_that_is_not_there_is_said(github: GitHub) -> None:
+    for _ in range(5):
+        responses.get(COMMENTS, body=requests.ConnectionError("name resolution failed"))
+    with pytest.raises(UnreachableError, match=r"No reply .* name resolution failed\.") as caught:
+        github.issue_comments(77)
+    assert caught.value.exit_code == 3
+
+
+@responses.activate
+def test_202_and_301_are_not_acted_upon_behind_our_back(github: GitHub) -> None:
+    """PyGithub sleeps and asks again on 202, and follows 301 without the query string."""
+    responses.post(f"{API}/repos/acme/bench/actions/runs/5/cancel", status=202, json={})
+    assert github.cancel_run(5) is True
+    responses.get(COMMENTS, status=202, json=[])
+    github.issue_comments(77)
+    responses.get(
+        f"{API}/repos/acme/bench/actions/runs", status=301, headers={"Location": f"{API}/repositories/1/x"}
+    )
+    with pytest.raises(UnexpectedReplyError, match="renamed"):
+        github.runs(head_sha="a" * 40)
+    assert len(responses.calls) == 3
+
+
+@responses.activate
+def test_a_reply_that_is_no_json(github: GitHub) -> None:
+    responses.get(COMMENTS, body="<html>Unicorn!</html>", status=200)
+    with pytest.raises(UnexpectedReplyError):
+        github.issue_comments(77)
+    responses.get(f"{API}/repos/acme/bench/pulls/77", body="<html>Unicorn!</html>", status=502)
+    with pytest.raises(ServerError, match="no reason given"):
+        github.pull(77)
+
+
+@responses.activate
+def test_a_path_on_the_server_is_kept() -> None:
+    """GitHub Enterprise Server has its API below a path."""
+    responses.get("https://ghe.example.com:443/api/v3/repos/acme/bench/issues/77/comments", json=[])
+    environ = {"GITHUB_API_URL": "https://ghe.example.com/api/v3"}
+    assert connect("acme/bench", environ=environ).issue_comments(77) == []
+
+
+@responses.activate
+def test_names_are_quoted(github: GitHub) -> None:
+    responses.delete(f"{API}/repos/acme/bench/issues/77/labels/a%2Fb%20c%3Fd", json=[])
+    github.remove_label(77, "a/b c?d")
+    responses.get(
+        f"{API}/repos/acme/bench/contents/dir/a%20b%23.md", status=404, json={"message": "Not Found"}
+    )
+    assert github.read_file("dir/a b#.md", "feat/x") is None
+    assert responses.calls[1].request.params == {"ref": "feat/x"}  # type: ignore[attr-defined]  # responses adds it
+
+
+@pytest.mark.parametrize(
+    ("environ", "token"),
+    [
+        ({"GH_TOKEN": "one", "GITHUB_TOKEN": "two"}, "one"),
+        ({"GITHUB_TOKEN": "two"}, "two"),
+        ({"GH_TOKEN": " one\n"}, "one"),
+    ],
+)
+@responses.activate
+def test_which_token(environ: dict[str, str], token: str) -> None:
+    responses.get(COMMENTS, json=[])
+    connect("acme/bench", environ=environ).issue_comments(77)
+    assert responses.calls[0].request.headers["Authorization"] == f"token {token}"
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"GH_TOKEN": ""}, "GH_TOKEN is set but empty"),
+        ({"GITHUB_TOKEN": " "}, "GITHUB_TOKEN is set but empty"),
+        ({"GITHUB_API_URL": "api.github.com"}, "not an http address"),
+    ],
+)
+def test_an_environment_that_cannot_be_meant(environ: dict[str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        connect("acme/bench", environ=environ)
+
+
+ZIP = f"{API}/repos/acme/bench/actions/artifacts/9/zip"
+STORE = "https://store.example.com/9?sig=x"
+
+
+@responses.activate
+def test_the_file_store_gets_no_token(github: GitHub) -> None:
+    responses.get(ZIP, status=302, headers={"Location": STORE})
+    responses.get(STORE, body=b"zip")
+    assert github.download_artifact(9) == b"zip"
+    assert "Authorization" not in responses.calls[1].request.headers
+
+
+@responses.activate
+def test_a_store_that_fails_is_asked_again_and_one_that_refuses_is_not(
+    github: GitHub, waits: list[float]
+) -> None:
+    responses.get(ZIP, status=302, headers={"Location": STORE})
+    responses.get(STORE, status=503)
+    responses.get(STORE, body=b"zip")
+    assert github.download_artifact(9) == b"zip"
+    assert waits == [1]
+    responses.replace(responses.GET, STORE, status=403)
+    with pytest.raises(GitHubError, match="The file store answered 403"):
+        github.download_artifact(9)
+
+
+@responses.activate
+def test_a_download_without_a_link_is_refused(github: GitHub) -> None:
+    responses.get(ZIP, body=b"zip")
+    with pytest.raises(UnexpectedReplyError, match="no link to artifact 9"):
+        github.download_artifact(9)
+
+
+REFUSALS: list[tuple[int, type[GitHubError]]] = [
+    (401, BadCredentialsError),
+    (404, NotFoundError),
+    (409, ConflictError),
+]
+
+
+@pytest.mark.parametrize(("status", "kind"), REFUSALS)
+@responses.activate
+def test_refusals_arrive_as_their_class(github: GitHub, status: int, kind: type[GitHubError]) -> None:
+    body: dict[str, Any] = {"message": "No"}
+    responses.get(f"{API}/repos/acme/bench/pulls/77", status=status, json=body)
+    with pytest.raises(kind):
+        github.pull(77)

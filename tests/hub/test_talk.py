@@ -1,0 +1,193 @@
+"""Comments, reviews, reactions, statuses and runs on the hub."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from infx.github.api import GitHub
+from infx.github.errors import GitHubError, NotFoundError, ValidationError
+from infx.hub import Hub
+from infx.hub.routes.actions import MOST_RUNS
+from infx.model import CommentKind, CommentReference, Conclusion, ReviewState, StatusState
+
+
+def test_300_comments_take_three_pages(hub: Hub, github: GitHub) -> None:
+    for number in range(300):
+        hub.comment(77, f"comment {number}")
+    hub.clear_log()
+    found = github.issue_comments(77)
+    assert [comment.body for comment in found] == [f"comment {number}" for number in range(300)]
+    assert (hub.reads, hub.writes) == (3, 0)
+
+
+def test_the_limit_of_a_comment_is_counted_in_characters(github: GitHub) -> None:
+    fits = github.create_comment(77, "é" * 65_536)
+    assert len(fits.body) == 65_536
+    for body in ("é" * 65_537, "", " \n"):
+        with pytest.raises(ValidationError):
+            github.create_comment(77, body)
+        with pytest.raises(ValidationError):
+            github.edit_comment(fits.id, body)
+
+
+def test_deleted_accounts_and_empty_bodies(hub: Hub, github: GitHub) -> None:
+    hub.comment(77, "hi", by=None)
+    hub.comment(77, None, by="cody")
+    first, second = github.issue_comments(77)
+    assert (first.author.login, second.body) == ("ghost", "")
+
+
+def test_a_comment_says_who_we_are(hub: Hub, github: GitHub) -> None:
+    comment = github.create_comment(77, "hello")
+    assert comment.author.login == "github-actions[bot]"
+    assert comment.pull_number == 77
+
+
+def test_ids_of_the_three_kinds_do_not_mix(hub: Hub, github: GitHub) -> None:
+    said = hub.comment(77, "one")
+    line = hub.review_comment(77, "two", path="README.md")
+    whole = hub.review(77, "three", state="APPROVED")
+    numbers = {
+        CommentKind.ISSUE: said.id,
+        CommentKind.REVIEW_COMMENT: line.id,
+        CommentKind.REVIEW: whole.id,
+    }
+    for kind, number in numbers.items():
+        found = github.comment(_reference(kind, number))
+        assert (found.kind, found.id) == (kind, number)
+        for other in set(numbers.values()) - {number}:
+            with pytest.raises(NotFoundError, match="numbers of their own"):
+                github.comment(_reference(kind, other))
+    (review,) = github.reviews(77)
+    assert (review.review_state, review.commit_sha) == (
+        ReviewState.APPROVED,
+        hub.state.pulls[77].head_sha,
+    )
+
+
+def _reference(kind: CommentKind, number: int) -> CommentReference:
+    return CommentReference(repository="acme/bench", pull_number=77, kind=kind, id=number)
+
+
+def test_one_reaction_of_a_kind_and_account(hub: Hub, github: GitHub) -> None:
+    comment = hub.comment(77, "/use 5")
+    first = github.add_reaction(comment.id, "+1")
+    assert github.add_reaction(comment.id, "+1") == first
+    hub.react(comment.id, "+1", by="cody")
+    assert [(r.content, r.author.login) for r in github.reactions(comment.id)] == [
+        ("+1", "github-actions[bot]"),
+        ("+1", "cody"),
+    ]
+    github.remove_reaction(comment.id, first.id)
+    assert [reaction.author.login for reaction in github.reactions(comment.id)] == ["cody"]
+    with pytest.raises(ValidationError):
+        github.add_reaction(comment.id, "shrug")
+
+
+def test_statuses(hub: Hub, github: GitHub) -> None:
+    sha = hub.state.pulls[77].head_sha
+    for state, words in ((StatusState.PENDING, "waiting"), (StatusState.SUCCESS, "é" * 140)):
+        github.create_status(sha, context="infx/sweep", state=state, description=words)
+    hub.set_status(sha, "other", "failure", by="coverage[bot]")
+    found = {status.context: status for status in github.statuses(sha)}
+    assert found["infx/sweep"].state is StatusState.SUCCESS
+    assert found["infx/sweep"].creator.login == "github-actions[bot]"
+    assert found["other"].creator.login == "coverage[bot]"
+    for wrong in ({"description": "x" * 141}, {"context": "x" * 256}):
+        given = {"context": "c", "description": "d", **wrong}
+        with pytest.raises(ValidationError):
+            github.create_status(sha, state=StatusState.ERROR, **given)
+
+
+def test_a_status_has_a_thousand_versions_and_no_more(hub: Hub, github: GitHub) -> None:
+    sha = hub.state.pulls[77].head_sha
+    for _ in range(1000):
+        hub.set_status(sha, "infx/sweep", "pending")
+    with pytest.raises(ValidationError, match="maximum number of statuses"):
+        github.create_status(sha, context="infx/sweep", state=StatusState.ERROR, description="x")
+
+
+def test_runs_newest_first_and_filtered(hub: Hub, github: GitHub) -> None:
+    one = hub.add_run(pull=77, run_id=300, status="completed", conclusion="success")
+    two = hub.add_run(pull=77, run_id=301)
+    other = hub.add_run("ci.yml", branch="main", event="push")
+    assert [run.id for run in github.runs()] == [other.id, two.id, one.id]
+    assert [run.id for run in github.runs(workflow="run-sweep.yml")] == [two.id, one.id]
+    assert [run.id for run in github.runs(branch="feat-x", status="success")] == [one.id]
+    assert [run.id for run in github.runs(head_sha=two.head_sha, newest=1)] == [two.id]
+    assert [run.id for run in github.runs(event="push")] == [other.id]
+    assert github.run(two.id).pull_numbers == (77,)
+    with pytest.raises(NotFoundError):
+        github.runs(workflow="none.yml")
+
+
+def test_a_filtered_list_of_runs_ends_without_a_word(
+    hub: Hub, github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 1,000 on GitHub; fewer here, to be quick."""
+    assert MOST_RUNS == 1000
+    monkeypatch.setattr("infx.hub.routes.actions.MOST_RUNS", 120)
+    for _ in range(121):
+        hub.add_run(pull=77, status="completed", conclusion="success")
+    with pytest.raises(GitHubError, match="delivered 120 of 121"):
+        github.runs(branch="feat-x")
+    assert len(github.runs(branch="feat-x", newest=110)) == 110
+    assert len(github.runs()) == 121
+
+
+def test_jobs_of_attempts(hub: Hub, github: GitHub) -> None:
+    run = hub.add_run(pull=77)
+    hub.add_job(run.id, "row 1", conclusion="failure", runner="h200-cw_00")
+    hub.finish_run(run.id, "failure")
+    hub.rerun(run.id)
+    hub.add_job(run.id, "row 1", conclusion="success")
+    assert github.run(run.id).attempt == 2
+    (latest,) = github.jobs(run.id)
+    assert (latest.attempt, latest.conclusion) == (2, Conclusion.SUCCESS)
+    (first,) = github.jobs(run.id, attempt=1)
+    assert (first.conclusion, first.runner_name) == (Conclusion.FAILURE, "h200-cw_00")
+    assert [job.attempt for job in github.jobs(run.id, every_attempt=True)] == [1, 2]
+
+
+def test_artifacts_of_two_attempts(hub: Hub, github: GitHub) -> None:
+    run = hub.add_run(pull=77)
+    hub.add_artifact(run.id, "results", {"a.json": "1"})
+    newer = hub.add_artifact(run.id, "results", {"a.json": "2"})
+    (found,) = github.artifacts(run.id)
+    assert found.id == newer.id
+    data = github.download_artifact(found.id)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.read("a.json") == b"2"
+    with pytest.raises(GitHubError, match="larger than the 10 bytes"):
+        github.download_artifact(found.id, limit=10)
+
+
+def test_cancelling(hub: Hub, github: GitHub) -> None:
+    run = hub.add_run(pull=77)
+    job = hub.add_job(run.id, "row", conclusion=None)
+    assert github.cancel_run(run.id) is True
+    assert github.cancel_run(run.id) is False
+    assert github.run(run.id).conclusion is Conclusion.CANCELLED
+    assert hub.state.jobs[job.id].conclusion == "cancelled"
+
+
+def test_dispatching(hub: Hub, github: GitHub) -> None:
+    hub.push("main", {".github/workflows/run-sweep.yml": "on: workflow_dispatch\n"}, by="mia")
+    started = github.dispatch_workflow("run-sweep.yml", ref="main", inputs={"pr": "77"})
+    run = github.run(started.id)
+    assert (run.event, run.status, run.url) == ("workflow_dispatch", "queued", started.url)
+    assert hub.state.runs[run.id].inputs == {"pr": "77"}
+    github.dispatch_event("stage-results", {"run-id": "5"})
+    event = hub.state.events[-1]
+    assert (event.name, event.action, event.starts_runs) == ("repository_dispatch", "stage-results", True)
+    assert event.payload["client_payload"] == {"run-id": "5"}
+    with pytest.raises(ValidationError):
+        github.dispatch_workflow("run-sweep.yml", ref=run.head_sha, inputs={})
+    many = {f"input-{number}": "x" for number in range(26)}
+    with pytest.raises(ValidationError):
+        github.dispatch_workflow("run-sweep.yml", ref="main", inputs=many)
+    with pytest.raises(NotFoundError):
+        github.dispatch_workflow("none.yml", ref="main", inputs={})

@@ -1,0 +1,206 @@
+"""Who may do what, what the headers say about it, and what the hour has left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import requests
+
+from infx.github.api import GitHub
+from infx.github.errors import BadCredentialsError, PermissionDeniedError, PrimaryLimitError
+from infx.hub import Event, Fault, FaultKind, Hub
+from infx.model import StatusState
+
+Client = Callable[[str | None], GitHub]
+
+
+def test_a_forks_token_reads_and_never_writes(hub: Hub, client: Client, waits: list[float]) -> None:
+    github = client(hub.fork_token())
+    sha = github.pull(77).head_sha
+    writes: list[Callable[[], object]] = [
+        lambda: github.create_comment(77, "hello"),
+        lambda: github.add_label(77, "x"),
+        lambda: github.create_status(sha, context="c", state=StatusState.SUCCESS, description="d"),
+        lambda: github.merge(77, sha=sha),
+        lambda: github.dispatch_event("x", {}),
+    ]
+    for write in writes:
+        with pytest.raises(PermissionDeniedError):
+            write()
+    assert waits == []
+    assert hub.writes == len(writes)
+    assert github.issue_comments(77) == []
+
+
+@pytest.mark.parametrize(
+    ("scopes", "ask", "permission"),
+    [
+        ({}, lambda g: g.pull(77), "pull-requests: read"),
+        ({"issues": "write"}, lambda g: g.issue_comments(77), "pull-requests: read"),
+        ({}, lambda g: g.labels(77), "issues: read or pull-requests: read"),
+        ({"pull-requests": "read"}, lambda g: g.add_label(77, "x"), "issues: write or pull-requests: write"),
+        ({}, lambda g: g.statuses("main"), "statuses: read"),
+        ({}, lambda g: g.check_runs("main"), "checks: read"),
+        ({}, lambda g: g.runs(), "actions: read"),
+        ({"actions": "read"}, lambda g: g.cancel_run(1), "actions: write"),
+        ({}, lambda g: g.read_file("README.md", "main"), "contents: read"),
+    ],
+)
+def test_each_request_needs_its_permission(
+    hub: Hub, client: Client, scopes: dict[str, str], ask: Callable[[GitHub], object], permission: str
+) -> None:
+    with pytest.raises(PermissionDeniedError) as caught:
+        ask(client(hub.workflow_token(scopes)))
+    assert caught.value.permission == permission
+
+
+def test_either_permission_is_enough_for_a_comment(hub: Hub, client: Client) -> None:
+    client(hub.workflow_token(issues="write")).create_comment(77, "a")
+    client(hub.workflow_token(pull_requests="write")).create_comment(77, "b")
+    assert len(hub.comments_of(77)) == 2
+
+
+def test_who_asks_who_they_are(hub: Hub, client: Client) -> None:
+    assert client(hub.user_token("mia")).login() == "mia"
+    assert client(hub.workflow_token()).login() is None
+    assert client(hub.app_token("bench-bot[bot]")).login() is None
+
+
+def test_an_app_has_an_identity_of_its_own(hub: Hub, client: Client) -> None:
+    hub.comment(77, "<!-- marker -->", by="github-actions[bot]")
+    mine = client(hub.app_token("bench-bot[bot]", issues="write")).create_comment(77, "<!-- marker -->")
+    assert mine.author.login == "bench-bot[bot]"
+    assert not mine.author.is_human
+
+
+def test_what_a_workflow_token_does_starts_nothing_but_dispatches(hub: Hub, client: Client) -> None:
+    hub.push("main", {".github/workflows/x.yml": "on: workflow_dispatch\n"}, by="mia")
+    workflow = client(hub.workflow_token(pull_requests="write", actions="write", contents="write"))
+    app = client(hub.app_token("bench-bot[bot]", pull_requests="write"))
+    start = len(hub.state.events)
+    workflow.add_label(77, "a")
+    workflow.create_comment(77, "b")
+    workflow.dispatch_workflow("x.yml", ref="main", inputs={})
+    workflow.dispatch_event("c", {})
+    app.add_label(77, "d")
+    hub.label(77, "e", by="mia")
+    assert [(event.name, event.starts_runs) for event in hub.state.events[start:]] == [
+        ("pull_request", False),
+        ("issue_comment", False),
+        ("workflow_dispatch", True),
+        ("workflow_run", False),
+        ("repository_dispatch", True),
+        ("pull_request", True),
+        ("pull_request", True),
+    ]
+
+
+def test_listeners_hear_every_event(hub: Hub) -> None:
+    heard: list[Event] = []
+    hub.listeners.append(heard.append)
+    hub.label(77, "x", by="mia")
+    (event,) = heard
+    assert (event.name, event.action, event.sender) == ("pull_request", "labeled", "mia")
+    assert event.payload["label"]["name"] == "x"
+    assert event.payload["sender"]["login"] == "mia"
+    assert [label["name"] for label in event.payload["pull_request"]["labels"]] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("role", "base", "permission", "can_write"),
+    [
+        ("admin", None, "admin", True),
+        ("maintain", None, "write", True),
+        ("write", None, "write", True),
+        ("triage", None, "read", False),
+        ("read", None, "read", False),
+        ("release-manager", "write", "write", False),
+    ],
+)
+def test_permission_and_role(
+    hub: Hub, github: GitHub, role: str, base: str | None, permission: str, can_write: bool
+) -> None:
+    hub.account("noor", role=role, custom_base=base)
+    found = github.permission("noor")
+    assert (found.permission, found.role, found.can_write) == (permission, role, can_write)
+
+
+def test_only_who_can_push_may_ask_for_permissions(hub: Hub, client: Client) -> None:
+    hub.account("eve")
+    assert client(hub.user_token("cody")).permission("mia").is_admin
+    with pytest.raises(PermissionDeniedError, match="Must have push access"):
+        client(hub.user_token("eve")).permission("mia")
+
+
+def test_an_organizations_members_are_hidden_from_the_repositorys_token(hub: Hub, client: Client) -> None:
+    hub.state.teams |= {"acme": {"mia"}, "acme/core": {"mia"}}
+    hub.account("mia", role="write")
+    workflow = client(hub.workflow_token())
+    assert workflow.organization_member("acme", "mia") is None
+    assert workflow.team_member("acme", "core", "mia") is None
+    assert workflow.permission("mia").can_write
+    app = client(hub.app_token("bench-bot[bot]", members="read"))
+    assert app.organization_member("acme", "mia") is True
+    assert app.team_member("acme", "core", "mia") is True
+    assert app.team_member("acme", "core", "eve") is None
+
+
+def test_unknown_tokens_and_no_token(hub: Hub, client: Client) -> None:
+    with pytest.raises(BadCredentialsError, match="Bad credentials"):
+        client("nonsense").pull(77)
+    assert client(None).pull(77).number == 77  # the repository is public
+    with pytest.raises(BadCredentialsError, match="Requires authentication"):
+        client(None).create_comment(77, "x")
+
+
+def test_the_hour_runs_out_and_begins_anew(hub: Hub, client: Client, waits: list[float]) -> None:
+    github = client(hub.workflow_token(pull_requests="read"))
+    for _ in range(1000):
+        hub.spend(hub.tokens["workflow-token-1"])
+    hub.faults.add(Fault(kind=FaultKind.SLOW, seconds=0.001, nth=2))
+    with pytest.raises(PrimaryLimitError, match="used up"):
+        github.pull(77)
+    assert github.requests.remaining == 0
+    hub.refill()
+    github.pull(77)
+    assert github.requests.remaining == 999
+
+
+def test_the_file_store_refuses_our_tokens(hub: Hub) -> None:
+    run = hub.add_run(pull=77)
+    artifact = hub.add_artifact(run.id, "a", {"b": "c"})
+    link = f"{hub.api}/_store/{artifact.id}?sig={artifact.id * 7919}"
+    token = {"Authorization": f"token {hub.workflow_token()}"}
+    assert requests.get(link, timeout=5).content == artifact.data
+    assert requests.get(link, headers=token, timeout=5).status_code == 403
+    assert requests.get(link.split("?", maxsplit=1)[0], timeout=5).status_code == 403
+
+
+def test_scopes_that_do_not_exist_are_refused(hub: Hub) -> None:
+    with pytest.raises(ValueError, match="no such permission"):
+        hub.workflow_token({"pull_request": "write"})
+
+
+def test_a_body_that_is_no_json(hub: Hub) -> None:
+    headers = {"Authorization": f"token {hub.user_token('mia')}"}
+    url = f"{hub.api}/repos/acme/bench/issues/77/comments"
+    answer = requests.post(url, data=b"{", headers=headers, timeout=5)
+    assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
+
+
+def test_pages_follow_links(hub: Hub) -> None:
+    for number in range(250):
+        hub.comment(77, str(number))
+    url = f"{hub.api}/repos/acme/bench/issues/77/comments"
+    first = requests.get(url, timeout=5)
+    assert len(first.json()) == 30
+    middle = requests.get(url, params={"per_page": 100, "page": 2}, timeout=5)
+    assert {name: link["url"].split("?")[1] for name, link in middle.links.items()} == {
+        "prev": "per_page=100&page=1",
+        "first": "per_page=100&page=1",
+        "next": "per_page=100&page=3",
+        "last": "per_page=100&page=3",
+    }
+    assert len(requests.get(url, params={"per_page": 500}, timeout=5).json()) == 100
+    assert requests.get(url, params={"page": 99}, timeout=5).json() == []

@@ -1,0 +1,228 @@
+"""What configurations demand of runners and of each other: labels, memory, points measured twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from infx.errors import Level, Problem, sort_problems
+from infx.matrix.check import File, Files, Report, check_files
+from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
+
+FIXED_ONLY = SINGLE[: SINGLE.index("    agentic-coding")]
+
+
+def check(*masters: str, runners: str | None = HARDWARE) -> Report:
+    files = tuple(
+        File(path=f"{name}.yaml", data=text.encode()) for name, text in zip("abc", masters, strict=False)
+    )
+    inventory = None if runners is None else File(path="r.yaml", data=runners.encode())
+    return check_files(Files(masters=files, runners=inventory), known_labels=())
+
+
+def words(report: Report, level: Level) -> list[str]:
+    return [str(problem) for problem in sort_problems(report.problems) if problem.level is level]
+
+
+def test_sound_files_have_no_problems() -> None:
+    assert check(SINGLE + DISAGG + AGGREGATED).problems == ()
+    assert check(SINGLE, runners=CLUSTERS).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("master", "runners", "expected"),
+    [
+        pytest.param(
+            change(FIXED_ONLY, "runner: cluster:h200-a", "runner: h200-nsacle"),
+            change(HARDWARE, "  gb200: [", "  h200-nscale: [h200-a_0]\n  gb200: ["),
+            'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "h200-nsacle". '
+            "Did you mean h200-nscale?",
+            id="a slip of the pen",
+        ),
+        pytest.param(
+            change(SINGLE, "runner: cluster:h200-a", "runner: cluster:h200-aa"),
+            HARDWARE,
+            'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "cluster:h200-aa". '
+            "Did you mean cluster:h200-a or cluster:gb200-a?",
+            id="a cluster",
+        ),
+        pytest.param(
+            change(FIXED_ONLY, "runner: cluster:h200-a", "runner: h200-a"),
+            HARDWARE,
+            'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "h200-a". Did you mean cluster:h200-a?',
+            id="a cluster without its prefix",
+        ),
+        pytest.param(
+            change(FIXED_ONLY, "runner: cluster:h200-a", "runner: tpu"),
+            HARDWARE,
+            'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "tpu". Name a label of r.yaml.',
+            id="nothing near",
+        ),
+        pytest.param(
+            SINGLE,
+            change(HARDWARE, "  cluster:h200-a: {gpus-per-node: 8, available-cpu-dram-mib: 2063837}\n", ""),
+            'a.yaml:7: m1-fp8-h200-vllm.runner: "cluster:h200-a" has no hardware record in r.yaml; kv-offloading: '
+            "dram on line 20 needs it for its memory budget. Add it there.",
+            id="no hardware",
+        ),
+        pytest.param(
+            SINGLE,
+            change(HARDWARE, ", available-cpu-dram-mib: 2063837", ""),
+            'a.yaml:7: m1-fp8-h200-vllm.runner: "cluster:h200-a" has no available-cpu-dram-mib in r.yaml; '
+            "kv-offloading: dram on line 20 needs it for its memory budget. Add it there.",
+            id="no memory",
+        ),
+        pytest.param(
+            change(SINGLE, "{tp: 4, kv-offloading: dram", "{tp: 8, pp: 2, kv-offloading: dram"),
+            HARDWARE,
+            "a.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1]: the engine needs 16 GPUs; a "
+            "node has 8.",
+            id="more GPUs than a node has",
+        ),
+        pytest.param(
+            change(
+                DISAGG, "        prefill: {num-worker: 1, tp: 8}", "        prefill: {num-worker: 1, tp: 6}"
+            ),
+            HARDWARE,
+            "a.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: a replica of 6 GPUs "
+            "does not fill whole nodes of 4.",
+            id="a node and a half",
+        ),
+        pytest.param(
+            change(
+                DISAGG, "        prefill: {num-worker: 1, tp: 8}", "        prefill: {num-worker: 1, tp: 3}"
+            ),
+            HARDWARE,
+            "a.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: a replica of 3 GPUs "
+            "does not divide a node of 4 evenly.",
+            id="three of four GPUs",
+        ),
+    ],
+)
+def test_runners_must_exist_and_have_the_memory(master: str, runners: str, expected: str) -> None:
+    assert words(check(master, runners=runners), Level.ERROR) == [expected]
+
+
+def test_hardware_is_asked_for_only_where_memory_is_budgeted() -> None:
+    bare = HARDWARE[: HARDWARE.index("hardware:")]
+    assert check(FIXED_ONLY + AGGREGATED, runners=bare).problems == ()
+
+
+def test_a_broken_inventory_does_not_make_every_label_unknown() -> None:
+    report = check(SINGLE, runners="labels: 1\n")
+    assert words(report, Level.ERROR) == ["r.yaml:1: labels: found 1; expected a mapping."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            # conc-start 4 to 64 is 4, 8, 16, 32, 64; an ep of 1 is what leaving it out means.
+            change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 4, dp-attn: false, conc-list: [12, 64, 16]}"),
+            "a.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: measures concurrency 16 and "
+            "64, as search-space[0] on line 14 does with the same topology. Keep each concurrency in one of the "
+            "blocks; the second is dropped.",
+            id="a list and a range",
+        ),
+        pytest.param(
+            change(
+                SINGLE,
+                "    agentic-coding:\n",
+                "    - isl: 8192\n      osl: 1024\n      search-space:\n"
+                "      - {tp: 8, conc-list: [64]}\n    agentic-coding:\n",
+            ),
+            "a.yaml:19: m1-fp8-h200-vllm.scenarios.fixed-seq-len[1].search-space[0]: measures concurrency 64, as "
+            "fixed-seq-len[0].search-space[1] on line 15 does with the same topology. Keep each concurrency in one "
+            "of the blocks; the second is dropped.",
+            id="two scenarios of the same lengths",
+        ),
+        pytest.param(
+            change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, conc-list: [4, 64, 4]}"),
+            "a.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].conc-list: names 4 more than "
+            "once. Keep each concurrency once; the others are dropped.",
+            id="one list",
+        ),
+        pytest.param(
+            change(
+                AGGREGATED,
+                "      - conc-list: [8]\n",
+                "      - conc-list: [8, 2]\n        decode: {num-worker: 0, tp: 8}\n"
+                "        prefill: {num-worker: 1, tp: 8}\n      - conc-list: [2, 4]\n",
+            ),
+            "a.yaml:24: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[2]: measures concurrency "
+            "2, as search-space[1] on line 21 does with the same topology. Keep each concurrency in one of the "
+            "blocks; the second is dropped.",
+            id="several nodes",
+        ),
+    ],
+)
+def test_points_measured_twice_are_named_by_block(text: str, expected: str) -> None:
+    report = check(text)
+    assert words(report, Level.WARNING) == [expected]
+    assert words(report, Level.ERROR) == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{tp: 4, ep: 4, conc-list: [64]}",
+        "{tp: 4, dcp-size: 2, conc-list: [64]}",
+        "{tp: 4, spec-decoding: mtp, conc-list: [64]}",
+        '{tp: 4, router: {name: r, version: "1"}, conc-list: [64]}',
+        "{tp: 4, srt-recipe: a.yaml, conc-list: [64]}",
+        "{tp: 4, conc-list: [12]}",
+    ],
+)
+def test_another_topology_is_another_point(row: str) -> None:
+    assert check(change(SINGLE, "{tp: 8, conc-list: [4, 64]}", row)).problems == ()
+
+
+def test_a_share_of_memory_matters_only_with_offload() -> None:
+    second = "    - dram-utilization: 0.5\n      search-space:\n"
+    offloaded = "      - {tp: 4, kv-offloading: dram, kv-offload-backend: {name: hicache}, conc-list: [16]}\n"
+    plain = "      - {tp: 8, kv-offloading: none, conc-list: [8]}\n"
+    assert check(SINGLE + second + offloaded).problems == ()
+    assert [problem.rule for problem in check(SINGLE + second + plain).problems] == ["points-overlap"]
+
+
+def test_the_same_rows_under_another_key_are_a_warning() -> None:
+    other = change(FIXED_ONLY, "m1-fp8-h200-vllm:", "m1-again:").replace("[4, 64]", "[64, 96]")
+    assert words(check(FIXED_ONLY, other), Level.WARNING) == [
+        "b.yaml:14: m1-again.scenarios.fixed-seq-len[0].search-space[0]: measures concurrency 4, 8, 16, 32 and 64, "
+        "as m1-fp8-h200-vllm does at a.yaml:14: the same rows. Both run when both configurations are planned.",
+        "b.yaml:15: m1-again.scenarios.fixed-seq-len[0].search-space[1]: measures concurrency 64, as "
+        "m1-fp8-h200-vllm does at a.yaml:15: the same rows. Both run when both configurations are planned.",
+    ]
+
+
+def test_a_key_in_two_files_is_an_error_with_both_places_and_nothing_else() -> None:
+    assert check(AGGREGATED + SINGLE, SINGLE).problems == (
+        Problem(
+            rule="config-key-repeated",
+            message="m1-fp8-h200-vllm: the key stands in a.yaml:24 too. A key names one configuration.",
+            path="b.yaml",
+            line=1,
+            hint="Rename one of them.",
+        ),
+    )
+
+
+def test_many_equal_rows_are_checked_in_linear_time() -> None:
+    rows = "      - {tp: 4, ep: 1, conc-list: [64]}\n" * 3000
+    report = check(FIXED_ONLY + rows)
+    assert len(report.problems) == 3000
+
+
+def test_a_configuration_is_summarised_at_a_glance() -> None:
+    report = check(
+        SINGLE
+        + DISAGG
+        + AGGREGATED
+        + change(FIXED_ONLY, "m1-fp8-h200-vllm:", "m9:").replace("tp: 8", "tp: x")
+    )
+    single, disagg, aggregated, broken = report.configs
+    # 4, 8, 16, 32, 64 and 4, 64; then 1, 8 and 16.
+    assert (single.scenarios, single.rows, single.errors) == (("8k1k", "agentic-coding"), 10, 0)
+    # One job for a whole list of fixed length, one for each AgentX point.
+    assert (disagg.rows, aggregated.rows) == (2, 2)
+    assert (broken.key, broken.model_prefix, broken.rows, broken.errors) == ("m9", "m1", None, 1)
+    assert broken.line == (SINGLE + DISAGG + AGGREGATED).count("\n") + 1

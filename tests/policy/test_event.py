@@ -1,0 +1,115 @@
+"""From a webhook payload to an event: nothing in a payload may surprise it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infx.policy.event import Action, Event, EventName, Inputs, parse_event
+from tests.policy.gate import BASE, HEAD, OLD
+
+SENDER = {"sender": {"login": "cody"}}
+
+
+def pull_payload(action: str, **more: Any) -> dict[str, Any]:
+    return {"action": action, "number": 77, "pull_request": {"head": {"sha": HEAD}}, **SENDER, **more}
+
+
+@pytest.mark.parametrize("action", [action for action in Action if action is not Action.OTHER])
+def test_a_pull_request(action: Action) -> None:
+    event = parse_event("pull_request", pull_payload(action.value), run_id=5)
+    assert event == Event(
+        name=EventName.PULL_REQUEST, actor="cody", action=action, pull=77, head_sha=HEAD, run_id=5
+    )
+
+
+def test_the_label_of_a_label_event() -> None:
+    event = parse_event("pull_request", pull_payload("labeled", label={"name": "x\ny"}))
+    assert event.label == "x\ny"
+
+
+@pytest.mark.parametrize("action", ["edited", "converted_to_draft", "", None, 3, ["opened"]])
+def test_actions_that_mean_nothing_here(action: object) -> None:
+    payload = {**pull_payload("opened"), "action": action}
+    assert parse_event("pull_request", payload).action is Action.OTHER
+
+
+def test_on_a_rerun_the_actor_is_who_pressed_the_button() -> None:
+    payload = pull_payload("labeled")
+    assert parse_event("pull_request", payload, attempt=1, triggering_actor="mia").actor == "cody"
+    assert parse_event("pull_request", payload, attempt=2, triggering_actor="mia").actor == "mia"
+    assert parse_event("pull_request", payload, attempt=2).actor == "cody"
+
+
+def test_a_push() -> None:
+    event = parse_event("push", {"ref": "refs/heads/main", "before": BASE, "after": HEAD, **SENDER})
+    assert (event.name, event.ref, event.head_sha, event.before) == (
+        EventName.PUSH,
+        "refs/heads/main",
+        HEAD,
+        BASE,
+    )
+
+
+def test_a_merge_group() -> None:
+    event = parse_event("merge_group", {"merge_group": {"head_sha": HEAD, "base_sha": BASE}, **SENDER})
+    assert (event.name, event.head_sha) == (EventName.MERGE_GROUP, HEAD)
+
+
+def test_a_comment() -> None:
+    event = parse_event("issue_comment", {"action": "created", "issue": {"number": 77}, **SENDER})
+    assert (event.name, event.pull, event.action) == (EventName.COMMENT, 77, Action.OTHER)
+
+
+@pytest.mark.parametrize("name", ["asked", "other", "schedule", "", "PULL_REQUEST"])
+def test_other_names(name: str) -> None:
+    """`asked` is no event: nobody may make the gate believe that it is merely asked."""
+    assert parse_event(name, pull_payload("labeled")).name is EventName.OTHER
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        (None, Inputs()),
+        ({"pr": "77", "head-ref": HEAD, "merge-sha": OLD}, Inputs(pull=77, head_ref=HEAD, merge_sha=OLD)),
+        ({"pr": 77}, Inputs(pull=77)),
+        ({"pr": " 77 "}, Inputs(pull=77)),
+        ({"pr": ""}, Inputs()),
+        ({"pr": "77; rm -rf /"}, Inputs(pull=0)),
+        ({"pr": "٧٧"}, Inputs(pull=0)),  # digits, but not ours
+        ({"pr": "-1"}, Inputs(pull=0)),
+        ({"trim": "true", "fail-fast": "false"}, Inputs(trim=True)),
+        ({"trim": True, "fail-fast": True}, Inputs(trim=True, fail_fast=True)),
+        (
+            {"modifiers": "all-evals, evals-only fast"},
+            Inputs(modifiers=("all-evals", "evals-only", "fast")),
+        ),
+        ({"modifiers": None, "command": None}, Inputs()),
+        ("pr=77", Inputs()),
+    ],
+)
+def test_inputs_of_a_dispatch(inputs: object, expected: Inputs) -> None:
+    event = parse_event("workflow_dispatch", {"inputs": inputs, **SENDER})
+    assert event.inputs == expected
+    assert event.pull == expected.pull
+
+
+_KEYS = st.sampled_from(
+    ["action", "number", "pull_request", "head", "sha", "label", "name", "sender", "login", "inputs", "pr"]
+) | st.text(max_size=3)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(name=st.sampled_from([*EventName, "review"]), payload=st.dictionaries(_KEYS, JSON, max_size=6))
+def test_properties_any_payload_is_read(name: str, payload: dict[str, Any]) -> None:
+    event = parse_event(name, payload)
+    assert event.pull is None or isinstance(event.pull, int)
+    for value in (event.head_sha, event.label, event.ref, event.before):
+        assert value is None or isinstance(value, str)

@@ -1,0 +1,261 @@
+"""What the gate asks of GitHub, on the hub: the facts it comes to, and how few requests that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infx.errors import UnavailableError
+from infx.github.api import connect
+from infx.github.gate import EARLIER_HEADS, gather_facts, gather_row_facts
+from infx.hub import Hub
+from infx.hub.faults import FOREVER, Fault, FaultKind
+from infx.policy.decide import decide
+from infx.policy.decision import Decision, Reason, Verdict
+from infx.policy.event import Event, EventName, Inputs, parse_event
+from infx.policy.facts import Facts
+from infx.policy.load import default_policy
+
+POLICY = default_policy()
+CHANGELOG = "perf-changelog.yaml"
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with Hub() as hub:
+        for login, role in {"cody": "write", "mia": "maintain", "eve": "read"}.items():
+            hub.account(login, role=role)
+        hub.push("main", {CHANGELOG: "one\n", "README.md": "hello\n"})
+        hub.push("feat-x", {CHANGELOG: "one\ntwo\n"}, "Faster", start="main")
+        hub.open_pull("feat-x", number=77)
+        yield hub
+
+
+def gather(hub: Hub, event: Event | None = None, **options: Any) -> Facts:
+    """Facts about the event, by default the newest of a pull request; the log then holds only these requests."""
+    if event is None:
+        newest = [event for event in hub.state.events if event.name == "pull_request"][-1]
+        event = parse_event(newest.name, newest.payload, run_id=900)
+    hub.clear_log()
+    token = hub.workflow_token(pull_requests="read", contents="read", actions="read", statuses="read")
+    return gather_facts(
+        event, POLICY, connect(hub.repository, environ=hub.environ(token), sleep=lambda _: None), **options
+    )
+
+
+def answer(hub: Hub, event: Event | None = None) -> Decision:
+    return decide(gather(hub, event), POLICY)
+
+
+ASKED = Event(name=EventName.ASKED, pull=77)
+
+
+def test_a_label_starts_a_sweep_with_few_requests(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    decision = answer(hub)
+    assert (decision.verdict, decision.reason) == (Verdict.RUN, Reason.READY)
+    assert decision.head_sha == hub.state.pulls[77].head_sha
+    assert hub.reads == 5  # permission, pull twice, files, head commit
+    assert hub.writes == 0
+
+
+@pytest.mark.parametrize("label", ["documentation", "skip_queue"])
+def test_an_unrelated_label_costs_two_requests(hub: Hub, label: str) -> None:
+    hub.label(77, "full-sweep-fail-fast", label)
+    assert answer(hub).reason is Reason.UNRELATED_LABEL
+    assert hub.reads == 2
+
+
+def test_an_unlabelled_push_costs_two_requests(hub: Hub) -> None:
+    hub.push("feat-x", {CHANGELOG: "one\nthree\n"})
+    assert answer(hub).reason is Reason.NO_PRIMARY_LABEL
+    assert hub.reads == 2
+
+
+def test_labels_are_read_live_and_not_from_the_event(hub: Hub) -> None:
+    """The re-run of an old attempt has the payload of then."""
+    hub.label(77, "full-sweep-fail-fast")
+    labelled = hub.state.events[-1]
+    hub.unlabel(77, "full-sweep-fail-fast")
+    event = parse_event(labelled.name, labelled.payload, run_id=900, attempt=2, triggering_actor="mia")
+    facts = gather(hub, event)
+    assert decide(facts, POLICY).reason is Reason.NO_PRIMARY_LABEL
+    assert facts.actor is not None
+    assert facts.actor.login == "mia"
+
+
+def test_an_event_of_an_older_head_is_stale(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    labelled = hub.state.events[-1]
+    hub.push("feat-x", {CHANGELOG: "one\nthree\n"})
+    assert answer(hub, parse_event(labelled.name, labelled.payload)).reason is Reason.STALE_HEAD
+
+
+def test_a_pull_request_that_leaves_the_changelog_alone(hub: Hub) -> None:
+    hub.push("docs", {"README.md": "bye\n"}, start="main")
+    pull = hub.open_pull("docs")
+    hub.label(pull.number, "sweep-enabled")
+    assert answer(hub).reason is Reason.CHANGELOG_UNTOUCHED
+
+
+def test_the_changelog_on_the_second_page_of_files(hub: Hub) -> None:
+    hub.push(
+        "many", {f"a/{number}.txt": "x" for number in range(130)} | {CHANGELOG: "one\nmany\n"}, start="main"
+    )
+    pull = hub.open_pull("many")
+    hub.label(pull.number, "sweep-enabled")
+    assert answer(hub).verdict is Verdict.RUN
+
+
+@pytest.mark.parametrize("path", [".github/workflows/run-sweep.yml", "configs/policy.yaml"])
+def test_edits_of_the_rules_are_seen(hub: Hub, path: str) -> None:
+    hub.push("feat-x", {path: "x: 1\n"})
+    hub.label(77, "sweep-enabled")
+    assert gather(hub, rules=("configs/policy.yaml",)).edits_rules
+
+
+def test_a_conflict_is_seen(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    hub.push("main", {CHANGELOG: "one\nother\n"})
+    assert answer(hub, ASKED).reason is Reason.MERGE_CONFLICT
+
+
+def test_an_answer_that_does_not_come_is_no_answer(hub: Hub) -> None:
+    """A lookup that fails on every try must not end as a quiet skip."""
+    hub.label(77, "full-sweep-fail-fast")
+    for path in ("/files", "/permission", "/pulls/77$", "/git/commits/"):
+        fault = hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=path, times=FOREVER))
+        with pytest.raises(UnavailableError):
+            gather(hub)
+        assert fault.hits
+        hub.faults.clear()
+
+
+def test_a_hiccup_is_asked_again(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/files", times=2))
+    assert answer(hub).verdict is Verdict.RUN
+
+
+def test_opened_and_labelled_at_once_is_one_sweep(hub: Hub) -> None:
+    hub.push("both", {CHANGELOG: "one\nboth\n"}, start="main")
+    pull = hub.open_pull("both", labels=("full-sweep-enabled",))
+    events = [event for event in hub.state.events if event.payload.get("number") == pull.number]
+    runs = [hub.add_run(pull=pull.number) for _ in events]
+    verdicts = {
+        event.action: answer(hub, parse_event(event.name, event.payload, run_id=run.id)).verdict
+        for event, run in zip(events, runs, strict=True)
+    }
+    assert verdicts == {"opened": Verdict.IGNORE, "labeled": Verdict.RUN}
+
+
+def test_a_run_that_swept_nothing_is_not_in_the_way(hub: Hub) -> None:
+    hub.label(77, "full-sweep-enabled")
+    ignored = hub.add_run(pull=77)
+    hub.add_job(ignored.id, "gate")
+    hub.add_job(ignored.id, "sweep", conclusion="skipped")
+    hub.finish_run(ignored.id)
+    hub.set_draft(77, draft=False)  # ready_for_review
+    assert answer(hub).verdict is Verdict.RUN
+    swept = hub.add_run(pull=77)
+    hub.add_job(swept.id, "sweep / plan", conclusion=None)
+    decision = answer(hub)
+    assert decision.reason is Reason.RUN_EXISTS
+    assert f"/runs/{swept.id}" in decision.words
+
+
+def test_a_label_by_the_workflow_token_is_found_in_the_timeline(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast", by="github-actions[bot]")
+    assert answer(hub, ASKED).reason is Reason.LABEL_STARTED_NOTHING
+    hub.unlabel(77, "full-sweep-fail-fast")
+    hub.label(77, "full-sweep-fail-fast", by="mia")
+    assert answer(hub, ASKED).reason is Reason.READY
+
+
+@pytest.fixture
+def fork(hub: Hub) -> Hub:
+    hub.push("patch", {CHANGELOG: "one\nfork\n"}, by="eve", repository="eve/bench", start="main")
+    hub.open_pull("patch", by="eve", repository="eve/bench", number=80)
+    hub.label(80, "full-sweep-enabled", by="mia")
+    return hub
+
+
+def test_a_fork_needs_an_approval_by_one_of_ours(fork: Hub) -> None:
+    head = fork.state.pulls[80].head_sha
+    assert answer(fork).reason is Reason.APPROVAL_MISSING
+    fork.set_status(head, "infx/approval", "success", by="eve")
+    fork.set_status(head, "infx/other", "success")
+    assert answer(fork).reason is Reason.APPROVAL_MISSING
+    fork.set_status(head, "infx/approval", "pending")
+    assert answer(fork).reason is Reason.APPROVAL_MISSING
+    fork.set_status(head, "infx/approval", "success", target_url="https://x/1")
+    decision = answer(fork)
+    assert decision.reason is Reason.APPROVED_ELSEWHERE
+    assert "https://x/1" in decision.words
+
+
+def test_a_push_to_a_fork_voids_the_approval(fork: Hub) -> None:
+    head = fork.state.pulls[80].head_sha
+    fork.set_status(head, "infx/approval", "success")
+    fork.push("patch", {CHANGELOG: "one\nfork\nmore\n"}, by="eve", repository="eve/bench")
+    decision = answer(fork)
+    assert decision.reason is Reason.APPROVAL_STALE
+    assert head[:12] in decision.words
+    assert fork.reads <= 9 + EARLIER_HEADS
+
+
+def test_a_deleted_fork_is_a_fork(fork: Hub) -> None:
+    fork.state.pulls[80].head_repository = None
+    decision = answer(fork)
+    assert decision.reason is Reason.APPROVAL_MISSING
+    assert "deleted" in decision.words
+
+
+def test_the_dispatch_of_an_approved_fork(fork: Hub) -> None:
+    pull = fork.state.pulls[80]
+    fork.set_status(pull.head_sha, "infx/approval", "success")
+    fork.compute_merge(pull)
+    inputs = Inputs(pull=80, head_ref=pull.head_sha, merge_sha=pull.merge_sha or "")
+    event = Event(
+        name=EventName.DISPATCH, actor="github-actions[bot]", pull=80, head_sha=pull.head_sha, inputs=inputs
+    )
+    assert answer(fork, event).verdict is Verdict.RUN
+    fork.push("main", {"other.txt": "x"})  # the test merge is of an older base, which is still an ancestor
+    assert answer(fork, event).verdict is Verdict.RUN
+    gone = Event(
+        name=EventName.DISPATCH,
+        actor="github-actions[bot]",
+        pull=80,
+        head_sha=pull.head_sha,
+        inputs=Inputs(pull=80, head_ref=pull.head_sha, merge_sha="e" * 40),
+    )
+    assert answer(fork, gone).reason is Reason.TEST_MERGE
+
+
+def test_a_dispatch_by_branch_is_resolved(hub: Hub) -> None:
+    tip = hub.state.pulls[77].head_sha
+    event = Event(
+        name=EventName.DISPATCH,
+        actor="mia",
+        head_sha="feat-x",
+        inputs=Inputs(base_ref="main", head_ref="feat-x"),
+    )
+    assert answer(hub, event).head_sha == tip
+    gone = Event(name=EventName.DISPATCH, actor="mia", inputs=Inputs(base_ref="main", head_ref="gone"))
+    assert answer(hub, gone).reason is Reason.DISPATCH_INPUTS
+
+
+def test_a_row_asks_once_and_for_a_fork_twice(fork: Hub) -> None:
+    token = fork.workflow_token(pull_requests="read", statuses="read")
+    github = connect(fork.repository, environ=fork.environ(token))
+    fork.clear_log()
+    assert gather_row_facts(Event(name=EventName.PULL_REQUEST, pull=77), POLICY, github).pull is not None
+    assert fork.reads == 1
+    fork.clear_log()
+    gather_row_facts(Event(name=EventName.DISPATCH, pull=80), POLICY, github)
+    assert fork.reads == 2
+    fork.clear_log()
+    gather_row_facts(Event(name=EventName.PUSH), POLICY, github)
+    assert fork.reads == 0

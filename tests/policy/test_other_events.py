@@ -1,0 +1,188 @@
+"""Pushes, dispatches and everything that is no pull request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from infx.policy.decide import decide
+from infx.policy.decision import Decision, Reason, Verdict
+from infx.policy.event import Event, EventName, Inputs
+from infx.policy.facts import Approval, Changelog, Facts, MergeCheck, Reuse
+from infx.policy.load import default_policy
+from infx.policy.model import OnMerge
+from tests.policy.gate import BASE, HEAD, MERGE, OLD, PULL, person
+
+POLICY = default_policy()
+BOT = "github-actions[bot]"
+
+
+def dispatch(inputs: Inputs, **fields: object) -> Facts:
+    event = Event(
+        name=EventName.DISPATCH, actor=BOT, pull=inputs.pull, head_sha=inputs.head_ref or None, inputs=inputs
+    )
+    return Facts(event=replace(event, run_id=9), **{"head_sha": HEAD, **fields})  # type: ignore[arg-type]  # any field of Facts
+
+
+def ask(facts: Facts) -> Decision:
+    return decide(facts, POLICY)
+
+
+@pytest.mark.parametrize(
+    "name", [EventName.MERGE_GROUP, EventName.COMMENT, EventName.OTHER], ids=lambda name: name.value
+)
+def test_events_that_sweep_nothing(name: EventName) -> None:
+    decision = ask(Facts(event=Event(name=name, actor="eve", run_id=3, head_sha=OLD)))
+    assert (decision.verdict, decision.group) == (Verdict.IGNORE, "ignored-run-3")
+
+
+@pytest.mark.parametrize(
+    ("policy", "reuse", "verdict", "reason", "refused"),
+    [
+        (OnMerge.NOTHING, None, Verdict.IGNORE, Reason.ON_MERGE_NOTHING, False),
+        (OnMerge.NOTHING, Reuse(run_id=1), Verdict.IGNORE, Reason.ON_MERGE_NOTHING, False),
+        (OnMerge.REUSE, Reuse(run_id=1), Verdict.IGNORE, Reason.REUSED, False),
+        (OnMerge.REUSE, None, Verdict.IGNORE, Reason.ON_MERGE_NOT_REUSED, True),
+        (OnMerge.REUSE, Reuse(run_id=1, problem="gone"), Verdict.IGNORE, Reason.REUSE_REFUSED, True),
+        (OnMerge.REUSE_OR_SWEEP, Reuse(run_id=1), Verdict.IGNORE, Reason.REUSED, False),
+        (OnMerge.REUSE_OR_SWEEP, None, Verdict.RUN, Reason.READY, False),
+        (OnMerge.REUSE_OR_SWEEP, Reuse(run_id=1, problem="gone"), Verdict.IGNORE, Reason.REUSE_REFUSED, True),
+    ],
+)
+def test_a_push_to_the_base_branch(
+    policy: OnMerge, reuse: Reuse | None, verdict: Verdict, reason: Reason, refused: bool
+) -> None:
+    """Nobody's permission is asked: whoever could push or merge may sweep, a merge queue included."""
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, actor="a-queue[bot]")
+    decision = decide(Facts(event=push, reuse=reuse), replace(POLICY, on_merge=policy))
+    assert (decision.verdict, decision.reason, decision.refused) == (verdict, reason, refused)
+
+
+@pytest.mark.parametrize(
+    ("ref", "sha"), [("refs/heads/feat", OLD), ("refs/tags/main", OLD), ("refs/heads/main", "0" * 40)]
+)
+def test_a_push_elsewhere(ref: str, sha: str) -> None:
+    push = Event(name=EventName.PUSH, ref=ref, head_sha=sha, actor="mia")
+    policy = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
+    assert decide(Facts(event=push), policy).reason is Reason.OTHER_BASE
+
+
+def test_a_push_that_leaves_the_changelog_alone() -> None:
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, actor="mia")
+    policy = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
+    decision = decide(Facts(event=push, changelog=Changelog(touched=False)), policy)
+    assert (decision.verdict, decision.reason) == (Verdict.IGNORE, Reason.CHANGELOG_UNTOUCHED)
+
+
+def test_a_dispatch_says_itself_how_it_sweeps() -> None:
+    inputs = Inputs(
+        base_ref=BASE, head_ref=HEAD, trim=True, fail_fast=True, modifiers=("evals-only", "agentx-fast")
+    )
+    decision = ask(dispatch(inputs))
+    assert decision.verdict is Verdict.RUN
+    assert (decision.scope, decision.canary, decision.fail_fast) == ("trimmed", False, True)
+    assert decision.effects == ("evals-only", "fast")
+    assert decision.group == "sweep-run-9"
+    assert decision.head_sha == HEAD
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (Inputs(), "must give either"),
+        (Inputs(command="full-sweep", base_ref=BASE, head_ref=HEAD), "must give either"),
+        (Inputs(base_ref=BASE), "without the other"),
+        (Inputs(head_ref=HEAD), "without the other"),
+        (Inputs(command="full-sweep", merge_sha=MERGE), "merge-sha without pr"),
+        (Inputs(command="full-sweep", modifiers=("everything",)), "unknown modifiers: everything"),
+        (Inputs(pull=0), "not the number of a pull request"),
+        (Inputs(pull=77, command="full-sweep"), "both a command and pr"),
+        (Inputs(pull=77, head_ref="feat-x"), "must be a full commit SHA"),
+        (Inputs(pull=77, head_ref=HEAD, merge_sha="HEAD"), "must be a full commit SHA"),
+    ],
+)
+def test_inputs_that_mean_nothing(inputs: Inputs, words: str) -> None:
+    decision = ask(dispatch(inputs, pull=PULL if inputs.pull else None))
+    assert (decision.verdict, decision.reason, decision.refused) == (
+        Verdict.IGNORE,
+        Reason.DISPATCH_INPUTS,
+        True,
+    )
+    assert words in decision.words
+    assert decision.group == "ignored-run-9"
+
+
+def test_a_dispatch_of_a_branch_that_is_not_there() -> None:
+    decision = ask(dispatch(Inputs(base_ref="main", head_ref="gone"), head_sha=None))
+    assert decision.words == "there is no commit gone"
+
+
+def test_a_dispatch_by_somebody_without_write_access() -> None:
+    facts = dispatch(Inputs(command="full-sweep"))
+    facts = replace(facts, event=replace(facts.event, actor="eve"), actor=person("eve", "read"))
+    assert ask(facts).reason is Reason.SENDER_CANNOT_START
+
+
+FORK = replace(PULL, head_repository="eve/bench")
+FOR_FORK = Inputs(pull=77, base_ref=BASE, head_ref=HEAD, merge_sha=MERGE)
+GOOD_MERGE = MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True)
+APPROVED = Approval(sha=HEAD)
+
+
+def test_the_dispatch_of_an_approved_fork_runs_by_its_labels() -> None:
+    decision = ask(
+        dispatch(FOR_FORK, pull=FORK, approval=APPROVED, merge=GOOD_MERGE, changelog=Changelog(touched=True))
+    )
+    assert decision.verdict is Verdict.RUN
+    assert decision.group == "sweep-pr-77"
+    assert (decision.scope, decision.canary, decision.fail_fast) == ("full", True, True)
+    assert (decision.head_sha, decision.merge_sha) == (HEAD, MERGE)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"approval": None}, Reason.APPROVAL_MISSING),
+        ({"approval": Approval(sha=OLD)}, Reason.APPROVAL_STALE),
+        ({"pull": replace(FORK, head_sha=OLD)}, Reason.STALE_HEAD),
+        ({"pull": replace(FORK, labels=())}, Reason.NO_PRIMARY_LABEL),
+        ({"pull": replace(FORK, labels=("sweep-enabled", "full-sweep-enabled"))}, Reason.CONFLICTING_LABELS),
+        ({"pull": replace(FORK, is_open=False)}, Reason.CLOSED),
+        ({"pull": replace(FORK, mergeable=False)}, Reason.MERGE_CONFLICT),
+        ({"pull": replace(FORK, mergeable=None)}, Reason.MERGEABLE_UNKNOWN),
+        ({"merge": None}, Reason.TEST_MERGE),
+        ({"merge": replace(GOOD_MERGE, sha=OLD)}, Reason.TEST_MERGE),
+        ({"merge": replace(GOOD_MERGE, parents=(BASE, OLD))}, Reason.TEST_MERGE),
+        ({"merge": replace(GOOD_MERGE, parents=(HEAD, BASE))}, Reason.TEST_MERGE),
+        ({"merge": replace(GOOD_MERGE, parents=(BASE, HEAD, OLD))}, Reason.TEST_MERGE),
+        ({"merge": replace(GOOD_MERGE, base_is_current=False)}, Reason.TEST_MERGE),
+        ({"changelog": Changelog(touched=False)}, Reason.CHANGELOG_UNTOUCHED),
+    ],
+)
+def test_what_keeps_the_dispatch_of_a_fork_from_running(change: dict[str, object], reason: Reason) -> None:
+    """It is refused aloud, and never stops another sweep."""
+    facts = dispatch(
+        FOR_FORK,
+        **{
+            "pull": FORK,
+            "approval": APPROVED,
+            "merge": GOOD_MERGE,
+            "changelog": Changelog(touched=True),
+            **change,
+        },
+    )
+    decision = ask(facts)
+    assert (decision.reason, decision.verdict, decision.refused) == (reason, Verdict.IGNORE, True)
+
+
+def test_a_dispatch_for_a_branch_of_the_repository_needs_no_approval_and_outweighs_the_marker() -> None:
+    facts = dispatch(
+        Inputs(pull=77), pull=PULL, head_message="x [skip-sweep]", changelog=Changelog(touched=True)
+    )
+    assert ask(facts).verdict is Verdict.RUN
+
+
+def test_a_question_about_a_pull_request_needs_it() -> None:
+    with pytest.raises(ValueError, match="needs the pull request"):
+        ask(Facts(event=Event(name=EventName.ASKED, pull=77)))

@@ -1,0 +1,162 @@
+"""A fault at every request, then a second run: exactly the state of an undisturbed one. And two at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infx.hub import FOREVER, Fault, FaultKind
+from tests.comments.test_visualizer import MARKER as VISUALIZER
+from tests.reconcile.world import BASE, BOT, LABEL, World, entry
+
+
+def fresh(world: World) -> None:
+    """Nothing is there yet: a greeting, a visualizer comment and a status come into being."""
+    world.pull(labels=[LABEL])
+    world.sweep(done=3, failed=1, running=2)
+
+
+def moved_on(world: World) -> None:
+    """Much is there and wrong: a gone cause, a double greeting, an older run's comment, a sweep to cancel."""
+    world.pull({"perf-changelog.yaml": BASE + entry(), "benchmarks/run.sh": "false\n"}, labels=[LABEL])
+    world.sweep(
+        run_id=290, status="completed", conclusion="failure", head_sha=world.hub.git.resolve("feat-x")
+    )
+    world.hub.add_artifact(290, "results_bmk", {"x": "y"})
+    world.reconcile()
+    for body in (
+        "<!-- infx-greeting -->\nOld",
+        "<!-- infx-notice fork -->\nOld",
+        "chat",
+        f"{VISUALIZER}\nOld",
+    ):
+        world.hub.comment(77, body, by=BOT)
+    world.sweep(done=1, running=3)
+    world.hub.push("main", {"benchmarks/run.sh": "true || true\n"})
+    world.hub.set_status(world.hub.state.pulls[77].head_sha, "infx/sweep", "success", by="eve")
+
+
+def several(world: World) -> None:
+    """Two pull requests, several causes: labels, changelog, a fork, an adopted comment."""
+    world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
+    world.hub.open_pull("fork-x", number=78, repository="eve/bench", by="eve", labels=[LABEL])
+    world.pull({"perf-changelog.yaml": "- broken\n"}, labels=[LABEL, "full-sweep-enabled"])
+    world.hub.comment(
+        77, "View unofficial run (performance): https://bench.test/inference?unofficialRun=200", by=BOT
+    )
+    world.sweep(done=1, status="completed", conclusion="success")
+    world.sweep(done=1)
+
+
+def closed(world: World) -> None:
+    """A closed pull request whose sweep still runs and whose notice still stands."""
+    world.pull(labels=[LABEL])
+    world.sweep(running=2, done=1)
+    world.hub.comment(77, "<!-- infx-notice labels -->\nOld", by=BOT)
+    world.hub.close_pull(77)
+
+
+SCENES: list[Callable[[World], None]] = [fresh, moved_on, several, closed]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """of_reads: it also differs from the others where the request only reads."""
+
+    name: str
+    fault: dict[str, Any]
+    of_reads: bool = False
+
+
+KINDS = [
+    Kind("the reply is lost after the write", {"kind": FaultKind.DROP, "applied": True}),
+    Kind("the request is lost", {"kind": FaultKind.DROP}, of_reads=True),
+    Kind("502 after the write", {"kind": FaultKind.BAD_GATEWAY, "applied": True}),
+    Kind("502 before the write", {"kind": FaultKind.BAD_GATEWAY}, of_reads=True),
+    Kind("primary limit", {"kind": FaultKind.PRIMARY_LIMIT, "seconds": 90}),
+    Kind("secondary limit", {"kind": FaultKind.SECONDARY_LIMIT, "seconds": 120}),
+    Kind("a limit too long to wait for", {"kind": FaultKind.TOO_MANY, "seconds": 3600}, of_reads=True),
+    Kind("killed after the write", {"kind": FaultKind.DROP, "applied": True, "times": FOREVER}),
+    Kind("killed before the write", {"kind": FaultKind.DROP, "times": FOREVER}, of_reads=True),
+]
+
+
+@pytest.fixture(params=SCENES, ids=lambda scene: scene.__name__)
+def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    world = World.make(tmp_path)
+    request.param(world)
+    yield world
+    world.hub.stop()
+    assert world.hub.errors == []
+
+
+def numbers(world: World) -> list[int]:
+    return sorted(world.hub.state.pulls)
+
+
+def test_every_fault_at_every_request(scene: World, capsys: pytest.CaptureFixture[str]) -> None:
+    hub = scene.hub
+    hub.state.events.clear()
+    start = hub.snapshot()
+    driver = scene.reconciler(memory=True)
+    hub.clear_log()
+    assert not driver.run(numbers(scene)).failed
+    methods, wanted = [exchange.method for exchange in hub.log], scene.state()
+    assert not driver.run(numbers(scene)).done  # a second run has nothing to do
+    injected = 0
+    for nth, method in enumerate(methods, 1):
+        for kind in _kinds(method, everything=len(numbers(scene)) == 1):
+            hub.restore(start)
+            fault = hub.faults.add(Fault(**{"nth": nth, **kind.fault}))
+            scene.reconciler(clone=driver.clone).run(numbers(scene))
+            assert fault.hits, (nth, kind)
+            injected += 1
+            hub.faults.clear()
+            report = scene.reconciler(clone=driver.clone).run(numbers(scene))
+            assert not report.failed, (nth, kind)
+            assert scene.state() == wanted, (nth, kind)
+    with capsys.disabled():
+        print(f"\n{injected} faults injected into {len(methods)} requests, every one recovered from")
+
+
+def _kinds(method: str, *, everything: bool) -> list[Kind]:
+    """Reads are treated alike on every pull request, so the scene with two tries one kind of fault on them."""
+    if method != "GET":
+        return KINDS
+    return [kind for kind in KINDS if kind.of_reads] if everything else KINDS[-1:]
+
+
+@pytest.mark.parametrize("nth", range(1, 12, 2))
+def test_two_at_once_end_with_one_of_each(scene: World, nth: int) -> None:
+    """The request number `nth` is held back until the other process has had a request handled; then both go on."""
+    hub = scene.hub
+    start = hub.snapshot()
+    clone = scene.reconciler(memory=True).clone
+    scene.reconciler(clone=clone).run(numbers(scene))
+    wanted = [texts(scene, number) for number in numbers(scene)]
+    hub.restore(start)
+    barrier = threading.Barrier(2)
+
+    def work() -> None:
+        reconciler = scene.reconciler(clone=clone)
+        barrier.wait()
+        reconciler.run(numbers(scene))
+
+    hub.faults.add(Fault(kind=FaultKind.OVERTAKEN, nth=nth, seconds=0.2))
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    hub.faults.clear()
+    assert [texts(scene, number) for number in numbers(scene)] == wanted
+    assert not scene.reconciler(clone=clone).run(numbers(scene)).done
+
+
+def texts(world: World, number: int) -> list[str]:
+    return sorted(world.comments(number))

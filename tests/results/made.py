@@ -1,0 +1,64 @@
+"""Plans, artifacts and result files made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from infx.matrix.family import family_of
+from infx.matrix.jobs import Job, row_ids
+from infx.matrix.row import Row
+from infx.results.artifact import ArtifactFile, ReadArtifact
+
+RESULT: dict[str, Any] = {
+    "hw": "cluster:h200-a",
+    "conc": 64,
+    "image": "vllm/vllm-openai:v1",
+    "model": "acme/m1",
+    "infmax_model_prefix": "m1",
+    "framework": "vllm",
+    "precision": "fp8",
+    "spec_decoding": "none",
+    "disagg": False,
+    "isl": 8192,
+    "osl": 1024,
+    "tp": 8,
+    "dp_attention": False,
+    "tput_per_gpu": 1234.5,
+    "median_ttft": 0.25,
+    "benchmark_outcome": {"requested": 640, "completed": 640, "failed": 0, "status": "passed"},
+}
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    """A result of the row FIXED at concurrency 64; a value of None takes a key away."""
+    values = {**RESULT, **changes}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def make_jobs(rows: Sequence[Row]) -> list[Job]:
+    return [
+        Job(
+            id=row_id,
+            row=row,
+            family=family_of(row),
+            name=f"{row_id} · x · y",
+            priority=Decimal(1),
+            queue_token="t",
+            shard=0,
+        )
+        for row_id, row in zip(row_ids(rows), rows, strict=True)
+    ]
+
+
+def artifact(name: str, files: Mapping[str, Any]) -> ReadArtifact:
+    """Values become JSON; bytes stay as they are."""
+    return ReadArtifact(
+        name=name,
+        files=tuple(
+            ArtifactFile(path=path, data=value if isinstance(value, bytes) else json.dumps(value).encode())
+            for path, value in files.items()
+        ),
+    )

@@ -1,0 +1,108 @@
+"""Reading what strangers uploaded: links, sizes, broken and hostile files."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from infx.artifacts import read_folder, read_zip
+from infx.errors import UsageError
+from infx.results import artifact
+
+
+def test_a_folder_for_each_artifact(tmp_path: Path) -> None:
+    (tmp_path / "b" / "deep").mkdir(parents=True)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b" / "deep" / "x.json").write_text("{}")
+    (tmp_path / "b" / "log.txt").write_text("not looked at")
+    (tmp_path / "stray.json").write_text("{}")
+    found = read_folder(tmp_path)
+    assert [(item.name, [file.path for file in item.files]) for item in found] == [
+        ("a", []),
+        ("b", ["deep/x.json"]),
+    ]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"token": "x"}')
+    folder = tmp_path / "artifacts" / "bmk_x"
+    folder.mkdir(parents=True)
+    (folder / "a.json").symlink_to(secret)
+    (folder / "b").symlink_to(tmp_path)
+    (tmp_path / "artifacts" / "bmk_y").symlink_to(tmp_path)
+    os.mkfifo(folder / "c.json")
+    [only] = read_folder(tmp_path / "artifacts")
+    assert [(file.path, file.data) for file in only.files] == [("a.json", b""), ("c.json", b"")]
+    assert all("link or a device" in (file.fault or "") for file in only.files)
+
+
+def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infx.artifacts.MAX_FILE", 10)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.json").write_bytes(b"x" * 11)
+    (tmp_path / "a" / "y.json").write_bytes(b"x" * 10)
+    [only] = read_folder(tmp_path)
+    assert [file.fault for file in only.files] == ["it has 11 bytes; 10 are the most", None]
+
+
+def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infx.artifacts.MAX_FILES", 3)
+    (tmp_path / "a").mkdir()
+    for number in range(5):
+        (tmp_path / "a" / f"{number}.json").write_text("{}")
+    [only] = read_folder(tmp_path)
+    assert only.fault == "it has more than 3 JSON files"
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"bmk_\xff")
+    folder.mkdir()
+    (folder / os.fsdecode(b"\xfe.json")).write_text("{}")
+    [only] = read_folder(tmp_path)
+    assert only.name == "bmk_\ufffd"
+    assert only.files[0].path == "\ufffd.json"
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        read_folder(tmp_path / "gone")
+
+
+def make_zip(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_a_zip_file_is_read_and_never_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = make_zip({"x.json": b"{}", "../../evil.json": b"{}", "/abs.json": b"{}", "log.txt": b"x"})
+    found = read_zip("bmk_x", data)
+    assert [file.path for file in found.files] == ["x.json", "../../evil.json", "/abs.json"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"no zip file", make_zip({"x.json": b"{}"})[:-10]])
+def test_what_is_no_zip_file(data: bytes) -> None:
+    assert "no readable zip file" in (read_zip("bmk_x", data).fault or "")
+
+
+def test_a_zip_bomb_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = read_zip("bmk_x", make_zip({"x.json": b"0" * (artifact.MAX_FILE + 1)}))
+    assert "are the most" in (found.files[0].fault or "")
+
+
+def test_a_zip_file_that_lies_about_a_size() -> None:
+    data = bytearray(make_zip({"x.json": b"0" * 100_000}))
+    size = (100_000).to_bytes(4, "little")
+    while (at := data.find(size)) >= 0:
+        data[at : at + 4] = (10).to_bytes(4, "little")
+    found = read_zip("bmk_x", bytes(data))
+    assert found.fault or found.files[0].fault or len(found.files[0].data) <= 10

@@ -1,0 +1,185 @@
+"""A plan set against what its jobs uploaded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infx.results.artifact import ReadArtifact
+from infx.results.collect import Collection, State, artifact_name, collect, list_problems, render_files
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+from tests.results.made import artifact, make_jobs, result
+from tests.results.test_evals import harness
+
+ROWS = [
+    row(FIXED, 64),
+    row(AGENTIC, 8),
+    row(DISAGG, 4, 8),
+    row(FIXED, 64, eval_only=True),
+]
+FIXED_JOB, AGENTIC_JOB, DISAGG_JOB, EVAL_JOB = JOBS = make_jobs(ROWS)
+MULTI = {"framework": "dynamo-vllm", "disagg": True}
+
+
+def good() -> dict[str, dict[str, Any]]:
+    """Artifact → files, for a sweep in which everything went well."""
+    return {
+        artifact_name(FIXED_JOB): {"agg.json": result()},
+        artifact_name(AGENTIC_JOB): {"agg.json": result(conc=8, isl=0, osl=0, spec_decoding="mtp")},
+        artifact_name(DISAGG_JOB): {
+            "agg_conc4.json": result(conc=4, **MULTI),
+            "deep/agg_conc8.json": result(conc=8, **MULTI),
+        },
+        artifact_name(EVAL_JOB): {"meta_env.json": {"conc": 64}, "results.json": harness()},
+    }
+
+
+def run(files: dict[str, dict[str, Any]]) -> Collection:
+    return collect(JOBS, [artifact(name, content) for name, content in files.items()])
+
+
+def states(collection: Collection) -> list[State]:
+    return [item.state for item in collection.coverage]
+
+
+def test_names_of_artifacts() -> None:
+    assert artifact_name(FIXED_JOB) == f"bmk_{FIXED_JOB.result_name}"
+    assert artifact_name(AGENTIC_JOB) == f"bmk_agentic_{AGENTIC_JOB.result_name}"
+    assert artifact_name(EVAL_JOB) == f"eval_{EVAL_JOB.result_name}"
+
+
+def test_everything_is_there() -> None:
+    found = run(good())
+    assert states(found) == [State.PRESENT] * 4
+    assert [point.row.conc for point in found.points] == [64, 8, 4, 8]
+    assert [row_id for row_id, _ in found.evals] == [EVAL_JOB.id]
+    assert list_problems(found) == []
+
+
+def test_what_is_published_is_what_the_scripts_wrote() -> None:
+    files = render_files(run(good()))
+    rows = json.loads(files["results_bmk/agg_bmk.json"])
+    assert rows[0] == result()
+    assert len(rows) == 4
+    assert [row["task"] for row in json.loads(files["eval_results_all/agg_eval_all.json"])] == ["gsm8k"]
+    coverage = json.loads(files["coverage.json"])
+    assert (coverage["planned"], coverage["present"], coverage["missing"], coverage["failed"]) == (4, 4, 0, 0)
+
+
+def test_nothing_came() -> None:
+    found = run({})
+    assert states(found) == [State.MISSING] * 4
+    assert json.loads(render_files(found)["results_bmk/agg_bmk.json"]) == []
+
+
+def test_an_empty_plan() -> None:
+    """A correction of links plans no row; nothing is missing then."""
+    assert collect([], []).coverage == ()
+
+
+def test_a_bad_row_is_named_and_its_neighbours_are_published() -> None:
+    files = good()
+    files[artifact_name(DISAGG_JOB)]["agg_conc4.json"] = result(conc=4, **{**MULTI, "framework": "vllm"})
+    found = run(files)
+    assert states(found) == [State.PRESENT, State.PRESENT, State.FAILED, State.PRESENT]
+    assert [point.row.conc for point in found.points] == [64, 8, 8]
+    [problem] = list_problems(found)
+    assert problem.path == f"{artifact_name(DISAGG_JOB)}/agg_conc4.json"
+    assert "framework is 'vllm', the plan says 'dynamo-vllm'" in problem.message
+    assert "no result for concurrency 4" in found.coverage[2].faults
+
+
+def test_a_concurrency_that_is_missing() -> None:
+    files = good()
+    del files[artifact_name(DISAGG_JOB)]["agg_conc4.json"]
+    assert run(files).coverage[2].faults == ("no result for concurrency 4",)
+
+
+def test_two_results_for_one_point_are_none() -> None:
+    """Nobody can say which of them counts, so neither is published."""
+    files = good()
+    files[artifact_name(FIXED_JOB)]["again.json"] = result(tput_per_gpu=1)
+    found = run(files)
+    assert states(found)[0] is State.FAILED
+    assert 64 not in [point.row.conc for point in found.points]
+
+
+def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
+    files = good()
+    outcome = {"requested": 10, "completed": 5, "failed": 5, "status": "failed"}
+    files[artifact_name(FIXED_JOB)] = {"agg.json": result(benchmark_outcome=outcome)}
+    found = run(files)
+    assert states(found)[0] is State.FAILED
+    assert len(found.points) == 4
+
+
+def test_an_empty_artifact_is_a_failure() -> None:
+    files = good()
+    files[artifact_name(FIXED_JOB)] = {}
+    assert states(run(files))[0] is State.FAILED
+
+
+def test_an_artifact_that_cannot_be_read() -> None:
+    found = collect(JOBS[:1], [ReadArtifact(name=artifact_name(FIXED_JOB), fault="it is no zip file")])
+    assert found.coverage[0].faults == ("it is no zip file",)
+
+
+def test_a_row_of_another_job_does_not_count() -> None:
+    """An artifact may claim to be of any row; the plan says what it must hold."""
+    files = good()
+    files[artifact_name(FIXED_JOB)] = files[artifact_name(AGENTIC_JOB)]
+    assert states(run(files))[:2] == [State.FAILED, State.PRESENT]
+
+
+def test_artifacts_that_nobody_asked_for_are_not_looked_at() -> None:
+    files = good()
+    files["bmk_evil"] = {"agg.json": result()}
+    files["bmk_../../etc/passwd"] = {"agg.json": result()}
+    found = run(files)
+    assert found.unexpected == ("bmk_../../etc/passwd", "bmk_evil")
+    assert len(found.points) == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "absent"),
+    [
+        ({"eval_concs": [4, 8], "completed_eval_concs": [4, 8]}, None),
+        ({"eval_concs": [4, 8], "completed_eval_concs": [8]}, "no accuracy result for concurrency 4"),
+        ({"eval_concs": [4, 8], "completed_eval_concs": []}, "no accuracy result for concurrency 4, 8"),
+        ({"conc": 8}, "no accuracy result for concurrency 4"),
+    ],
+)
+def test_a_batched_evaluation_must_bring_all_its_concurrencies(
+    values: dict[str, Any], absent: str | None
+) -> None:
+    planned = replace(row(DISAGG, 4, 8, eval_only=True), eval_all_concs=True)
+    [job] = make_jobs([planned])
+    files = {
+        "meta_env.json": values,
+        "results_conc4.json": harness(0.4),
+        "results_conc8.json": harness(0.8),
+    }
+    [coverage] = collect([job], [artifact(artifact_name(job), files)]).coverage
+    assert (coverage.state is State.PRESENT) == (absent is None)
+    assert absent is None or absent in coverage.faults
+
+
+def test_an_evaluation_at_one_concurrency() -> None:
+    planned = replace(row(DISAGG, 4, 8, eval_only=True), eval_conc=8)
+    [job] = make_jobs([planned])
+    for conc, state in ((8, State.PRESENT), (4, State.FAILED)):
+        files = {"meta_env.json": {"conc": conc}, "results.json": harness()}
+        [coverage] = collect([job], [artifact(artifact_name(job), files)]).coverage
+        assert coverage.state is state
+
+
+def test_a_failed_evaluation_is_published_as_a_failure() -> None:
+    files = good()
+    files[artifact_name(EVAL_JOB)]["results.json"] = harness(2.0)
+    found = run(files)
+    assert states(found)[3] is State.FAILED
+    [values] = json.loads(render_files(found)["eval_results_all/agg_eval_all.json"])
+    assert (values["score"], values["infrastructure_success"]) == (None, False)

@@ -1,0 +1,82 @@
+"""The run summary: what stands first, what is counted, and that foreign text stays text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+
+from infx.matrix.row import Row
+from infx.results.artifact import ReadArtifact
+from infx.results.collect import artifact_name, collect
+from infx.results.report import render_report
+from tests.matrix.rows import FIXED, row
+from tests.results.made import artifact, make_jobs, result
+from tests.results.test_collect import EVAL_JOB, FIXED_JOB, JOBS, good
+
+
+def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:
+    files = good()
+    del files[artifact_name(EVAL_JOB)]
+    files[artifact_name(FIXED_JOB)] = {"agg.json": result(framework="sglang")}
+    text = render_report(collect(JOBS, [artifact(name, content) for name, content in files.items()]))
+    assert text.startswith(
+        "## Sweep: 2 of 4 rows\n\n1 failed, 1 missing, 3 results and 0 accuracy rows published.\n"
+    )
+    heads = [line for line in text.splitlines() if line.startswith("###")]
+    assert heads == ["### Failed (1)", "### Missing (1)", "### Rejected (1)", "### Results (3)"]
+    assert f"| `{FIXED_JOB.id}` | single-node 8k1k |" in text
+    assert f"| `{EVAL_JOB.id}` | eval |" in text
+    assert "no artifact: see the job" in text
+
+
+def test_numbers_are_shown_in_the_units_of_their_heads() -> None:
+    values = result(output_tput_per_gpu=137.25, median_tpot=0.0125, median_intvty=80, median_e2el=13.05)
+    text = render_report(collect(JOBS[:1], [artifact(artifact_name(FIXED_JOB), {"agg.json": values})]))
+    assert "| 8192/1024 | 64 | 1,234 | 137.2 | 250 | 12.5 | 80 | 13.05 |" in text  # seconds as ms
+
+
+def test_rows_are_sorted_by_what_they_are() -> None:
+    rows = [row(FIXED, conc) for conc in (64, 4, 16)]
+    jobs = make_jobs(rows)
+    artifacts = [
+        artifact(artifact_name(job), {"agg.json": result(conc=job.row.conc[0], benchmark_outcome=None)})
+        for job in jobs
+    ]
+    lines = [line for line in render_report(collect(jobs, artifacts)).splitlines() if "8192/1024" in line]
+    assert [line.split(" | ")[6] for line in lines] == ["4", "16", "64"]
+
+
+def test_nothing_came_back() -> None:
+    text = render_report(collect(JOBS, []))
+    assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 results")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@acme/core #12 <img src=x> [a](https://evil.test)",
+        "a|b|c",
+        "`x` ```",
+        "\n# head\n::error::x\n",
+        "<!-- ",
+    ],
+)
+def test_foreign_text_stays_text(text: str) -> None:
+    files = {"agg.json": result(infmax_model_prefix=text or "x", framework=text)}
+    strange: Row = row(replace(FIXED, model_prefix=text, framework=text, runner=text), 64)
+    jobs = make_jobs([strange, row(FIXED, 64)])
+    values = result(infmax_model_prefix=text, framework=text, hw=text)
+    artifacts = [
+        artifact(artifact_name(jobs[0]), {"agg.json": values}),
+        artifact(artifact_name(jobs[1]), {f"{text}.json": files["agg.json"]}),
+        ReadArtifact(name=f"bmk_{text}"),
+    ]
+    markdown = render_report(collect(jobs, artifacts))
+    html = MarkdownIt("commonmark").enable("table").render(markdown)
+    assert "<img" not in html
+    assert "<a " not in html
+    assert not any(line.lstrip().startswith("::") for line in markdown.splitlines())
+    body = [line for line in markdown.splitlines() if line.startswith("| `") and "8192/1024" in line]
+    assert [line.replace("\\|", "").count("|") for line in body] == [14]

@@ -1,0 +1,49 @@
+"""The default row command: for every kind of row it leaves what `collect` takes for that row's result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from infx.matrix.environment import project_job
+from infx.matrix.row import Row
+from infx.results.collect import State, artifact_name, collect
+from infx.results.sample import main, make_files
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+from tests.results.made import artifact, make_jobs
+
+KINDS = {
+    "fixed": row(FIXED, 64),
+    "agentic": row(AGENTIC, 8),
+    "multi-node": row(DISAGG, 4, 8),
+    "one concurrency": row(DISAGG, 4),
+    "with a fingerprint": replace(row(FIXED, 64), recipe_fingerprint="a" * 64),
+    "eval": row(FIXED, 64, eval_only=True),
+    "eval at one of several": replace(row(DISAGG, 4, 8, eval_only=True), eval_conc=8),
+    "eval at all": replace(row(DISAGG, 4, 8, eval_only=True), eval_all_concs=True),
+    "agentic eval": row(AGENTIC, 8, eval_only=True),
+}
+
+
+@pytest.mark.parametrize("planned", KINDS.values(), ids=KINDS)
+def test_its_results_are_accepted(planned: Row) -> None:
+    [job] = make_jobs([planned])
+    environ = project_job(job, max_bytes=131_071)
+    files = make_files(environ)
+    found = collect([job], [artifact(artifact_name(job), files)])
+    assert found.coverage[0].state is State.PRESENT, found.coverage[0].faults
+    assert len(found.points) == (0 if planned.eval_only else len(planned.conc))
+    assert make_files(environ) == files  # the same row, the same numbers
+
+
+def test_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [job] = make_jobs([KINDS["fixed"]])
+    assert main(project_job(job, max_bytes=131_071), tmp_path) == 0
+    [file] = tmp_path.iterdir()
+    assert file.name == f"agg_{job.result_name}.json"
+    assert json.loads(file.read_text())["conc"] == 64
+    assert main({}, tmp_path) == 2
+    assert "RESULT_FILENAME is not set" in capsys.readouterr().err

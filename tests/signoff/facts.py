@@ -1,0 +1,255 @@
+"""Facts written by hand: a pull request in which everything is as it should be, and verbs that spoil one thing.
+
+cody writes, noor owns configs/nvidia.yaml and signs; the sweep has four throughput rows and two accuracy rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from infx.model import (
+    Collaborator,
+    Comment,
+    CommentKind,
+    Conclusion,
+    FileStatus,
+    Job,
+    PullRequest,
+    Run,
+    User,
+    UserType,
+)
+from infx.policy.load import default_policy
+from infx.policy.model import Policy
+from infx.signoff.facts import (
+    AddedLine,
+    EvalScore,
+    Facts,
+    FileChange,
+    JudgedFile,
+    LinkState,
+    Plan,
+    PlanVariant,
+    Point,
+    RecipeFile,
+    ResolvedLink,
+    Results,
+    SweepRun,
+    TextFile,
+)
+from infx.signoff.facts import Entry as PlanEntry
+from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig, PlannedRow
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
+IMAGE = "vllm/vllm-openai:v0.9.1"
+RECIPE_URL = "https://github.com/vllm-project/recipes/pull/12"
+KEY = "m1-fp8-h200-vllm"
+MASTER, SCRIPT = "configs/nvidia.yaml", "benchmarks/single_node/m1_fp8_h200_vllm.sh"
+PHRASE = "As a PR reviewer and CODEOWNER, I have reviewed this and have:"
+
+ITEMS = (
+    "Used the latest version of this [checklist](https://github.com/acme/bench/blob/main/docs/X.md)",
+    "Verified that the code is of good quality",
+    "Linked a sweep that validates the change",
+    "Linked the accuracy runs of that sweep",
+    "Verified that no engine is patched",
+    "Documented the recipe upstream",
+)
+CODEOWNERS = "* @acme/core\nconfigs/amd.yaml @amy\nconfigs/nvidia.yaml @noor @acme/core\n"
+WAIVER = (
+    "# Waiver\n\nWhat: a fix of the scheduler\n\nWhy: it hangs\n\nUpstream: #5\n\nRemoval plan: with v0.10\n"
+)
+
+
+def checklist(ticked: Sequence[bool] | None = None, items: Sequence[str] = ITEMS, detail: str = "") -> str:
+    boxes = ticked or [True] * len(items)
+    lines = "\n".join(f"- [{'x' if tick else ' '}] {item}" for tick, item in zip(boxes, items, strict=True))
+    return f"{PHRASE}\n\n{lines}\n\n## Additional detail\n\n{detail or f'Recipe: {RECIPE_URL}'}\n\nSigned: noor\n"
+
+
+TEMPLATE = (
+    "# Checklist\n\nPaste this:\n\n```markdown\n" + checklist([False] * 6).replace("noor", "") + "```\n"
+)
+
+
+def comment(body: str, author: str = "noor", **fields: Any) -> Comment:
+    defaults: dict[str, Any] = {
+        "id": 555,
+        "kind": CommentKind.ISSUE,
+        "author": User(login=author, type=UserType.BOT if author.endswith("[bot]") else UserType.USER),
+        "body": body,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "url": f"https://github.com/acme/bench/pull/77#issuecomment-{fields.get('id', 555)}",
+        "pull_number": 77,
+        "association": "MEMBER",
+    }
+    return Comment(**{**defaults, **fields})
+
+
+def pull(**fields: Any) -> PullRequest:
+    defaults: dict[str, Any] = {
+        "number": 77, "title": "Newer image", "body": "", "author": User(login="cody"), "labels": (),
+        "is_open": True, "is_merged": False, "is_draft": False, "mergeable": True, "base_ref": "main",
+        "base_sha": BASE, "head_ref": "feat-x", "head_sha": HEAD, "head_repository": "acme/bench",
+        "base_repository": "acme/bench", "changed_files": 2, "commits": 2, "updated_at": NOW, "created_at": NOW,
+    }  # fmt: skip
+    return PullRequest(**{**defaults, **fields})
+
+
+def row(number: int, *, conc: int = 0, evaluated: bool = False, **fields: Any) -> PlannedRow:
+    conc = conc or 2**number
+    family = "eval" if evaluated else "single-node 8k1k"
+    defaults: dict[str, Any] = {
+        "id": f"{number:012x}", "family": family, "text": f"m1 fp8 h200 vllm TP8 c{conc}", "image": IMAGE,
+        "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm", "runner": "h200",
+        "scenario": "8k1k", "spec_decoding": "none", "conc": (conc,), "recipe": "r1",
+        "evaluated": (conc,) if evaluated else (),
+    }  # fmt: skip
+    return PlannedRow(**{**defaults, **fields})
+
+
+ROWS = (
+    *(row(number) for number in range(1, 7)),
+    row(11, conc=32, evaluated=True),
+    row(12, conc=64, evaluated=True),
+)
+
+
+def job(planned: PlannedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
+    number = int(planned.id, 16)
+    defaults: dict[str, Any] = {
+        "id": number, "run_id": 900, "attempt": 1,
+        "name": f"sweep / shard (1) / {planned.id} · {planned.family} · {planned.runner} · {planned.text}",
+        "status": "completed" if conclusion else "in_progress", "conclusion": conclusion,
+        "url": f"https://github.com/acme/bench/actions/runs/900/job/{number}",
+    }  # fmt: skip
+    return Job(**{**defaults, **fields})
+
+
+def run(**fields: Any) -> Run:
+    defaults: dict[str, Any] = {
+        "id": 900, "attempt": 1, "path": ".github/workflows/run-sweep.yml", "event": "pull_request",
+        "status": "completed", "conclusion": Conclusion.SUCCESS, "head_sha": HEAD, "head_branch": "feat-x",
+        "head_repository": "acme/bench", "url": "https://github.com/acme/bench/actions/runs/900",
+        "created_at": NOW - timedelta(hours=5), "updated_at": NOW - timedelta(hours=1),
+    }  # fmt: skip
+    return Run(**{**defaults, **fields})
+
+
+def state(**fields: Any) -> ConfigState:
+    defaults: dict[str, Any] = {
+        "path": MASTER, "line": 10, "image": IMAGE, "model": "org/M1", "model_prefix": "m1", "precision": "fp8",
+        "framework": "vllm", "runner": "h200", "settings": "s1", "scenarios": ("8k1k",),
+    }  # fmt: skip
+    return ConfigState(**{**defaults, **fields})
+
+
+def change(before: ConfigState | None, after: ConfigState | None, key: str = KEY) -> ConfigChange:
+    return ConfigChange(key=key, before=before, after=after)
+
+
+def file(path: str, *lines: str, **fields: Any) -> FileChange:
+    added = tuple(AddedLine(number=number, text=text) for number, text in enumerate(lines, start=5))
+    defaults: dict[str, Any] = {"path": path, "status": FileStatus.MODIFIED, "added": added}
+    return FileChange(**{**defaults, **fields})
+
+
+def score(planned: PlannedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
+    defaults: dict[str, Any] = {
+        "task": "gsm8k", "value": value, "samples": 1319, "row_id": planned.id, "image": planned.image,
+        "model_prefix": planned.model_prefix, "conc": planned.conc[0],
+    }  # fmt: skip
+    return EvalScore(**{**defaults, **fields})
+
+
+def point(planned: PlannedRow, **fields: Any) -> Point:
+    """By rising concurrency both latency and throughput rise, so each lies on the frontier."""
+    conc = planned.conc[0]
+    defaults: dict[str, Any] = {
+        "model": "m1", "scenario": planned.scenario, "hardware": "h200", "framework": "vllm", "precision": "fp8",
+        "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
+    }  # fmt: skip
+    return Point(**{**defaults, **fields})
+
+
+def plan(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> Plan:
+    defaults: dict[str, Any] = {
+        "entries": (PlanEntry(keys=(KEY,), line=7),),
+        "variants": (PlanVariant(name="full", rows=tuple(rows)),),
+    }
+    return Plan(**{**defaults, **fields})
+
+
+def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> Results:
+    defaults: dict[str, Any] = {
+        "run_id": 900,
+        "has_scores": True,
+        "has_points": True,
+        "scores": tuple(score(planned) for planned in rows if planned.evaluated),
+        "points": tuple(point(planned) for planned in rows if not planned.evaluated),
+    }
+    return Results(**{**defaults, **fields})
+
+
+def sweep(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> SweepRun:
+    defaults: dict[str, Any] = {"run": run(), "jobs": tuple(job(planned) for planned in rows)}
+    return SweepRun(**{**defaults, **fields})
+
+
+REUSE = comment("/use 900", author="mia", id=556)
+THRESHOLDS = "default: {gsm8k: 0.9}\nmodels: {m1: {gsm8k: 0.94}}\n"
+MODELS = (
+    "scenarios: {agentic-coding: {}, 8k1k: {}, 1k1k: {deprecated: 2026-07-17}}\n"
+    "models:\n"
+    "  m1: {title: M1, precisions: [fp8], scenarios: {8k1k: {}, agentic-coding: {}, 1k1k: {}}}\n"
+    "  m2: {title: M2, deprecated: 2026-10-01, scenarios: {8k1k: {}}}\n"
+    "  m3: {title: M3, deprecated: 2026-12-24, scenarios: {8k1k: {}}}\n"
+    "  m4: {title: M4, scenarios: {8k1k: {deprecated: 2026-11-30}, agentic-coding: {}}}\n"
+)
+
+
+def judged(path: str, text: str | None, head: str | None = "same") -> JudgedFile:
+    return JudgedFile(path=path, base=text, head=text if head == "same" else head)
+
+
+def facts(**fields: Any) -> Facts:
+    """Only concurrencies of one configuration change, so that no check needs a human."""
+    defaults: dict[str, Any] = {
+        "repository": "acme/bench",
+        "pull": pull(),
+        "base_sha": BASE,
+        "diff": "d" * 64,
+        "now": NOW,
+        "signoff": comment(checklist()),
+        "signer": Collaborator(login="noor", permission="write", role="write"),
+        "files": (
+            file(MASTER, "        conc-list: [1, 2, 4]"),
+            file("perf-changelog.yaml", "- config-keys:"),
+        ),
+        "commits": (OLD, HEAD),
+        "codeowners": TextFile(path=".github/CODEOWNERS", text=CODEOWNERS),
+        "checklists": (TextFile(path="docs/PR_REVIEW_CHECKLIST.md", text=TEMPLATE),),
+        "thresholds": judged("configs/eval-thresholds.yaml", THRESHOLDS),
+        "models": judged("configs/models.yaml", MODELS),
+        "plan": plan(),
+        "configs": (change(state(), state(points="p2")),),
+        "known_configs": (KnownConfig(key=KEY, model_prefix="m1", framework="vllm", runner="h200"),),
+        "recipes": (RecipeFile(path=SCRIPT, text="vllm serve\n", keys=(KEY,)),),
+        "runs": (sweep(),),
+        "results": results(),
+        "links": (ResolvedLink(url=RECIPE_URL, state=LinkState.MERGED),),
+        "comments": (REUSE,),
+        "people": (Collaborator(login="noor", permission="write", role="write"),),
+        "reported_at": NOW,
+    }
+    return Facts(**{**defaults, **fields})
+
+
+POLICY: Policy = replace(
+    default_policy(), repository="acme/bench", master_configs=(MASTER, "configs/amd.yaml")
+)

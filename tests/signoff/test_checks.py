@@ -1,0 +1,394 @@
+"""Every check and every status that it can end in, from facts written by hand, with the words that say why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from infx.model import Conclusion, FileStatus, User
+from infx.policy.signoff import Status
+from infx.signoff.checks.table import CHECKS
+from infx.signoff.facts import (
+    Entry,
+    Facts,
+    LinkState,
+    Membership,
+    Plan,
+    PlanVariant,
+    RecipeFile,
+    ResolvedLink,
+    TextFile,
+)
+from infx.signoff.judge import judge
+from infx.signoff.outcome import Outcome
+from tests.signoff.facts import (
+    ITEMS,
+    KEY,
+    MASTER,
+    MODELS,
+    NOW,
+    OLD,
+    POLICY,
+    RECIPE_URL,
+    ROWS,
+    SCRIPT,
+    THRESHOLDS,
+    WAIVER,
+    change,
+    checklist,
+    comment,
+    facts,
+    file,
+    job,
+    judged,
+    plan,
+    point,
+    pull,
+    results,
+    row,
+    run,
+    score,
+    state,
+    sweep,
+)
+
+PASS, FAIL, WARN, NA = Status.PASS, Status.FAIL, Status.WARN, Status.NOT_APPLICABLE
+CHANGELOG = file("perf-changelog.yaml", "- config-keys:")
+AMD = "configs/amd.yaml"
+
+
+def outcome(slug: str, given: Facts) -> Outcome:
+    return next(result.outcome for result in judge(given, POLICY).results if result.check.slug == slug)
+
+
+def files(*paths: str, **fields: Any) -> dict[str, Any]:
+    """The changed files, and as many as GitHub counts."""
+    return {"files": tuple(file(path, **fields) for path in paths), "pull": pull(changed_files=len(paths))}
+
+
+def signed(author: str, body: str | None = None) -> dict[str, Any]:
+    text = body if body is not None else checklist().replace("noor", author)
+    return {"signoff": comment(text, author=author)}
+
+
+def member(login: str, is_member: bool | None) -> dict[str, Any]:
+    return {"memberships": (Membership(team="@acme/core", login=login, is_member=is_member),)}
+
+
+def owners(text: str) -> dict[str, Any]:
+    return {"codeowners": TextFile(path="CODEOWNERS", text=text)}
+
+
+def serving(*lines: str, path: str = SCRIPT, **fields: Any) -> dict[str, Any]:
+    changed = (file(path, *lines), CHANGELOG)
+    return {"files": changed, "pull": pull(changed_files=2), **fields}
+
+
+def spec(before: bool = True, **fields: Any) -> dict[str, Any]:
+    """One speculative configuration; before: with the same settings on the target branch."""
+    drafting = state(speculative=True, **fields)
+    return {"configs": (change(drafting if before else None, replace(drafting, points="p2")),)}
+
+
+def agentx(
+    text: str | None, *, golden: str | None = None, head: str | None = "same", **fields: Any
+) -> dict[str, Any]:
+    drafting = state(speculative=True, agentic_speculative=True, scenarios=("agentic",), **fields)
+    recipes = () if text is None else (RecipeFile(path=SCRIPT, text=text, keys=(KEY,)),)
+    curves = (
+        () if golden is None and head == "same" else (judged("configs/golden-al/m1_mtp.yaml", golden, head),)
+    )
+    return {"configs": (change(None, drafting),), "recipes": recipes, "golden": curves}
+
+
+GOLDEN = "m1:\n  thinking_on: {2: 2.1, 3: 2.87}\n  thinking_off: {3: 2.99}\n"
+VLLM = (
+    '{"num_speculative_tokens": 3, "rejection_sample_method": "synthetic", "synthetic_acceptance_length": %s}'
+)
+
+
+def append_only(added: Any = None, **fields: Any) -> dict[str, Any]:
+    """Concurrency 128 is added to the curve of the other rows."""
+    rows = (added or row(7),)
+    selected = plan(rows, entries=(Entry(keys=(KEY,), line=7, append_only=True),), base_rows=ROWS[:6])
+    return {"plan": selected, **fields}
+
+
+TRIMMED = (
+    PlanVariant(name="full", rows=ROWS),
+    PlanVariant(name="trimmed", rows=ROWS[:1], is_complete=False),
+)
+
+CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
+    # 0: the last matching line decides, both sides of a rename, the catch-all by any owner.
+    ("owner", "own line", {}, PASS, "owns 2 changed paths"),
+    ("owner", "catch-all by any owner", {**files(MASTER, "run.sh"), **member("noor", None)}, PASS, "owns 2"),
+    ("owner", "other owner", {**files(MASTER), **signed("amy")}, FAIL, "`amy` does not own `configs/nvidia.yaml` (owners: `@noor`, `@acme/core`)"),
+    ("owner", "one of two", {**files(MASTER, AMD), **signed("amy")}, FAIL, "does not own `configs/nvidia.yaml`"),
+    ("owner", "other owner, team unreadable", {**files(MASTER), **signed("amy"), **member("amy", None)}, FAIL, "nvidia"),
+    ("owner", "team unreadable", {**files(MASTER), **signed("mia"), **member("mia", None)}, WARN, "cannot read"),
+    ("owner", "team member", {**files(MASTER), **signed("mia"), **member("mia", True)}, PASS, "owns 1"),
+    ("owner", "no team member", {**files(MASTER), **signed("mia"), **member("mia", False)}, FAIL, "does not own"),
+    ("owner", "nobody's catch-all", {**files("run.sh"), **signed("eve"), **member("eve", False)}, FAIL, "run.sh"),
+    ("owner", "author", {"pull": pull(author=User(login="Noor"))}, FAIL, "author cannot sign"),
+    ("owner", "rename", {"files": (file("misc/x.yaml", status=FileStatus.RENAMED, previous_path=AMD),), "pull": pull(changed_files=1), **signed("amy")}, PASS, "owns 2"),
+    ("owner", "rename away", {"files": (file("misc/x.yaml", status=FileStatus.RENAMED, previous_path=AMD),), "pull": pull(changed_files=1)}, FAIL, AMD),
+    ("owner", "unseen files", {"pull": pull(changed_files=3200)}, FAIL, "2 of 3200"),
+    ("owner", "ownerless", {**files(MASTER, "free/x"), **owners(f"* @noor\n{MASTER} @noor\n/free\n")}, PASS, "Nobody owns `free/x`"),
+    ("owner", "no file", {"codeowners": None}, FAIL, "no CODEOWNERS"),
+    ("owner", "empty file", owners("# nothing\n"), FAIL, "nobody owns anything"),
+    ("owner", "skipped line", owners(f"* @noor\n!x @amy\n{MASTER} @noor\n"), PASS, "GitHub skips 1 line"),
+    # 1: rows by their ids, in the newest attempt, on a commit of the pull request, by the workflow's path.
+    ("sweep", "all rows", {}, PASS, "All 8 rows (6 throughput, 2 accuracy)"),
+    ("sweep", "canary and rerun", {"runs": (sweep(jobs=(*(job(r, attempt=2) for r in ROWS), job(ROWS[0], Conclusion.FAILURE))),)}, PASS, "8 rows"),
+    ("sweep", "failed in the newest attempt", {"runs": (sweep(jobs=(*(job(r) for r in ROWS), job(ROWS[0], Conclusion.FAILURE, attempt=2))),)}, FAIL, "000000000001"),
+    ("sweep", "accuracy row missing", {"runs": (sweep(ROWS[:7]),)}, FAIL, "00000000000c"),
+    ("sweep", "skipped is missing", {"runs": (sweep(jobs=(*(job(r) for r in ROWS[1:]), job(ROWS[0], Conclusion.SKIPPED))),)}, FAIL, "1 have no job"),
+    ("sweep", "cancelled", {"runs": (sweep(jobs=(*(job(r) for r in ROWS[1:]), job(ROWS[0], Conclusion.CANCELLED))),)}, FAIL, "1 of 8 rows ended badly"),
+    ("sweep", "running", {"runs": (sweep(jobs=(*(job(r) for r in ROWS[1:]), job(ROWS[0], None)), run=run(status="in_progress", conclusion=None)),)}, FAIL, "not finished: 7 of 8"),
+    ("sweep", "none yet", {"runs": ()}, FAIL, "no run of"),
+    ("sweep", "other workflow", {"runs": (sweep(run=run(path=".github/workflows/mine.yml")),)}, FAIL, "no run of"),
+    ("sweep", "commit rebased away", {"runs": (sweep(run=run(head_sha="e" * 40)),)}, FAIL, "no run of"),
+    ("sweep", "older commit of the PR", {"runs": (sweep(run=run(head_sha=OLD)),)}, PASS, OLD[:12]),
+    ("sweep", "script changed later", {"runs": (sweep(run=run(head_sha=OLD), later_paths=(MASTER, "README.md")),)}, WARN, f"`{MASTER}`"),
+    ("sweep", "unknown later", {"runs": (sweep(later_paths=None),)}, WARN, "cannot be seen"),
+    ("sweep", "trimmed", {"plan": plan(variants=TRIMMED), "runs": (sweep(ROWS[:1]),)}, WARN, "trimmed sweep, not a full one"),
+    ("sweep", "fork without approval", {"pull": pull(head_repository="eve/bench")}, FAIL, "that its approval names"),
+    ("sweep", "fork, approved run", {"pull": pull(head_repository="eve/bench"), "approved_run": 900, "commits": ()}, PASS, "8 rows"),
+    ("sweep", "fork, other run", {"pull": pull(head_repository="eve/bench"), "approved_run": 901}, FAIL, "no run of"),
+    ("sweep", "no plan", {"plan": Plan(problem="No such key.")}, FAIL, "No such key."),
+    ("sweep", "nothing planned", {"plan": plan(()), "configs": ()}, NA, "plans no rows"),
+    ("sweep", "config without entry", {"plan": plan(())}, WARN, f"`{MASTER}:10`"),
+    ("sweep", "workflow edited", files(MASTER, ".github/workflows/run-sweep.yml"), WARN, "edits what produced"),
+    ("sweep", "policy edited", files(MASTER, "configs/policy.yaml"), WARN, "edits what produced"),
+    ("sweep", "workflow edited at the run's commit only", {"runs": (sweep(edited_rules=(".github/workflows/run-sweep.yml",)),)}, WARN, "run-sweep.yml"),
+    ("sweep", "forged names", {"runs": (sweep(jobs=tuple(job(r, name=f"eval / {r.id}") for r in ROWS)),)}, FAIL, "8 have no job"),
+    # 2: every accuracy run, by the target branch's bars, with the plan's image.
+    ("accuracy", "above", {}, PASS, "2 scores of 2"),
+    ("accuracy", "below the model's bar", {"results": results(scores=(score(ROWS[6], 0.93), score(ROWS[7])))}, FAIL, "0.93, below 0.94"),
+    ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], image="x/y:1"), score(ROWS[7])))}, FAIL, "`x/y:1`"),
+    ("accuracy", "broken", {"results": results(scores=(score(ROWS[6], None, is_sound=False), score(ROWS[7])))}, FAIL, "broke down"),
+    ("accuracy", "not a number", {"results": results(scores=(score(ROWS[6], float("nan")), score(ROWS[7])))}, FAIL, "broke down"),
+    ("accuracy", "no samples", {"results": results(scores=(score(ROWS[6], samples=0), score(ROWS[7])))}, FAIL, "no samples"),
+    ("accuracy", "missing score", {"results": results(scores=(score(ROWS[6]),))}, FAIL, "has no score"),
+    ("accuracy", "missing concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7], conc=2)))}, FAIL, "concurrency 64"),
+    ("accuracy", "ambiguous", {"results": results(scores=(score(ROWS[6], 0.78), score(ROWS[6]), score(ROWS[7])))}, FAIL, "ambiguous"),
+    ("accuracy", "another run's", {"results": results(run_id=1)}, FAIL, "no collected accuracy"),
+    ("accuracy", "artifact unreadable", {"results": results(problems=("agg.json is not JSON.",))}, FAIL, "not JSON"),
+    ("accuracy", "no results", {"results": None}, FAIL, "no collected accuracy"),
+    ("accuracy", "not run", {"runs": (), "results": None}, FAIL, "none has run"),
+    ("accuracy", "no bars", {"thresholds": None}, FAIL, "no bar"),
+    ("accuracy", "bad bars", {"thresholds": judged("t.yaml", "default: [")}, FAIL, "cannot be read"),
+    ("accuracy", "bar lowered here", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.5}\n")}, WARN, "0.94 → 0.5"),
+    ("accuracy", "bar lowered to pass", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.5}\n"), "results": results(scores=(score(ROWS[6], 0.6), score(ROWS[7])))}, FAIL, "below 0.94"),
+    ("accuracy", "another model's bar", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.9}\nmodels: {m1: {gsm8k: 0.94}, m9: {gsm8k: 0.1}}\n")}, PASS, "2 scores"),
+    ("accuracy", "diagnostic task", {"results": results(scores=(score(ROWS[6], 0.1, task="probe"), score(ROWS[7]))), "thresholds": judged("t.yaml", "default: {gsm8k: 0.9, probe: 0.0}\n")}, PASS, "2 scores"),
+    ("accuracy", "unnamed task", {"results": results(scores=(score(ROWS[6], 0.84, task="new"), score(ROWS[7])))}, FAIL, "below 0.85"),
+    ("accuracy", "none planned", {"plan": plan(ROWS[:6])}, NA, "no accuracy runs"),
+    ("accuracy", "workflow edited", files(MASTER, ".github/workflows/run-sweep.yml"), WARN, "edits what produced"),
+    # 3: linked, merged or published; the comparison of settings is for a human.
+    ("recipe", "points only", {}, PASS, "Only concurrencies change"),
+    ("recipe", "settings change", {"configs": (change(state(), state(settings="s2")),)}, WARN, f"`{MASTER}:10`"),
+    ("recipe", "script changes", serving("vllm serve --x"), WARN, f"`{SCRIPT}:5`"),
+    ("recipe", "no link", signed("noor", checklist(detail="none")), FAIL, "No link to the vllm recipe"),
+    ("recipe", "link of the other engine", signed("noor", checklist(detail="https://docs.sglang.io/cookbook/a")), FAIL, "No link"),
+    ("recipe", "open", {"links": (ResolvedLink(url=RECIPE_URL, state=LinkState.OPEN),)}, FAIL, "is open"),
+    ("recipe", "closed", {"links": (ResolvedLink(url=RECIPE_URL, state=LinkState.CLOSED),)}, FAIL, "is closed"),
+    ("recipe", "unreachable", {"links": (ResolvedLink(url=RECIPE_URL, state=LinkState.UNKNOWN),)}, WARN, "could not be looked at"),
+    ("recipe", "not followed", {"links": ()}, WARN, "could not be looked at"),
+    ("recipe", "published page", {**signed("noor", checklist(detail="https://recipes.vllm.ai/m1")), "links": (ResolvedLink(url="https://recipes.vllm.ai/m1", state=LinkState.PUBLISHED),)}, PASS, "the recipe is there"),
+    ("recipe", "other host", signed("noor", checklist(detail="https://recipes.vllm.ai.evil.example/m1")), FAIL, "No link"),
+    ("recipe", "merged elsewhere", {**signed("noor", checklist(detail="https://github.com/sgl-project/sglang/pull/3")), "configs": (change(state(framework="sglang"), state(framework="sglang", points="p")),), "links": (ResolvedLink(url="https://github.com/sgl-project/sglang/pull/3", state=LinkState.MERGED, paths=("python/x.py",)),)}, FAIL, "touches no recipe"),
+    ("recipe", "vendor engine", {"configs": (change(state(framework="trt"), state(framework="trt", points="p")),)}, NA, "No configuration of an open engine"),
+    ("recipe", "link in a quote", signed("noor", checklist(detail=f"> {RECIPE_URL}")), FAIL, "No link"),
+    # 4: on a line of its own, by somebody trusted.
+    ("reuse", "asked for", {}, PASS, "run 900"),
+    ("reuse", "newest", {"comments": (comment("/reuse-sweep-run\r\nthanks", id=1),)}, PASS, "newest suitable run"),
+    ("reuse", "nobody", {"comments": ()}, WARN, "/use <run id>"),
+    ("reuse", "bare /use", {"comments": (comment("/use", id=1),)}, WARN, "Nobody trusted"),
+    ("reuse", "outsider", {"comments": (comment("/use 900", id=1, association="NONE"),)}, WARN, "Nobody trusted"),
+    ("reuse", "in a fence", {"comments": (comment("```\n/use 900\n```", id=1),)}, WARN, "Nobody trusted"),
+    ("reuse", "in a sentence", {"comments": (comment("please /use 900", id=1),)}, WARN, "Nobody trusted"),
+    ("reuse", "another run", {"comments": (comment("/use 5", id=1),)}, WARN, "run 5, which is no sweep"),
+    ("reuse", "nothing planned", {"plan": plan(())}, NA, "nothing to reuse"),
+    # 5: every item ticked, or left open with a reason.
+    ("checklist", "all ticked", {}, PASS, "6 of 6 items ticked"),
+    ("checklist", "two missing", signed("noor", checklist(items=ITEMS[:3] + ITEMS[5:])), FAIL, "missing: `4 Linked the accuracy runs of that sweep`, `5"),
+    ("checklist", "open", signed("noor", checklist([True, True, False, False, True, True])), FAIL, "not ticked and not explained: `3"),
+    ("checklist", "explained", signed("noor", checklist([True, True, False, False, True, True], detail="3, 4: docs-only change, no sweep exists")), PASS, "2 left open with a reason"),
+    ("checklist", "denied", signed("noor", checklist(items=(*ITEMS[:4], "Verified that an engine is patched", ITEMS[5]))), WARN, "say something else"),
+    ("checklist", "both ways", signed("noor", checklist([*[True] * 6, False], items=(*ITEMS, ITEMS[2]))), FAIL, "there twice, ticked once: `3"),
+    ("checklist", "signed by another", signed("noor", checklist().replace("Signed: noor", "Signed: amy")), FAIL, "signed by `amy`"),
+    ("checklist", "no template", {"checklists": ()}, FAIL, "has no `docs/PR_REVIEW_CHECKLIST.md`"),
+    ("checklist", "template without items", {"checklists": (TextFile(path="t.md", text="As a PR reviewer and CODEOWNER, done."),)}, FAIL, "no items"),
+    ("checklist", "hundreds of items", signed("noor", checklist(items=ITEMS * 40, ticked=[True] * 240)), FAIL, "240 task items"),
+    # 6: upstream images, and an open engine first.
+    ("images", "upstream", {}, PASS, "1 configuration"),
+    ("images", "digest", {"configs": (change(state(), state(image="vllm/vllm-openai#nightly@sha256:00")),)}, FAIL, "uses"),
+    ("images", "with digest", {"configs": (change(state(), state(image="vllm/vllm-openai:nightly@sha256:00")),)}, PASS, "fit"),
+    ("images", "other repository", {"configs": (change(state(), state(image="cody/vllm:1")),)}, FAIL, "uses `cody/vllm`"),
+    ("images", "look-alike registry", {"configs": (change(state(), state(image="evil.example/vllm/vllm-openai:1")),)}, FAIL, "evil.example"),
+    ("images", "new hardware", {"configs": (change(None, state(image="cody/vllm:1", runner="cluster:vr-nvl72")),)}, WARN, "too new"),
+    ("images", "vendor first", {"configs": (change(None, state(framework="trt", image="nvcr.io/trt:1")),), "known_configs": ()}, FAIL, "no open engine serves"),
+    ("images", "vendor after open", {"configs": (change(None, state(framework="trt", image="nvcr.io/trt:1")),)}, PASS, "fit"),
+    ("images", "vendor with open", {"configs": (change(None, state(framework="trt", image="nvcr.io/trt:1"), key="k2"), change(None, state())), "known_configs": ()}, WARN, "comes together with"),
+    ("images", "old vendor entry", {"configs": (change(state(framework="trt"), state(framework="trt", image="nvcr.io/trt:2")),), "known_configs": ()}, PASS, "fit"),
+    ("images", "nothing changed", {"configs": (change(state(), state(line=99)),)}, NA, "No master configuration changes"),
+    # 7: by the target branch's file and today's date.
+    ("deprecation", "active", {}, PASS, "active on 2026-11-30"),
+    ("deprecation", "retired scenario", {"plan": plan((row(1, scenario="1k1k"),))}, FAIL, "the scenario is retired since 2026-07-17"),
+    ("deprecation", "retired model", {"plan": plan((row(1, model_prefix="m2"),))}, FAIL, "M2 is retired since 2026-10-01"),
+    ("deprecation", "announced", {"plan": plan((row(1, model_prefix="m3"),))}, PASS, "until 2026-12-24"),
+    ("deprecation", "from today", {"plan": plan((row(1, model_prefix="m4"),))}, FAIL, "since 2026-11-30"),
+    ("deprecation", "precision", {"plan": plan((row(1, precision="fp4"),))}, FAIL, "in fp8 only"),
+    ("deprecation", "scenario never supported", {"plan": plan((row(1, model_prefix="m2", scenario="agentic"),)), "now": NOW - timedelta(days=90)}, FAIL, "not supported"),
+    ("deprecation", "unknown model", {"plan": plan((row(1, model_prefix="m9"),))}, FAIL, "not in the file"),
+    ("deprecation", "model added here", {"plan": plan((row(1, model_prefix="m9"),)), "models": judged("m.yaml", MODELS, MODELS + "  m9: {title: M9, scenarios: {8k1k: {}}}\n")}, WARN, "is new"),
+    ("deprecation", "date moved here", {"plan": plan((row(1, model_prefix="m2"),)), "models": judged("m.yaml", MODELS, MODELS.replace("deprecated: 2026-10-01", "deprecated: 2027-10-01"))}, FAIL, "retired since 2026-10-01"),
+    ("deprecation", "retired here", {"models": judged("m.yaml", MODELS, MODELS.replace("m1: {", "m1: {deprecated: 2026-11-01, "))}, WARN, "this pull request says"),
+    ("deprecation", "no file", {"models": None}, FAIL, "has no `configs/models.yaml`"),
+    ("deprecation", "bad file", {"models": judged("m.yaml", "models: 1")}, FAIL, "cannot be read"),
+    ("deprecation", "nothing measured", {"plan": plan(())}, NA, "Nothing is measured"),
+    # 8
+    ("architecture", "nothing known", {}, PASS, "No known architecture override in 1 added line of 1 file"),
+    ("architecture", "events off", serving("  publish_events_and_metrics: false"), FAIL, f"`{SCRIPT}:5: publish_events_and_metrics: false`"),
+    ("architecture", "fewer layers", serving("""--hf-overrides '{"num_hidden_layers": 4}'"""), FAIL, "num_hidden_layers"),
+    ("architecture", "an override", serving("""--hf-overrides '{"rope_theta": 4}'"""), WARN, "for a human"),
+    ("architecture", "unreadable file", {"files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "cannot be read line by line"),
+    ("architecture", "documentation", {"files": (file("docs/a.md", "--hf-overrides"), CHANGELOG)}, NA, "No file that a row may run"),
+    # 9
+    ("chat", "not speculative", {}, NA, "No configuration with speculative decoding"),
+    ("chat", "AgentX", spec(scenarios=("agentic",)), PASS, "replayed chats"),
+    ("chat", "template used", {**spec(), "recipes": (RecipeFile(path=SCRIPT, text="bench --use-chat-template", keys=(KEY,)),)}, PASS, "chat template"),
+    ("chat", "nothing shows it", spec(), WARN, "No file shows"),
+    ("chat", "raw completions", {**serving("curl $HOST/v1/completions"), **spec(scenarios=("agentic",))}, FAIL, "/v1/completions"),
+    ("chat", "chat completions", {**serving("curl $HOST/v1/chat/completions"), **spec(scenarios=("agentic",))}, PASS, "No raw completions"),
+    ("chat", "unreadable file", {**spec(scenarios=("agentic",)), "files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "for a human"),
+    # 10
+    ("patches", "nothing known", {}, PASS, "No known way to patch"),
+    ("patches", "git apply", serving("git apply fix.patch"), FAIL, "without a waiver `docs/waiver/77.md`"),
+    ("patches", "patch file", serving("+ x", path="benchmarks/fix.patch"), FAIL, "a patch file"),
+    ("patches", "questionable", serving("pip install nixl==0.3"), WARN, "for a human"),
+    ("patches", "waiver not linked", {**serving("git apply x"), "waivers": (judged("docs/waiver/77.md", None, WAIVER),)}, FAIL, "does not link"),
+    ("patches", "waiver without plan", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/77.md")), "waivers": (judged("docs/waiver/77.md", None, WAIVER.replace("Removal plan: with v0.10", "")),)}, FAIL, "does not say: `removal plan`"),
+    ("patches", "waived", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/77.md")), "waivers": (judged("docs/waiver/77.md", None, WAIVER),)}, WARN, "covers exactly this"),
+    ("patches", "old waiver", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} [w](https://github.com/acme/bench/blob/main/docs/waiver/12.md)")), "waivers": (judged("docs/waiver/12.md", WAIVER),)}, WARN, "docs/waiver/12.md"),
+    ("patches", "another number, new", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/12.md")), "waivers": (judged("docs/waiver/12.md", None, WAIVER),)}, FAIL, "without a waiver"),
+    ("patches", "documentation", {"files": (file("docs/a.md", "git apply"), CHANGELOG)}, NA, "No file that a row may run"),
+    # 11
+    ("acceptance", "not AgentX", {}, NA, "No AgentX configuration"),
+    ("acceptance", "as committed", agentx(VLLM % "2.87", golden=GOLDEN), PASS, "as committed: `2.87 (thinking_on, 3 draft tokens"),
+    ("acceptance", "thinking off", agentx(VLLM % "2.99", golden=GOLDEN), PASS, "thinking_off"),
+    ("acceptance", "other length", agentx(VLLM % "3.4", golden=GOLDEN), FAIL, "has 3.4`, committed is"),
+    ("acceptance", "length of another draft", agentx(VLLM % "2.1", golden=GOLDEN), FAIL, "has 2.1"),
+    ("acceptance", "not switched on", agentx((VLLM % "2.87").replace("synthetic\"", "typical\""), golden=GOLDEN), FAIL, "not switched on"),
+    ("acceptance", "not simulated", agentx("vllm serve", golden=GOLDEN), FAIL, "not simulated"),
+    ("acceptance", "draft length unknown", agentx("SGLANG_SIMULATE_ACC_LEN=2.87", golden=GOLDEN), WARN, "not certain"),
+    ("acceptance", "sglang", agentx("SGLANG_SIMULATE_ACC_LEN=2.87\n--speculative-num-steps 3", golden=GOLDEN), PASS, "2.87"),
+    ("acceptance", "tensorrt counts one less", agentx("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.87\nmax_draft_len: 3", golden=GOLDEN), PASS, "2.87"),
+    ("acceptance", "atom", agentx("--spec-decode-acceptance-length 2.99 --num-speculative-tokens 3", golden=GOLDEN), PASS, "2.99"),
+    ("acceptance", "length not measured", agentx((VLLM % "2.87").replace(": 3,", ": 7,"), golden=GOLDEN), FAIL, "no committed length for 7"),
+    ("acceptance", "no curve", agentx(VLLM % "2.87"), WARN, "no curve"),
+    ("acceptance", "no file", agentx(None, golden=GOLDEN), WARN, "no file that serves it"),
+    ("acceptance", "curve added here", agentx(VLLM % "2.87", golden=None, head=GOLDEN), WARN, "this pull request adds"),
+    ("acceptance", "curve changed here", agentx(VLLM % "2.87", golden=GOLDEN, head=GOLDEN.replace("2.87", "3.4")), WARN, "this pull request says"),
+    ("acceptance", "curve changed to fit", agentx(VLLM % "3.4", golden=GOLDEN, head=GOLDEN.replace("2.87", "3.4")), FAIL, "this pull request says"),
+    ("acceptance", "bad curve", agentx(VLLM % "2.87", golden="m1: 3"), FAIL, "cannot be read"),
+    ("acceptance", "outside of AgentX", {**spec(), "recipes": (RecipeFile(path=SCRIPT, text=VLLM % "2.87", keys=(KEY,)),)}, FAIL, "outside of AgentX"),
+    # 12
+    ("append-only", "none", {}, NA, "No changelog entry is append-only"),
+    ("append-only", "pure", append_only(), PASS, "1 new point on curves with one image, 6 old points unchanged"),
+    ("append-only", "mixed", {"plan": plan(entries=(Entry(keys=(KEY,), line=7, append_only=True), Entry(keys=(KEY,), line=15)))}, FAIL, "perf-changelog.yaml:15"),
+    ("append-only", "other image", append_only(row(7, image="vllm/vllm-openai:v1")), FAIL, "its curve has"),
+    ("append-only", "other curve", append_only(row(7, precision="fp4")), FAIL, "on no curve"),
+    ("append-only", "repeats", append_only(row(6)), FAIL, "repeats concurrency 64"),
+    ("append-only", "settings changed", append_only(configs=(change(state(), state(settings="s2")),)), FAIL, "more than concurrencies"),
+    ("append-only", "script changed", {**append_only(), "files": (file(SCRIPT, "x"), CHANGELOG)}, WARN, f"`{SCRIPT}`"),
+    ("append-only", "no plan", {"plan": Plan(problem="Entry 2 selects nothing.")}, FAIL, "Entry 2 selects nothing."),
+    # 13
+    ("draft", "not speculative", {}, NA, "No configuration with speculative decoding"),
+    ("draft", "points only", spec(), PASS, "the draft does not"),
+    ("draft", "new", spec(before=False), WARN, f"`{MASTER}:10`"),
+    ("draft", "refused switch", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=1"), **spec()}, FAIL, "cheaper than shipped"),
+    ("draft", "switched off", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=0"), **spec()}, WARN, f"`{SCRIPT}`"),
+    ("draft", "questionable", {**serving("--speculative-draft-model-quantization fp8"), **spec()}, WARN, "as shipped is for a human"),
+    # 14
+    ("pareto", "enough", {}, PASS, "At least 5 frontier points on 1 curve"),
+    ("pareto", "four", {"results": results(points=tuple(point(r) for r in ROWS[:4]))}, WARN, "4 of 4 measured on the frontier, 5 recommended"),
+    ("pareto", "invalid", {"results": results(points=(*(point(r) for r in ROWS[:6]), point(row(8), latency=0.0)))}, WARN, "1 point without usable numbers"),
+    ("pareto", "no results", {"results": None}, WARN, "no collected results"),
+    ("pareto", "unreadable", {"results": results(problems=("x is a bomb.",))}, WARN, "x is a bomb"),
+    ("pareto", "curve without points", {"plan": plan((*ROWS, row(9, precision="fp4"))), "runs": (sweep((*ROWS, row(9))),)}, WARN, "0 of 0"),
+    ("pareto", "only accuracy", {"plan": plan(ROWS[6:])}, NA, "no throughput rows"),
+    ("pareto", "workflow edited", files(MASTER, ".github/workflows/x.yml"), WARN, "edits what produced"),
+    # 15
+    ("description", "no claim", {}, NA, "no claim"),
+    ("description", "rows agree", {"pull": pull(body="This adds 6 rows.")}, PASS, "1 claim"),
+    ("description", "rows contradict", {"pull": pull(body="Hi\n\nThis adds 14 rows.")}, WARN, "line 3: `14 rows` is not what the plan has"),
+    ("description", "image contradicts", {"pull": pull(body="Uses vllm/vllm-openai:v0.8.0 now.")}, WARN, "`vllm/vllm-openai:v0.8.0`"),
+    ("description", "image agrees", {"pull": pull(body="Uses `vllm/vllm-openai:v0.9.1`.")}, PASS, "1 claim"),
+    ("description", "foreign run", {"pull": pull(body="https://github.com/acme/bench/actions/runs/1")}, WARN, "run 1"),
+    ("description", "own run", {"pull": pull(body="[run](https://github.com/acme/bench/actions/runs/900)")}, PASS, "1 claim"),
+    ("description", "docs only", {"pull": pull(body="A docs-only change.")}, WARN, "8 rows are planned"),
+    ("description", "performance", {"pull": pull(body="It is 20% faster.")}, WARN, "performance claim"),
+    ("description", "quoted claim", {"pull": pull(body="> adds 14 rows")}, NA, "no claim"),
+    ("description", "no plan", {"plan": None}, FAIL, "Without a plan"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "fields", "status", "words"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES]
+)
+def test_check(slug: str, name: str, fields: dict[str, Any], status: Status, words: str) -> None:
+    found = outcome(slug, facts(**fields))
+    assert (found.status, words in found.reason) == (status, True), found.reason
+
+
+def test_every_status_of_every_check_is_in_the_table() -> None:
+    seen = {(slug, status) for slug, _, _, status, _ in CASES}
+    missing = {
+        (check.slug, status)
+        for check in CHECKS
+        for status in {*POLICY.signoff.checks[check.slug].statuses, FAIL}
+        if (check.slug, status) not in seen
+    }
+    # A reuse command, missing points and a description never fail by themselves; see `test_forbidden_status_fails`.
+    assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
+
+
+@pytest.mark.parametrize("slug", ["reuse", "pareto"])
+def test_forbidden_status_fails(slug: str) -> None:
+    """What the policy does not allow becomes a FAIL, so a repository can make any warning binding."""
+    strict = replace(POLICY.signoff.checks[slug], statuses=(PASS,))
+    policy = replace(POLICY, signoff=replace(POLICY.signoff, checks={**POLICY.signoff.checks, slug: strict}))
+    spoilt = facts(comments=(), results=None)
+    (found,) = (r.outcome for r in judge(spoilt, policy).results if r.check.slug == slug)
+    assert found.status is FAIL
+    assert found.reason.startswith("WARN is not allowed here")
+
+
+def test_everything_fails_without_everything_read() -> None:
+    judged_ = judge(facts(shortfalls=("Page 2 of the comments is missing.",)), POLICY)
+    assert {result.outcome.status for result in judged_.results} == {FAIL}
+
+
+@pytest.mark.parametrize(
+    ("fields", "waiting"),
+    [
+        ({"runs": (), "results": None}, True),
+        ({"comments": ()}, True),
+        ({"runs": (sweep(ROWS[:7]),)}, False),
+        ({"codeowners": None}, False),
+        ({}, False),
+    ],
+)
+def test_what_may_still_come_is_waited_for(fields: dict[str, Any], waiting: bool) -> None:
+    assert judge(facts(**fields), POLICY).is_waiting is waiting
+
+
+def test_hand_made_facts_are_good() -> None:
+    judgement = judge(facts(), POLICY)
+    assert judgement.is_good, [r for r in judgement.results if not r.is_good]

@@ -1,0 +1,310 @@
+"""The verdict's grammar: what is rendered can be read back, what cannot have been rendered is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infx.markdown import read_blocks
+from infx.model import Collaborator, User
+from infx.policy.signoff import Status
+from infx.saved import dump_json, parse_json, to_json
+from infx.signoff.checks.table import CHECKS
+from infx.signoff.facts import Facts, PlanVariant, TextFile
+from infx.signoff.judge import judge, make_verdict
+from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
+from infx.signoff.verdict import Row, Verdict, VerdictError, parse_verdict, render_failure, render_verdict
+from tests.signoff.facts import (
+    KEY,
+    MODELS,
+    POLICY,
+    change,
+    checklist,
+    comment,
+    facts,
+    file,
+    judged,
+    plan,
+    pull,
+    row,
+    state,
+    sweep,
+)
+
+ALL = tuple(Status)
+ALLOWED = {check.number: ALL for check in CHECKS}
+SHA, OTHER = "a" * 40, "b" * 40
+
+
+def verdict(*statuses: Status, **fields: Any) -> Verdict:
+    """Three checks, in the given statuses."""
+    names = ("Owner", "Green sweep", "Accuracy")
+    rows = tuple(
+        Row(number=number, name=name, status=status, reason=f"Because of `{name}`.")
+        for number, (name, status) in enumerate(zip(names, statuses, strict=True))
+    )
+    return Verdict(**{"rows": rows, "signer": "noor", "sha": SHA, **fields})
+
+
+def three(count: int = 3) -> dict[int, tuple[Status, ...]]:
+    return dict.fromkeys(range(count), ALL)
+
+
+def test_rejection_as_text() -> None:
+    given = verdict(Status.PASS, Status.FAIL, Status.WARN, covered_sha=OTHER, escalated=("mia", "amy"))
+    assert render_verdict(given) == (
+        "## ❌❌❌ **REJECTED** ❌❌❌\n"
+        "@noor, a check below failed; correct what it names, or edit your sign-off.\n"
+        "@mia @amy, please look at the warnings below.\n"
+        "\n"
+        "- ❌ Check 1 (Green sweep): FAIL — Because of `Green sweep`.\n"
+        "- ⚠️ Check 2 (Accuracy): WARN — Because of `Accuracy`.\n"
+        "\n"
+        "<details>\n"
+        "<summary>Passed and not applicable checks</summary>\n"
+        "\n"
+        "- ✅ Check 0 (Owner): PASS — Because of `Owner`.\n"
+        "\n"
+        "</details>\n"
+        "\n"
+        f"Assessed commit: `{SHA}`. It covers `{OTHER}`, whose diff against the target branch is identical.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("statuses", "header"),
+    [
+        ((Status.PASS, Status.PASS, Status.NOT_APPLICABLE), "## ✅✅✅ **Verdict: PASS** ✅✅✅"),
+        ((Status.PASS, Status.WARN, Status.NOT_APPLICABLE), "## ⚠️ **Verdict: WARN** ⚠️"),
+        ((Status.WARN, Status.PASS, Status.FAIL), "## ❌❌❌ **REJECTED** ❌❌❌"),
+    ],
+)
+def test_header_follows_from_the_rows(statuses: tuple[Status, ...], header: str) -> None:
+    assert render_verdict(verdict(*statuses)).split("\n", 1)[0] == header
+
+
+GOOD = render_verdict(verdict(Status.PASS, Status.WARN, Status.NOT_APPLICABLE))
+BAD = render_verdict(verdict(Status.FAIL, Status.PASS, Status.PASS))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "none of the three headers"),
+        ("\n" + GOOD, "none of the three headers"),
+        (GOOD.replace("⚠️ **Verdict: WARN** ⚠️", "✅✅✅ **Verdict: PASS** ✅✅✅"), "not what the rows amount to"),
+        (GOOD.replace("Check 1", "Check 2"), "each of the checks"),
+        (GOOD.replace("Check 1", "Check 7"), "each of the checks"),
+        (GOOD.replace("- ⚠️ Check 1", "- ✅ Check 1"), "emoji"),
+        (GOOD.replace("<details>", "<details open>"), "no part of a verdict"),
+        (GOOD.replace("Passed and", "Failed and"), "no part of a verdict"),
+        (GOOD.replace("<details>\n<summary>Passed and not applicable checks</summary>\n", ""), "outside of the details"),
+        (GOOD.replace("</details>\n", ""), "missing"),
+        (GOOD.replace("Because", "@mia because"), "mention"),
+        (GOOD.replace("Because", "<img src=x>"), "HTML"),
+        (GOOD.replace("Because", "![x](y)"), "image"),
+        (GOOD.replace("Because", "🎉"), "another emoji"),
+        (GOOD.replace("Because of `", "Because of "), "backtick"),
+        (GOOD.replace("- ⚠️ Check", "Also.\n- ⚠️ Check"), "no part of a verdict"),
+        (GOOD + "More.\n", "follows the footer"),
+        (GOOD.replace("Assessed commit", "Commit"), "no part of a verdict"),
+        (GOOD.replace(f"`{SHA}`", "`abc`"), "no part of a verdict"),
+        (GOOD + GOOD, "follows the footer"),
+        (BAD.replace("@noor, ", ""), "no part of a verdict"),
+        (BAD.replace("@noor, a check below failed; correct what it names, or edit your sign-off.\n", ""), "mentions the signer"),
+        (BAD.replace("@noor", "@noor @eve"), "mentions the signer"),
+        (BAD.replace("\n\n- ❌", "\n@eve, please look at the warnings below.\n@mia, please look at the warnings below.\n\n- ❌"), "more often"),
+    ],
+)  # fmt: skip
+def test_what_is_no_verdict(text: str, words: str) -> None:
+    with pytest.raises(VerdictError, match=words):
+        parse_verdict(text, three())
+
+
+def test_status_must_be_allowed() -> None:
+    with pytest.raises(VerdictError, match="may not end in WARN"):
+        parse_verdict(GOOD, {0: ALL, 1: (Status.PASS, Status.FAIL), 2: ALL})
+
+
+def test_bullets_are_optional() -> None:
+    assert parse_verdict(GOOD.replace("- ⚠️", "⚠️"), three()) == parse_verdict(GOOD, three())
+
+
+def test_failure_is_red_and_no_verdict() -> None:
+    text = render_failure("noor", SHA, "GitHub answered 502.")
+    assert text.startswith("## ❌❌❌ **REJECTED** ❌❌❌\n@noor, ")
+    with pytest.raises(VerdictError):
+        parse_verdict(text, three())
+
+
+REASON = st.lists(
+    st.one_of(st.sampled_from(["Because", "of", "it."]), st.text(max_size=20).map(code)),
+    min_size=1,
+    max_size=5,
+).map(" ".join)
+VERDICTS = st.builds(
+    Verdict,
+    rows=st.tuples(
+        *(
+            st.builds(
+                Row,
+                number=st.just(c.number),
+                name=st.just(c.name),
+                status=st.sampled_from(ALL),
+                reason=REASON,
+            )
+            for c in CHECKS
+        )
+    ),
+    signer=st.from_regex(r"[a-z0-9](?:-?[a-z0-9]){0,8}", fullmatch=True),
+    sha=st.just(SHA),
+    covered_sha=st.sampled_from([None, OTHER]),
+    escalated=st.sampled_from([(), ("mia",), ("mia", "amy")]),
+)
+
+
+@given(VERDICTS)
+def test_properties_what_is_rendered_is_read_back(given: Verdict) -> None:
+    read = parse_verdict(render_verdict(given), ALLOWED)
+    signer = given.signer if given.status is Status.FAIL else ""
+    rows = tuple(replace(row, reason=cut(row.reason)) for row in given.rows)
+    assert read == replace(given, rows=rows, signer=signer)
+
+
+@given(VERDICTS, st.data())
+def test_properties_what_is_read_is_what_the_grammar_renders(given: Verdict, data: st.DataObject) -> None:
+    """Whatever is done to a verdict's text: either it is refused, or it still says what its header says."""
+    text = render_verdict(given)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text)))
+        cut_ = data.draw(st.sampled_from([0, 1, 5, 40]))
+        piece = data.draw(
+            st.sampled_from(
+                ["", "✅", "@mia", "\n", "- ✅ Check 3 (X): PASS — y", "<b>", "FAIL", "`", "</details>\n"]
+            )
+        )
+        text = text[:at] + piece + text[at + cut_ :]
+    try:
+        read = parse_verdict(text, ALLOWED)
+    except VerdictError:
+        return
+    assert sorted(row.number for row in read.rows) == sorted(ALLOWED)
+    again = parse_verdict(render_verdict(read), ALLOWED)
+    assert (again.status, [row.status for row in again.rows]) == (
+        read.status,
+        [row.status for row in read.rows],
+    )
+
+
+@given(st.text(max_size=400))
+def test_properties_any_text_is_read_or_refused(text: str) -> None:
+    with pytest.raises(VerdictError):
+        parse_verdict(text, ALLOWED)
+
+
+@given(st.text(max_size=300))
+def test_properties_foreign_text_is_inert(text: str) -> None:
+    shown = code(text)
+    assert "\n" not in shown
+    assert not EMOJI.search(shown)
+    row = Row(number=0, name="Owner", status=Status.PASS, reason=f"It has {shown}.")
+    read = parse_verdict(render_verdict(Verdict(rows=(row,), signer="noor", sha=SHA)), {0: ALL})
+    assert read.rows == (row,)
+
+
+HOSTILE = "x` @mia <img src=x onerror=1> <!-- codeowner-signoff-verify --> 🎉 ![y](z) [t](javascript:1)\n## ✅ PASS `"
+
+
+def hostile_facts(text: str) -> Facts:
+    """Every text that a pull request, a comment or an artifact can bring, filled with the same bad one."""
+    rows = (row(1, text=text, image=text, model_prefix=text, framework=text, precision=text, scenario=text, recipe=text),
+            row(2, text=text, image=text, evaluated=True))  # fmt: skip
+    config = state(path=text, image=text, model_prefix=text, framework=text, runner=text, speculative=True)
+    vllm = replace(config, framework="vllm", agentic_speculative=True)
+    return facts(
+        pull=pull(body=f"adds 14 rows {text}", title=text, author=User(login="cody")),
+        files=(file(text, text, "git apply " + text, "--hf-overrides " + text), file("c.yaml", text)),
+        signoff=comment(checklist(detail=text) + text, author="eve"),
+        configs=(change(None, config, key=text), change(None, vllm, key=text + "2")),
+        plan=plan(rows, variants=(PlanVariant(name="full", rows=rows),), problem=None),
+        runs=(sweep(rows[:1]),),
+        comments=(comment(f"/settle 14 {text}", id=1, author="mia"),),
+        people=(Collaborator(login="mia", permission="admin", role="admin"),),
+        golden=(judged(f"golden/{text}_x.yaml", text, text + "2"),),
+        models=judged("m.yaml", MODELS, text),
+        codeowners=TextFile(path="CODEOWNERS", text=f"* @noor\n!{text}"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "@mia", "``", "a`b``c", "</details>", KEY, "\u202e", "x" * 5000])
+def test_hostile_text_stays_text(text: str) -> None:
+    """The verdict over it keeps to the grammar, within GitHub's limit, and mentions nobody but the signer."""
+    given = hostile_facts(text)
+    rendered = render_verdict(make_verdict(judge(given, POLICY), given, POLICY))
+    assert parse_verdict(rendered, ALLOWED).status is Status.FAIL
+    assert len(rendered) < 65_536
+    shown = " ".join(block.source for block in read_blocks(rendered))
+    assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
+
+
+@given(st.text("`@<>![]()\n abé🎉#*_|", max_size=80))
+def test_properties_hostile_text_stays_text(text: str) -> None:
+    given = hostile_facts(text or "x")
+    parse_verdict(render_verdict(make_verdict(judge(given, POLICY), given, POLICY)), ALLOWED)
+
+
+def test_same_facts_same_bytes_and_round_trip() -> None:
+    given = facts()
+    saved = dump_json(given)
+    again = parse_json(Facts, saved.encode(), "facts.json")
+    assert again == given
+    assert dump_json(again) == saved
+    texts = {render_verdict(make_verdict(judge(one, POLICY), one, POLICY)) for one in (given, again)}
+    assert len(texts) == 1
+    assert json.loads(saved) == to_json(given)
+
+
+@pytest.mark.parametrize(
+    ("reason", "limit", "expected"),
+    [
+        ("short", 100, "short"),
+        ("a\n b", 100, "a b"),
+        ("x" * 90, 80, "x" * 55 + " … (cut; use --explain)"),
+        (
+            "word `inside a long code span` end" * 3,
+            60,
+            "word `inside a long code span` end … (cut; use --explain)",
+        ),
+    ],
+)
+def test_cut(reason: str, limit: int, expected: str) -> None:
+    shown = cut(reason, limit)
+    assert shown.count("`") % 2 == 0
+    assert len(shown) <= limit
+    assert shown.startswith(expected[:4])
+
+
+def test_many_names() -> None:
+    assert name_all(["a", "b", "a", "c"], limit=2) == "`a`, `b` and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://github.com/acme/bench/pull/1#issuecomment-2", "[t](https://github.com/acme/bench/pull/1#issuecomment-2)"),
+        ("javascript:alert(1)", "`javascript:alert(1)`"),
+        ("https://e.com/a b", "`https://e.com/a b`"),
+        ("https://e.com/)@mia", "`https://e.com/)@mia`"),
+    ],
+)  # fmt: skip
+def test_only_plain_addresses_become_links(url: str, shown: str) -> None:
+    assert str(Link(text="t", url=url)) == shown
+
+
+def test_reasons_fit_a_comment() -> None:
+    assert MAX_REASON * len(CHECKS) < 65_536 / 2

@@ -1,0 +1,109 @@
+"""What import-linter cannot see: that its lists are complete, and that the core does not ask its surroundings."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "infx"
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
+EDGES = {"git", "actions", "artifacts", "github", "hub"}
+PROGRAMS = {"results/sample.py"}  # run by itself in a row's job; nothing imports it
+
+
+def modules() -> set[str]:
+    """The modules and packages directly below infx."""
+    return {
+        path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+
+
+CORE = (modules() & {name for layer in LAYERS[3:] for name in layer}) - {"__init__"}
+
+
+def test_every_module_has_a_layer() -> None:
+    placed = {name for layer in LAYERS for name in layer}
+    assert modules() - placed == {"__init__", "__main__"}
+    assert set(LAYERS[2]) == EDGES
+
+
+def test_the_ban_on_processes_and_connections_covers_the_whole_core() -> None:
+    core, edges = CONTRACTS[1], CONTRACTS[2]
+    assert set(core["source_modules"]) == {f"infx.{name}" for name in CORE}
+    assert {"click", "subprocess", "socket", "http", "github", "requests"} <= set(core["forbidden_modules"])
+    assert set(edges["source_modules"]) == {f"infx.{name}" for name in EDGES & modules()}
+    assert "allow_indirect_imports" not in core
+
+
+def core_files() -> Iterator[Path]:
+    for name in sorted(CORE):
+        folder = PACKAGE / name
+        files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+        yield from (path for path in files if str(path.relative_to(PACKAGE)) not in PROGRAMS)
+
+
+# The clock, the environment, the terminal and the working directory: facts that edges gather and pass on.
+ASKING = {
+    "os.environ", "os.getenv", "os.environb", "os.getcwd", "os.system", "os.popen", "Path.cwd", "Path.home",
+    "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.sleep", "sys.argv",
+    "sys.stdin", "sys.stdout", "sys.stderr", "sys.exit", "print", "input", "exec", "eval",
+}  # fmt: skip
+
+
+def dotted(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            return f"{dotted(value)}.{name}"
+        case _:
+            return "?"
+
+
+def asked(source: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = dotted(node)
+            found |= {bad for bad in ASKING if name == bad or ("." in bad and name.endswith(f".{bad}"))}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {bad for alias in node.names if (bad := f"{node.module}.{alias.name}") in ASKING}
+    return found
+
+
+@pytest.mark.parametrize("path", list(core_files()), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_asks_nothing_of_its_surroundings(path: Path) -> None:
+    assert asked(path.read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import os\nx = os.environ['A']", {"os.environ"}),
+        ("from os import environ", {"os.environ"}),
+        ("import datetime\ndatetime.datetime.now()", {"datetime.now"}),
+        ("print(1)", {"print"}),
+        ("blueprint(1); os.path.join('a'); now()", set()),
+    ],
+)
+def test_the_search_finds_what_it_looks_for(source: str, found: set[str]) -> None:
+    assert asked(source) == found
+
+
+def test_the_map_names_every_module() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    table = page.partition("## Rooms")[2].partition("## ")[0]
+    named = [
+        name
+        for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, flags=re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(named) == sorted(modules() - {"__init__", "__main__"})

@@ -1,0 +1,58 @@
+"""docs/configs.md against what it describes: its examples pass, its tables are complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infx import schema
+from infx.matrix import inventory, overlap, parse, tables
+from infx.matrix.parse import parse_master
+from infx.matrix.row_rules import ROW_RULES
+from infx.matrix.rules import CONFIG_RULES, SCENARIO_RULES
+from infx.matrix.runner_rules import CLUSTER_RULES, FILE_RULES
+from infx.matrix.runners import parse_runners
+from tests.conftest import ROOT
+
+TEXT = (ROOT / "docs/configs.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("example", [text for text in EXAMPLES if not text.startswith("#")])
+def test_examples_have_no_problems(example: str) -> None:
+    if example.startswith("labels:"):
+        assert parse_runners(example.encode(), "runners.yaml")[1] == []
+    else:
+        file = parse_master(example.encode(), "master.yaml")
+        assert file.configs
+        assert file.problems == ()
+
+
+def test_every_rule_is_explained() -> None:
+    tables_of_rules = (CONFIG_RULES, SCENARIO_RULES, ROW_RULES, FILE_RULES, CLUSTER_RULES)
+    ids = {rule for rules in tables_of_rules for rule, _ in rules} | {inventory.UNKNOWN_RUNNER}
+    for module in (inventory, overlap, parse, tables):
+        source = (ROOT / str(module.__file__)).read_text(encoding="utf-8")
+        ids |= set(re.findall(r'rule ?= ?"([a-z-]+)"', source)) | set(
+            re.findall(r'yield \(?\s*"([a-z]+-[a-z-]+)",', source)
+        )
+    explained = set(re.findall(r"`([a-z-]+)`", TEXT[TEXT.index("| rule | says |") :]))
+    assert len(ids) > 30
+    assert ids <= explained
+
+
+@pytest.mark.parametrize("name", ["master-config", "runners"])
+def test_every_field_of_a_configuration_is_explained(name: str) -> None:
+    for field in set(_iterate_fields(schema.read_schema(name))):
+        assert re.search(rf"(?<![\w-]){re.escape(field)}(?![\w-])", TEXT), f"{field} is not explained"
+
+
+def _iterate_fields(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        properties = value.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for child in value.values():
+            yield from _iterate_fields(child)

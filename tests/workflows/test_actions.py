@@ -1,0 +1,77 @@
+"""Composite actions, the commands they run, and the page that lists them say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from infx import yaml12
+from infx.cli import infx
+
+ROOT = Path(__file__).parents[2]
+ACTIONS = sorted((ROOT / ".github/actions").glob("*/action.yml"))
+INSTALL = '"$GITHUB_ACTION_PATH/../install.sh"'
+
+
+def load(path: Path) -> Any:
+    return yaml12.load(path.read_bytes(), str(path)).value
+
+
+def find_commands(action: Any) -> list[str]:
+    """Every line of an action's scripts that calls infx."""
+    scripts = "\n".join(step.get("run", "") for step in action["runs"]["steps"])
+    return re.findall(r"(?:^|\s)infx ([^\n|;]+)", scripts.replace("\\\n", " "))
+
+
+@pytest.mark.parametrize("path", ACTIONS, ids=lambda path: path.parent.name)
+def test_an_action_is_thin(path: Path) -> None:
+    """It installs infx from its own files and runs it; every input and output says what it is."""
+    action = load(path)
+    assert action["runs"]["steps"][0]["run"] == INSTALL
+    assert find_commands(action)
+    for declared in (*action.get("inputs", {}).values(), *action.get("outputs", {}).values()):
+        assert declared["description"]
+
+
+@pytest.mark.parametrize("path", ACTIONS, ids=lambda path: path.parent.name)
+def test_the_commands_of_an_action_exist_with_their_options(path: Path) -> None:
+    for line in find_commands(load(path)):
+        words = line.split()
+        command: click.Command = infx
+        context = click.Context(infx)
+        while isinstance(command, click.Group) and words and not words[0].startswith(("-", "$", '"')):
+            found = command.get_command(context, words.pop(0))
+            assert found is not None, line
+            command = found
+        assert not isinstance(command, click.Group), line
+        known = {option for parameter in command.params for option in parameter.opts}
+        asked = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(words)))
+        assert asked <= known, line
+
+
+@pytest.mark.parametrize("path", ACTIONS, ids=lambda path: path.parent.name)
+def test_every_input_is_used_and_every_variable_given(path: Path) -> None:
+    action = load(path)
+    text = path.read_text()
+    for name in action.get("inputs", {}):
+        assert f"inputs.{name}" in text, name
+    for step in action["runs"]["steps"]:
+        used = set(re.findall(r"\$\{?([A-Z_]+)", step.get("run", "")))
+        provided = set(step.get("env", {})) | {
+            name for name in used if name.startswith(("GITHUB_", "RUNNER_"))
+        }
+        assert used <= provided, step
+
+
+def test_the_page_lists_every_action() -> None:
+    page = (ROOT / "docs/adopting.md").read_text()
+    for path in ACTIONS:
+        action = load(path)
+        inputs = ", ".join(f"`{name}`" for name in action.get("inputs", {}))
+        outputs = ", ".join(f"`{name}`" for name in action.get("outputs", {})) or "—"
+        row = f"| `{path.parent.name}` | {action['description']} | {inputs} | {outputs} |"
+        assert row in page

@@ -1,0 +1,186 @@
+"""Our own workflow files: what no runner has to be asked about."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infx import yaml12
+from infx.cli.workflows import read_sources
+from infx.policy.load import default_policy, parse_policy
+from infx.workflows.check import check_files
+from tests.workflows.evaluate import Situation, holds
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ("success", "failure", "cancelled", "skipped")
+
+
+def load(name: str) -> Any:
+    path = ROOT / ".github/workflows" / name
+    return yaml12.load(path.read_bytes(), name).value
+
+
+RUN_SWEEP, SWEEP, BENCHMARK = load("run-sweep.yml"), load("sweep.yml"), load("benchmark.yml")
+
+
+def test_nothing_is_wrong_with_them() -> None:
+    policy = parse_policy((ROOT / "configs/policy.yaml").read_bytes(), "policy.yaml")
+    assert check_files(read_sources(ROOT / ".github"), policy) == []
+
+
+def test_they_are_short() -> None:
+    """The workflows of a sweep carry decisions and make none."""
+    names = ("run-sweep.yml", "sweep.yml", "benchmark.yml", "approve-fork.yml", "ci.yml")
+    assert sum(len((ROOT / ".github/workflows" / name).read_text().splitlines()) for name in names) < 450
+
+
+def test_no_label_stands_in_them() -> None:
+    labels = default_policy().labels
+    for path in (ROOT / ".github").rglob("*.yml"):
+        words = set(re.findall(r"[\w-]+", path.read_text()))
+        assert words.isdisjoint({*labels.primary, *labels.control}), path
+
+
+@pytest.mark.parametrize(
+    ("job", "verdict", "runs"),
+    [
+        ("stop", "stop", True),
+        ("stop", "run", False),
+        ("stop", "ignore", False),
+        ("stop", "", False),
+        ("sweep", "run", True),
+        ("sweep", "stop", False),
+        ("sweep", "ignore", False),
+        ("sweep", "", False),
+    ],
+)
+@pytest.mark.parametrize("gate", RESULTS)
+def test_what_follows_the_gate(job: str, verdict: str, runs: bool, gate: str) -> None:
+    """Only a gate that succeeded is followed, and only by the job that its verdict names."""
+    values = {"needs.gate.result": gate, "needs.gate.outputs.verdict": verdict}
+    situation = Situation(values=values, results=(gate,), cancelled=gate == "cancelled")
+    assert holds(RUN_SWEEP["jobs"][job]["if"], situation) is (runs and gate == "success")
+
+
+def test_only_stop_and_sweep_enter_the_group_of_a_sweep() -> None:
+    assert "concurrency" not in RUN_SWEEP
+    groups = {name: job["concurrency"] for name, job in RUN_SWEEP["jobs"].items() if "concurrency" in job}
+    assert set(groups) == {"stop", "sweep"}
+    for group in groups.values():
+        assert group == {"group": "${{ needs.gate.outputs.group }}", "cancel-in-progress": True}
+    for workflow in (SWEEP, BENCHMARK):
+        assert "concurrency" not in workflow
+        assert not any("concurrency" in job for job in workflow["jobs"].values())
+
+
+@pytest.mark.parametrize(("gate", "sweep"), [*itertools.product(RESULTS, RESULTS)])
+def test_the_status_is_always_told(gate: str, sweep: str) -> None:
+    situation = Situation(values={}, results=(gate, sweep), cancelled="cancelled" in {gate, sweep})
+    assert holds(RUN_SWEEP["jobs"]["sweep-status"]["if"], situation)
+
+
+@pytest.mark.parametrize(
+    ("plan", "canary", "cancelled"), [*itertools.product(RESULTS, RESULTS, (False, True))]
+)
+def test_rows_fan_out_after_a_canary_that_passed_or_was_not_wanted(
+    plan: str, canary: str, cancelled: bool
+) -> None:
+    """G13: cancelled or failed, no fan-out; skipped without a cancellation, all rows, the canary's included."""
+    values = {
+        "needs.plan.result": plan,
+        "needs.canary.result": canary,
+        "needs.plan.outputs.shard-count": "2" if plan == "success" else "",
+        "needs.plan.outputs.canary-id": "abc",
+    }
+    situation = Situation(values=values, results=(plan, canary), cancelled=cancelled)
+    wanted = plan == "success" and canary in {"success", "skipped"} and not cancelled
+    assert holds(SWEEP["jobs"]["rows"]["if"], situation) is wanted
+
+
+@pytest.mark.parametrize(("canary", "without"), [("success", "abc"), ("skipped", "")])
+def test_the_row_that_passed_as_canary_does_not_run_again(canary: str, without: str) -> None:
+    values = {"needs.canary.result": canary, "needs.plan.outputs.canary-id": "abc"}
+    text = SWEEP["jobs"]["rows"]["with"]["without"].removeprefix("${{").removesuffix("}}")
+    passed = holds(f"always() && ({text})", Situation(values=values, results=()))
+    assert passed is bool(without)
+
+
+@pytest.mark.parametrize(("count", "runs"), [("", False), ("0", False), ("1", True), ("12", True)])
+def test_an_empty_plan_is_no_matrix(count: str, runs: bool) -> None:
+    values = {
+        "needs.plan.result": "success",
+        "needs.canary.result": "skipped",
+        "needs.plan.outputs.shard-count": count,
+    }
+    situation = Situation(values=values, results=("success", "skipped"))
+    assert holds(SWEEP["jobs"]["rows"]["if"], situation) is runs
+    assert holds(SWEEP["jobs"]["collect"]["if"], situation) is runs
+    values = {"needs.list.result": "success", "needs.list.outputs.count": count}
+    assert holds(BENCHMARK["jobs"]["row"]["if"], Situation(values=values, results=("success",))) is runs
+
+
+@pytest.mark.parametrize(("identifier", "runs"), [("", False), ("abc", True)])
+@pytest.mark.parametrize("plan", RESULTS)
+def test_a_canary_needs_a_plan_that_chose_one(identifier: str, runs: bool, plan: str) -> None:
+    values = {"needs.plan.outputs.canary-id": identifier}
+    situation = Situation(values=values, results=(plan,), cancelled=plan == "cancelled")
+    assert holds(SWEEP["jobs"]["canary"]["if"], situation) is (runs and plan == "success")
+
+
+@pytest.mark.parametrize(("plan", "canary", "rows"), [*itertools.product(("success",), RESULTS, RESULTS)])
+def test_results_are_collected_whatever_the_rows_did(plan: str, canary: str, rows: str) -> None:
+    """Also after a failed canary: its own results, and what is missing. Not after a cancellation."""
+    values = {"needs.plan.outputs.shard-count": "1"}
+    for cancelled in (False, True):
+        situation = Situation(values=values, results=(plan, canary, rows), cancelled=cancelled)
+        assert holds(SWEEP["jobs"]["collect"]["if"], situation) is not cancelled
+
+
+def test_fail_fast_reaches_both_matrices_as_a_boolean() -> None:
+    """A shard fails only when it has ended, so the inner matrix needs the flag as well."""
+    assert SWEEP["jobs"]["rows"]["strategy"]["fail-fast"] == "${{ inputs.fail-fast }}"
+    assert BENCHMARK["jobs"]["row"]["strategy"]["fail-fast"] == "${{ inputs.fail-fast }}"
+    for workflow in (SWEEP, BENCHMARK):
+        assert workflow["on"]["workflow_call"]["inputs"]["fail-fast"] == {"type": "boolean", "required": True}
+    assert RUN_SWEEP["jobs"]["sweep"]["with"]["fail-fast"] == "${{ needs.gate.outputs.fail-fast == 'true' }}"
+    assert SWEEP["jobs"]["canary"]["with"]["fail-fast"] is False
+
+
+def test_a_row_of_a_later_attempt_asks_the_gate_before_it_works() -> None:
+    """A partial re-run keeps the answers of the first attempt."""
+    steps = BENCHMARK["jobs"]["row"]["steps"]
+    asking = next(i for i, step in enumerate(steps) if step.get("if") == "github.run_attempt != '1'")
+    assert steps[asking]["uses"] == "./.infx/.github/actions/gate"
+    assert steps[asking]["with"]["row"] is True
+    working = next(i for i, step in enumerate(steps) if step.get("uses") == "./.infx/.github/actions/row")
+    assert asking < working
+
+
+def test_the_trusted_checkout_comes_last() -> None:
+    for name, workflow in (("sweep", SWEEP), ("benchmark", BENCHMARK)):
+        for job in workflow["jobs"].values():
+            paths = [
+                step["with"]["path"] for step in job.get("steps", ()) if "checkout@" in step.get("uses", "")
+            ]
+            assert paths in ([], [".infx"], ["measured", ".infx"]), name
+
+
+@pytest.mark.parametrize("workflow", [RUN_SWEEP, SWEEP, BENCHMARK])
+def test_no_job_of_a_sweep_may_write(workflow: Any) -> None:
+    assert workflow["permissions"] == {}
+    for job in workflow["jobs"].values():
+        assert set(job["permissions"].values()) <= {"read"}
+
+
+def test_a_callee_asks_for_no_more_than_its_caller_grants() -> None:
+    """Else the run dies at its start, without a log."""
+    granted = RUN_SWEEP["jobs"]["sweep"]["permissions"]
+    for job in SWEEP["jobs"].values():
+        assert job["permissions"].items() <= granted.items()
+    for caller in ("canary", "rows"):
+        for job in BENCHMARK["jobs"].values():
+            assert job["permissions"].items() <= SWEEP["jobs"][caller]["permissions"].items()
