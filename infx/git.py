@@ -247,6 +247,7 @@ class Git:
             for name in ("objects", "refs"):
                 (bare / name).mkdir()
             (bare / "HEAD").write_text("ref: refs/heads/none\n")
+            (bare / "config").write_text("[core]\n\tbare = true\n")  # so that no .gitattributes is read
             env = {
                 "GIT_DIR": folder,
                 "GIT_OBJECT_DIRECTORY": str(objects),

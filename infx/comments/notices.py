@@ -80,6 +80,8 @@ def find_causes(
         found.add(Cause.CHANGELOG)
     if links:
         found.add(Cause.LINKS)
+    if Cause.APPROVAL_VOID in found:
+        found.discard(Cause.FORK)  # the same, said for the first time
     return tuple(cause for cause in Cause if cause in found)
 
 

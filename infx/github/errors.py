@@ -87,18 +87,20 @@ class UnexpectedReplyError(GitHubError):
 
 
 class MismatchError(GitHubError):
-    """A thing exists, but it is of another kind or belongs to something else."""
+    """A thing exists, but it is of another kind or belongs to something else: a refusal, GitHub did answer."""
+
+    exit_code = 1
 
 
 _PERMISSION_WORDS = ("not accessible by", "must have", "protected by organization saml", "not permitted")
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
-_DEFAULT_PERMISSIONS = (  # where GitHub sends no header; first match counts
-    (r"/dispatches$", "contents: write"),
-    (r"/(issues|pulls)/", "pull-requests: write"),
-    (r"/statuses/", "statuses: write"),
-    (r"/check-runs", "checks: write"),
-    (r"/actions/", "actions: write"),
-    (r"/(contents|git|merges)/", "contents: write"),
+_DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is found in the path counts
+    (r"/merge$", "contents"),
+    (r"/actions(/|$)", "actions"),
+    (r"/check-runs(/|$)", "checks"),
+    (r"/status(es)?(/|$)", "statuses"),
+    (r"/(issues|pulls)(/|$)", "pull-requests"),
+    (r"/(branches|commits|compare|contents|dispatches|git)(/|$)", "contents"),
 )
 
 
@@ -171,8 +173,8 @@ def _missing_permission(request: Request, headers: Mapping[str, str]) -> str | N
     if scopes := headers.get("x-accepted-oauth-scopes", "").strip():
         return f"one of the scopes {scopes}"
     access = "read" if request.is_read else "write"
-    found = next((need for pattern, need in _DEFAULT_PERMISSIONS if re.search(pattern, request.path)), None)
-    return found.replace("write", access) if found else None
+    scope = next((scope for pattern, scope in _DEFAULT_PERMISSIONS if re.search(pattern, request.path)), None)
+    return f"{scope}: {access}" if scope else None
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

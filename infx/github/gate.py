@@ -34,6 +34,7 @@ from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # that are looked at for an approval
 NEWEST_RUNS = 20
+PATIENCE = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between questions whether the pull request merges
 
 # Nothing further that could be asked changes these answers.
 _SETTLED = {
@@ -52,7 +53,7 @@ class GateReader(Protocol):
     """The requests that the gate makes; all of them only read."""
 
     def pull(self, number: int) -> PullRequest: ...
-    def settled_pull(self, number: int) -> PullRequest: ...
+    def settled_pull(self, number: int, *, waits: tuple[float, ...]) -> PullRequest: ...
     def files(self, pull: PullRequest) -> list[ChangedFile]: ...
     def commits(self, pull: PullRequest) -> list[Commit]: ...
     def commit(self, sha: str) -> Commit: ...
@@ -98,7 +99,7 @@ def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str,
     if decide(facts, policy).reason in _SETTLED:
         return facts
     number = facts.event.pull or 0
-    pull = github.settled_pull(number)
+    pull = github.settled_pull(number, waits=PATIENCE)
     if pull.head_sha != (facts.event.head_sha or pull.head_sha):
         return replace(facts, pull=pull)  # pushed to just now
     touched, edits = _read_files(pull, policy, github, rules)

@@ -62,7 +62,7 @@ class PyGithubTransport:
 
     def fetch(self, url: str) -> Iterator[bytes]:
         try:
-            with requests.get(url, stream=True, timeout=TIMEOUT) as response:
+            with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
                 if response.status_code in range(400, 500):
                     raise GitHubError(
                         f"The file store answered {response.status_code}.", status=response.status_code
@@ -95,7 +95,22 @@ def _line(base_url: str, retry: Retry) -> Any:
         def getresponse(self) -> _Plain:
             return _Plain(super().getresponse().response)
 
-    return Line(parts.hostname, parts.port, retry=retry, pool_size=1, timeout=TIMEOUT)
+    line = Line(parts.hostname, parts.port, retry=retry, pool_size=1, timeout=TIMEOUT)
+    line.session.trust_env = not _is_loopback(base_url)
+    return line
+
+
+def _session(url: str) -> requests.Session:
+    """For another server than GitHub: with no credentials at all, also none from ~/.netrc."""
+    session = requests.Session()
+    session.auth = Requester.noopAuth
+    session.trust_env = not _is_loopback(url)
+    return session
+
+
+def _is_loopback(url: str) -> bool:
+    """A proxy that the environment names cannot reach our own machine."""
+    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def _parse(text: str) -> Any:

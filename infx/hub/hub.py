@@ -187,10 +187,15 @@ class Hub(RunActions):
 
     @locked
     def snapshot(self) -> Snapshot:
-        return Snapshot(state=copy.deepcopy(self.state), refs=self.git.refs())
+        return Snapshot(state=_copy(self.state), refs=self.git.refs())
 
     @locked
     def restore(self, snapshot: Snapshot) -> None:
         """Everything as it was; tokens, faults and the log are left alone."""
-        self.state = copy.deepcopy(snapshot.state)
+        self.state = _copy(snapshot.state)
         self.git.restore_refs(snapshot.refs)
+
+
+def _copy(state: State) -> State:
+    """Events never change, and there are many of them: both states share them."""
+    return copy.deepcopy(state, {id(event): event for event in state.events})

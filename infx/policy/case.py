@@ -108,7 +108,7 @@ class Case:
         unknown = [name for name in given.modifiers if self._effect(name) is None]
         refs = [name for name in (given.base_ref, given.head_ref) if name]
         if unknown:
-            return f"the dispatch names unknown modifiers: {join_words([shorten(name) for name in unknown])}"
+            return f"the dispatch names unknown modifiers: {join_words([one_line(name) for name in unknown])}"
         if given.pull is not None:
             return self._check_pull_inputs(given)
         if given.merge_sha:
@@ -118,7 +118,7 @@ class Case:
         if bool(given.command) == bool(refs):
             return "the dispatch must give either a command, or base-ref and head-ref, or pr"
         if self.facts.head_sha is None:
-            return f"there is no commit {shorten(given.head_ref or self.policy.base_branch)}"
+            return f"there is no commit {one_line(given.head_ref or self.policy.base_branch)}"
         return None
 
     def _check_pull_inputs(self, given: Inputs) -> str | None:
@@ -143,7 +143,7 @@ class Case:
         return by_label.get(name.lower()) or (Effect(name) if name in tuple(Effect) else None)
 
 
-def shorten(text: str, room: int = 60) -> str:
+def one_line(text: str, room: int = 60) -> str:
     """Foreign text on one line, with nothing in it that a terminal would obey."""
     flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return flat if len(flat) <= room else flat[: room - 3] + "..."

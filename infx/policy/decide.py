@@ -10,7 +10,8 @@ from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import SHA, EventName
 from infx.policy.facts import Facts, Marker
 from infx.policy.model import Effect, Policy, Scope
-from infx.policy.rules import DISPATCH, DISPATCH_FOR_PULL, PULL_REQUEST, PUSH, READY, ROW, Rule
+from infx.policy.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
+from infx.policy.rules import PULL_REQUEST, READY, ROW, Rule
 from infx.policy.words import collect_words, describe_sweep
 
 

@@ -1,18 +1,20 @@
 """The rules of the gate: one table for each kind of event, asked from top to bottom; the first that holds decides.
 
+Here is the table of pull requests; those of dispatches and pushes are in `other_rules.py`.
+
 docs/sweeps.md shows the same tables. In `words` and `fix` the names in braces are those of `infx.policy.words`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from infx.policy.case import Case
 from infx.policy.decision import Reason, Verdict
 from infx.policy.event import Action
 from infx.policy.facts import starts_or_changes
-from infx.policy.model import Drafts, OnMerge
+from infx.policy.model import Drafts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,68 +226,6 @@ READY = Rule(
     words="{how}",
 )
 
-# Dispatches and pushes.
-
-DISPATCH_INPUTS = Rule(
-    reason=Reason.DISPATCH_INPUTS,
-    when="the inputs are neither a command, nor two revisions, nor a pull request",
-    test=lambda case: case.check_inputs() is not None,
-    verdict=Verdict.IGNORE,
-    words="{inputs_problem}",
-    fix="Dispatch again with other inputs.",
-    refused=True,
-)
-TEST_MERGE = Rule(
-    reason=Reason.TEST_MERGE,
-    when="the pull request comes from a fork and merge-sha is not the test merge of its head",
-    test=lambda case: (
-        case.pull.is_fork
-        and (
-            case.facts.merge is None
-            or case.facts.merge.sha != case.inputs.merge_sha
-            or not case.facts.merge.is_of(case.pull.head_sha)
-        )
-    ),
-    verdict=Verdict.IGNORE,
-    words="merge-sha is not the test merge of {head} with {base}",
-    fix=APPROVE,
-    refused=True,
-)
-OTHER_BRANCH = replace(
-    OTHER_BASE,
-    when="the push went to another branch, or deleted the branch",
-    test=lambda case: (
-        case.facts.event.ref != f"refs/heads/{case.policy.base_branch}"
-        or not (case.facts.event.head_sha or "").strip("0")
-    ),
-    words="the push did not go to {base}",
-    fix="",
-)
-NOTHING_TO_RUN = replace(
-    CHANGELOG_UNTOUCHED,
-    when="the push leaves the changelog alone",
-    verdict=Verdict.IGNORE,
-    words="the push leaves {changelog} alone",
-    fix="",
-)
-ON_MERGE_NOTHING = Rule(
-    reason=Reason.ON_MERGE_NOTHING,
-    when="the policy says `on-merge: nothing`",
-    test=lambda case: case.policy.on_merge is OnMerge.NOTHING,
-    verdict=Verdict.IGNORE,
-    words="a merge starts none in this repository (policy: on-merge)",
-)
-ON_MERGE_NOT_REUSED = Rule(
-    reason=Reason.ON_MERGE_NOT_REUSED,
-    when="the policy says `on-merge: reuse` and no run was authorised",
-    test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.facts.reuse is None,
-    verdict=Verdict.IGNORE,
-    words="no run was authorised to stand for this merge, and the policy says on-merge: reuse",
-    fix="Authorise one, or dispatch a sweep of the two revisions.",
-    refused=True,
-)
-
-
 PULL_REQUEST = (
     UNRELATED_ACTION,
     OTHER_BASE,
@@ -308,41 +248,6 @@ PULL_REQUEST = (
     SENDER_CANNOT_START,
     MERGEABLE_UNKNOWN,
     LABEL_STARTED_NOTHING,
-    READY,
-)
-# Somebody asks for this pull request by name, which outweighs the marker, an earlier run and a reuse.
-DISPATCH_FOR_PULL = (
-    DISPATCH_INPUTS,
-    OTHER_BASE,
-    STALE_HEAD,
-    CLOSED,
-    CONFLICTING_LABELS,
-    NO_PRIMARY_LABEL,
-    MERGE_CONFLICT,
-    DRAFT,
-    CHANGELOG_UNTOUCHED,
-    APPROVAL_STALE,
-    APPROVAL_MISSING,
-    MERGEABLE_UNKNOWN,
-    TEST_MERGE,
-    CHANGELOG_INVALID,
-    SENDER_CANNOT_START,
-    READY,
-)
-DISPATCH = (
-    DISPATCH_INPUTS,
-    replace(SENDER_CANNOT_START, fix="Somebody who has can dispatch it."),
-    READY,
-)
-# Whoever could push to the base branch may start its sweep; the skip marker does not count there.
-PUSH = (
-    OTHER_BRANCH,
-    NOTHING_TO_RUN,
-    ON_MERGE_NOTHING,
-    replace(CHANGELOG_INVALID, verdict=Verdict.IGNORE),
-    REUSE_REFUSED,
-    REUSED,
-    ON_MERGE_NOT_REUSED,
     READY,
 )
 # What a row of a later attempt asks before it takes a GPU: a partial re-run keeps the first attempt's answers.

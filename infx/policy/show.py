@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infx.escape import prose, table_code
-from infx.policy.case import Case, join_words, shorten
+from infx.policy.case import Case, join_words, one_line
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict
 from infx.policy.event import Event, EventName
@@ -68,9 +68,9 @@ def list_facts(facts: Facts, policy: Policy) -> list[tuple[str, str]]:
     if facts.pull is not None:
         found += _list_pull(case)
     if facts.head_message:
-        found.append(("head commit says", shorten(facts.head_message, 80)))
+        found.append(("head commit says", one_line(facts.head_message, 80)))
     if facts.reuse is not None:
-        found.append(("reuse", f"run {facts.reuse.run_id}, {shorten(facts.reuse.problem or 'usable')}"))
+        found.append(("reuse", f"run {facts.reuse.run_id}, {one_line(facts.reuse.problem or 'usable')}"))
     return found
 
 
@@ -78,7 +78,7 @@ def _describe_event(event: Event) -> str:
     if event.name is EventName.ASKED:
         return "none; somebody asks"
     action = f" {event.action}" if event.name is EventName.PULL_REQUEST else ""
-    label = f", label {shorten(event.label)}" if event.label else ""
+    label = f", label {one_line(event.label)}" if event.label else ""
     head = f", for {event.head_sha[:12]}" if event.head_sha else ""
     attempt = f", attempt {event.attempt}" if event.attempt > 1 else ""
     return f"{event.name}{action}{label}{head}{attempt}"
@@ -87,8 +87,8 @@ def _describe_event(event: Event) -> str:
 def _describe_actor(case: Case) -> str:
     event, actor = case.facts.event, case.facts.actor
     if actor is not None:
-        return f"{shorten(event.actor)} (permission {actor.permission}, role {shorten(actor.role)})"
-    return f"{shorten(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
+        return f"{one_line(event.actor)} (permission {actor.permission}, role {one_line(actor.role)})"
+    return f"{one_line(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
 
 
 def _list_pull(case: Case) -> list[tuple[str, str]]:
@@ -99,7 +99,7 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
     others = len(pull.labels) - len(known)
     conflict = {True: "no", False: "yes", None: "GitHub does not know yet"}[pull.mergeable]
     found = [
-        ("pull request", f"{pull.number}, {state}{draft}, into {shorten(pull.base_ref)}"),
+        ("pull request", f"{pull.number}, {state}{draft}, into {one_line(pull.base_ref)}"),
         ("head", pull.head_sha),
         (
             "labels",
@@ -107,9 +107,9 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
         ),
         (
             "from a fork",
-            "no" if not pull.is_fork else shorten(pull.head_repository or "yes, a deleted one", 150),
+            "no" if not pull.is_fork else one_line(pull.head_repository or "yes, a deleted one", 150),
         ),
-        ("conflict with the base", join_words([shorten(name) for name in facts.conflicts]) or conflict),
+        ("conflict with the base", join_words([one_line(name) for name in facts.conflicts]) or conflict),
         ("changelog touched", {True: "yes", False: "no", None: "not looked at"}[facts.changelog.touched]),
     ]
     if pull.is_fork:
@@ -120,5 +120,5 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
         swept = {True: "swept", False: "started no sweep", None: "has not decided yet"}[run.swept]
         found.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
     if facts.label_actor:
-        found.append(("label put on by", shorten(facts.label_actor)))
+        found.append(("label put on by", one_line(facts.label_actor)))
     return found

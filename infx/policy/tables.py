@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from infx.policy.decision import Verdict
 from infx.policy.model import Policy
-from infx.policy.rules import DISPATCH, DISPATCH_FOR_PULL, PULL_REQUEST, PUSH, ROW, Rule
+from infx.policy.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
+from infx.policy.rules import PULL_REQUEST, ROW, Rule
 from infx.policy.words import EFFECTS
 
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from infx.model import PullRequest
-from infx.policy.case import Case, join_words, shorten
+from infx.policy.case import Case, join_words, one_line
 from infx.policy.event import EventName
 from infx.policy.model import Effect, Policy, Scope
 
@@ -41,15 +41,15 @@ def _of_event(case: Case) -> dict[str, str]:
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
     return {
-        "actor": shorten(facts.event.actor) or "whoever caused the event",
+        "actor": one_line(facts.event.actor) or "whoever caused the event",
         "event_head": (facts.event.head_sha or "")[:12],
-        "label": shorten(facts.event.label or "") or "(without a name)",
+        "label": one_line(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
-        "label_actor": shorten(facts.label_actor or ""),
+        "label_actor": one_line(facts.label_actor or ""),
         "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
-        "first_problem": shorten(problems[0].rstrip("."), 200) if problems else "",
+        "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
         "reuse_run": str(reuse.run_id) if reuse else "",
-        "reuse_problem": shorten((reuse.problem or "").rstrip("."), 200) if reuse else "",
+        "reuse_problem": one_line((reuse.problem or "").rstrip("."), 200) if reuse else "",
         "run_url": latest.url if latest else "",
         "run_state": (latest.conclusion or "not finished") if latest else "",
         "inputs_problem": case.check_inputs() or "" if facts.event.name is EventName.DISPATCH else "",
@@ -63,7 +63,7 @@ def _of_pull(case: Case) -> dict[str, str]:
         "head_sha": pull.head_sha,
         "state": "merged" if pull.is_merged else "closed",
         "fork": "a fork" if pull.head_repository else "a fork that was deleted",
-        "conflicts": join_words([shorten(name) for name in case.facts.conflicts[:5]])
+        "conflicts": join_words([one_line(name) for name in case.facts.conflicts[:5]])
         or f"{case.policy.changelog}?",
         "approved": approval.sha[:12] if approval else "",
         "approval_link": f" ({approval.url})" if approval and approval.url else "",

@@ -358,6 +358,9 @@ def test_approve_answers_the_comment_of_the_run(
     give_event(machine, hub, monkeypatch)
     assert machine.call("approve") == 1
     assert "the head is" in machine.err
+    url = f"https://github.com/acme/bench/pull/77#issuecomment-{hub.comment(pull.number, 'x').id}"
+    assert machine.call("approve", "--comment-url", url) == 1
+    assert f"belongs to pull request {pull.number}, not to 77" in machine.err
     hub.comment(pull.number, "thanks", by="mia")
     give_event(machine, hub, monkeypatch)
     assert machine.call("approve") == 0

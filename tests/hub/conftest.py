@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
+from infx.hub.faults import Faults
+from infx.hub.hub import Snapshot
 
 ALL = dict.fromkeys(("actions", "checks", "contents", "issues", "pull-requests", "statuses"), "write")
 
 
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Hub]:
-    with Hub(tmp_path / "hub") as made:
+@pytest.fixture(scope="session")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, Snapshot]]:
+    with Hub(tmp_path_factory.mktemp("hub")) as made:
         fill(made)
-        yield made
+        yield made, made.snapshot()
         assert made.errors == []
+
+
+@pytest.fixture
+def hub(shared_hub: tuple[Hub, Snapshot]) -> Hub:
+    """As good as new, in a tenth of the time."""
+    made, start = shared_hub
+    assert made.errors == []
+    made.restore(start)
+    made.faults = Faults()
+    made.tokens.clear()
+    made.listeners.clear()
+    made.clear_log()
+    made.refill()
+    return made
 
 
 def fill(hub: Hub) -> None:

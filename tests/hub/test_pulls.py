@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from infx.git import Git
-from infx.github.api import GitHub
+from infx.github.api import GitHub, connect
 from infx.github.errors import ConflictError, IncompleteListError, NotFoundError
 from infx.hub import Hub
 from infx.model import FileStatus
@@ -118,7 +120,7 @@ def test_a_push_moves_the_head_and_says_so(hub: Hub, github: GitHub) -> None:
     assert event.payload["pull_request"]["head"]["sha"] == after
 
 
-def test_a_push_with_git_itself_is_noticed(hub: Hub, github: GitHub, tmp_path: object) -> None:
+def test_a_push_with_git_itself_is_noticed(hub: Hub, github: GitHub) -> None:
     old = github.pull(77)
     tree = hub.git.commit(old.head_sha).tree
     made = hub.git.commit_tree(tree, [old.head_sha], "by git", author="cody", seconds=1)
@@ -168,6 +170,26 @@ def test_lists_of_pull_requests(hub: Hub, github: GitHub) -> None:
     assert {pull.number for pull in github.pulls(state="all")} == {77, 78}
     assert [pull.number for pull in github.pulls(state="all", head="acme:other")] == [78]
     assert github.pulls(base="release") == []
+
+
+def test_lists_since_a_time(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    with Hub(tmp_path / "hub", clock=lambda: now) as hub:
+        hub.push("main", {"a": "0"})
+        hub.push("feat-x", {"a": "1"})
+        for _ in range(130):  # numbers 1 to 130, a minute apart
+            hub.open_pull("feat-x")
+            now += timedelta(minutes=1)
+        old = hub.comment(7, "old")
+        now += timedelta(minutes=1)
+        hub.comment(7, "new")
+        github = connect("acme/bench", environ=hub.environ(hub.user_token("cody")))
+        hub.clear_log()
+        found = github.pulls(updated_since=now - timedelta(minutes=30))
+        assert [pull.number for pull in found] == [7, *range(130, 101, -1)]
+        assert hub.reads == 1  # the last updated come first: no reason to ask for more
+        since = datetime.fromisoformat(old.updated_at) + timedelta(seconds=1)
+        assert [comment.body for comment in github.issue_comments(7, since=since)] == ["new"]
 
 
 def test_labels_keep_their_first_spelling(hub: Hub, github: GitHub) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import requests
@@ -175,6 +176,20 @@ def test_the_file_store_refuses_our_tokens(hub: Hub) -> None:
     assert requests.get(link, timeout=5).content == artifact.data
     assert requests.get(link, headers=token, timeout=5).status_code == 403
     assert requests.get(link.split("?", maxsplit=1)[0], timeout=5).status_code == 403
+
+
+def test_neither_netrc_nor_a_proxy_comes_between(
+    hub: Hub, github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login eve password secret\n", encoding="utf-8")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    artifact = hub.add_artifact(hub.add_run(pull=77).id, "a", {"b": "c"})
+    assert github.download_artifact(artifact.id) == artifact.data
+    assert "authorization" not in hub.log[-1].headers
 
 
 def test_scopes_that_do_not_exist_are_refused(hub: Hub) -> None:

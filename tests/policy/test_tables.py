@@ -10,7 +10,8 @@ import pytest
 
 from infx.policy.decision import Reason
 from infx.policy.load import default_policy
-from infx.policy.rules import DISPATCH, DISPATCH_FOR_PULL, PULL_REQUEST, PUSH, Rule
+from infx.policy.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
+from infx.policy.rules import PULL_REQUEST, Rule
 from infx.policy.tables import fill_tables
 from tests.conftest import ROOT
 
