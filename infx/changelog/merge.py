@@ -23,6 +23,10 @@ class MergeRefusedError(InfxError):
     """This is not one append beside another; a person or a line-based merge must look at it."""
 
 
+_MORE = "One side does more than append to the changelog."
+_HINT = "Past entries stay as they are on the base branch, and new ones go to the end."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sides:
     """Three versions of the file. ancestor: before both. main: what goes first."""
@@ -73,24 +77,21 @@ def resolve(
     first = is_main(one, other, base_versions)
     main, side = (other, one) if first is False else (one, other)
     sides = Sides(ancestor=ancestor, main=main, other=side)
-    if (corrected := apply_corrections(sides)) is not None:
+    if (corrected := apply_corrections(sides, links)) is not None:
         return Merged(data=corrected)
     if first is None and compare(ancestor, main).appended is None:
-        raise MergeRefusedError("Neither side is the start of the base branch's changelog.")
+        raise MergeRefusedError(_MORE, hint=_HINT)  # an edit is main's to make, and nobody knows who main is
     return merge(sides, links, number=number)
 
 
 def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
-    """Main's bytes, then every entry of the other side that main did not gain since the ancestor.
+    """Main's bytes, whatever main did, then every entry that the other side appended and main did not gain since.
 
     number: of the pull request that the other side is; with it, its links become canonical. Raises MergeRefusedError.
     """
     main, other = compare(sides.ancestor, sides.main), compare(sides.ancestor, sides.other)
-    if other.appended is None or not _only_gains(main):
-        raise MergeRefusedError(
-            "One side does more than append to the changelog.",
-            hint="Look at the conflict: past entries stay as they are on the base branch, new ones go to the end.",
-        )
+    if other.appended is None:
+        raise MergeRefusedError(_MORE, hint=_HINT)
     gained, own = _read(main), _read(other)
     kept, present = _subtract(own, gained, links, number)
     entries = [_canonical(block, links, number) for block in kept]
@@ -100,12 +101,16 @@ def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
     return merged
 
 
-def apply_corrections(sides: Sides) -> bytes | None:
-    """One side corrects past links and the other appends: both. None if that is not so."""
+def apply_corrections(sides: Sides, links: Links) -> bytes | None:
+    """One side only makes past links canonical and the other appends: both. None if that is not so."""
+    from infx.changelog.rules.history import is_legal_correction
+
     pairs = ((sides.main, sides.other), (sides.other, sides.main))
     for one, two in pairs:
         correction, appending = compare(sides.ancestor, one), compare(sides.ancestor, two)
-        if correction.is_correction and not correction.inserted and appending.appended is not None:
+        legal = all(is_legal_correction(change, links) for change in correction.changes)
+        alone = correction.is_correction and not correction.inserted
+        if alone and legal and appending.appended is not None:
             return complete(one) + two[appending.appended :]
     return None
 
@@ -136,10 +141,6 @@ def _shown(meaning: object) -> str:
     if isinstance(meaning, dict) and isinstance(meaning.get("config-keys"), list):
         return ", ".join(f"{key}: {value}" for key, value in meaning.items() if key != "description")
     return repr(meaning)
-
-
-def _only_gains(comparison: Comparison) -> bool:
-    return comparison.appended is not None or (not comparison.changes and bool(comparison.inserted))
 
 
 def _read(comparison: Comparison) -> list[Block]:

@@ -68,7 +68,7 @@ def _judge(comparison: Comparison, context: Context) -> Verdict:
         from infx.changelog.rules import history  # most heads are appends
 
         findings += [finding for rule in history.RULES for finding in rule.find(subject)]
-        corrected = sum(history.is_legal_correction(change, context) for change in comparison.changes)
+        corrected = sum(history.is_legal_correction(change, context.links) for change in comparison.changes)
     if comparison.is_correction:
         comparison = comparison.accept_corrections()
         subject = replace(subject, comparison=comparison)

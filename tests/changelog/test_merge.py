@@ -124,7 +124,8 @@ def test_a_correction_beside_an_append() -> None:
     ("ancestor", "one", "other"),
     [
         (BASE + MINE, BASE + MINE + new(link(80)), BASE),  # a revert
-        (BASE, BASE.replace(b"old", b"new"), BASE + MINE),  # an edit
+        (BASE, BASE + MINE, BASE.replace(b"old", b"new")),  # an edit
+        (BASE, MAIN, entry(link(11), text='"old one"')),  # a link that needed no correction
         (BASE, MAIN, BASE.replace(b"old", b"new") + MINE),
         (BASE, MAIN, BASE + b"\n- broken: [\n"),
         (BASE, MAIN, BASE + b"\n# remark\n" + entry()),
@@ -136,6 +137,16 @@ def test_what_is_not_append_beside_append_is_refused(ancestor: bytes, one: bytes
     versions = () if ancestor.startswith(BASE + MINE) and one.startswith(MAIN) else (one,)
     with pytest.raises(MergeRefusedError):
         resolve(ancestor, one, other, versions, LINKS)
+
+
+def test_what_main_did_to_its_past_is_mains_to_do() -> None:
+    edited = BASE.replace(b"old", b"new") + new(link(80))
+    assert merged(BASE, BASE + MINE, edited, edited) == edited + MINE
+
+
+def test_an_entry_reworded_while_it_is_replayed() -> None:
+    first, reworded, second = MINE, new("XXX", text='"better"'), new("XXX", text='"second"')
+    assert merged(BASE + first, MAIN + reworded, BASE + first + second, MAIN) == MAIN + reworded + second
 
 
 def test_both_sides_may_have_added_the_file() -> None:
