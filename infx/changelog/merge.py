@@ -123,12 +123,32 @@ def verify(main: bytes, expected: Sequence[object], merged: bytes) -> list[Probl
     found = [block.meaning for block in _read(comparison)]
     if found == list(expected):
         return []
-    missing = [meaning for meaning in expected if meaning not in found]
-    if missing:
-        return [
-            _lost(f"An entry was lost or changed in the merge: {_shown(meaning)}.") for meaning in missing
-        ]
-    return [_lost("Entries were added, repeated or reordered in the merge.")]
+    lost = _find_lost(expected, found)
+    return lost or [_lost("Entries were added, repeated or reordered in the merge.")]
+
+
+def check_commit(sides: Sides, merged: bytes, links: Links) -> list[Problem]:
+    """Entries of the other side that a merge commit, perhaps made by hand, lost or changed.
+
+    sides: its parents and their common ancestor. Nothing where those are no appends: other rules look at them.
+    """
+    try:
+        expected = [block.meaning for block in merge(sides, links).kept]
+        found = [block.meaning for block in _read(compare(sides.main, merged))]
+    except MergeRefusedError:
+        return []
+    return _find_lost(expected, found)
+
+
+def _find_lost(expected: Sequence[object], found: Sequence[object]) -> list[Problem]:
+    free = list(found)
+    problems = []
+    for meaning in expected:
+        if meaning in free:
+            free.remove(meaning)
+        else:
+            problems.append(_lost(f"An entry was lost or changed in the merge: {_shown(meaning)}."))
+    return problems
 
 
 def _lost(message: str) -> Problem:
