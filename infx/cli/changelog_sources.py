@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable
@@ -140,7 +141,13 @@ def _make_configs(files: list[tuple[str, bytes]]) -> Configs | None:
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
     if question.base is None:  # a branch that was just created brings nothing that could be compared
         return Sources(base=None, head=None, context=context, target=None)
-    return _gather_revisions(question.base, question.head, policy, context)
+    from infx.git import Git, MissingRevisionError
+
+    base = question.base
+    if question.base_branch is not None:
+        with contextlib.suppress(MissingRevisionError):  # a clone without branches
+            base = Git(Path.cwd()).commit(f"refs/remotes/origin/{question.base_branch}")
+    return _gather_revisions(base, question.head, policy, context)
 
 
 def _gather_revisions(
