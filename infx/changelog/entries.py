@@ -23,9 +23,9 @@ LINK_KEY = "pr-link"
 ENTRY_START = b"- config-keys:"
 
 # An item in front and one behind, in the first column: what parses between them continues a list of entries and
-# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open; quoted, because a plain
+# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open; a list, because a
 # text would go on in an indented line.
-_FRAME = b'- ""\n'
+_FRAME = b"- []\n"
 
 
 @dataclass(frozen=True, kw_only=True)
