@@ -131,9 +131,14 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         policy=policy,
         policy_path=POLICY_PATH,
         repository=github.repository,
-        now=datetime.now(UTC),
+        now=read_clock(),
         fetch_page=fetch_page,
     )
+
+
+def read_clock() -> datetime:
+    """Whole seconds, as GitHub's own times are, so that what is later there is later here."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:
