@@ -41,7 +41,7 @@ def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Wake:
 
 def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Wake:
     number = _get(payload, "issue", "number")
-    if not isinstance(number, int) or not _get(payload, "issue", "pull_request"):
+    if not isinstance(number, int) or not isinstance(_get(payload, "issue", "pull_request"), Mapping):
         return Wake(reason="The comment is on no pull request.")
     if _get(payload, "comment", "user", "type") == "Bot":
         return Wake(reason="The comment is a bot's; only people sign.")
