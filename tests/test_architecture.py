@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "infx"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
-EDGES = {"git", "actions", "artifacts", "github", "hub"}
+EDGES = {"git", "actions", "artifacts", "github", "hub", "inputs"}
 PROGRAMS = {"results/sample.py"}  # run by itself in a row's job; nothing imports it
 
 
