@@ -108,7 +108,7 @@ def _conflict(ground: Ground) -> tuple[str, str]:
     shown = _list([code(path) for path in files]) or "- *GitHub does not say which files.*"
     merge = f"git fetch {ground.clone_url} {ground.base}\ngit merge FETCH_HEAD\n"
     if files == (ground.policy.changelog,):
-        commands = fenced(f"{merge}infx changelog resolve\ngit commit --no-edit\ngit push")
+        commands = fenced(f"{merge}infx changelog resolve\n{_commit(ground)}\ngit push")
         fix = "Both sides appended to it, and infx can put that in order:"
         chinese = "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。"
     else:
@@ -122,6 +122,13 @@ def _conflict(ground: Ground) -> tuple[str, str]:
         f"**无法启动 sweep：此分支与 {base} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
         f"解决冲突之前，推送或添加标签都不起作用。{chinese}",
     )
+
+
+def _commit(ground: Ground) -> str:
+    """A merge that only puts the changelog in order measures nothing new."""
+    if any(run.swept for run in ground.facts.runs):
+        return f'git commit -m "Merge {ground.base} {ground.policy.sweep.skip_marker}"'
+    return "git commit --no-edit"
 
 
 def _labels(ground: Ground) -> tuple[str, str]:

@@ -1,5 +1,5 @@
 """The facts of one pull request, for at most six reads and the further pages of long lists; for a seventh where a
-label is on and no event has started a sweep.
+label is on and no event has started a sweep, or where the head of a fork is approved.
 
 With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
 whether an earlier run has results, for instance, stands in one list of the whole repository.
@@ -188,8 +188,9 @@ class _Reading:
 
     def _approved_run(self, approval: Approval | None) -> list[Run]:
         """The run that the approval of the head started."""
-        if approval is None or approval.sha != self.pull.head_sha or not self.left:
+        if approval is None or approval.sha != self.pull.head_sha:
             return []
+        self.left += 1  # the jobs of this run are what the whole comment is about
         found = re.search(r"/actions/runs/([0-9]+)", approval.url)
         return [self._spend(self.reader.run, int(found[1]))] if found else []
 
@@ -251,9 +252,12 @@ def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) ->
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
-    """The commit that the newest approving comment names. Whether it was allowed to, its status tells."""
+    """The commit that the newest approving comment of a person names. Whether it was allowed to, its status tells;
+    our own notices name the head as an example.
+    """
     pattern = re.compile(rf"^{re.escape(command)} ([0-9a-f]{{40}})\s*$", re.MULTILINE)
-    named = [found[1] for comment in comments if (found := pattern.search(comment.body))]
+    people = (comment for comment in comments if comment.author.is_human)
+    named = [found[1] for comment in people if (found := pattern.search(comment.body))]
     return named[-1] if named else None
 
 
