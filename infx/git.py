@@ -247,7 +247,6 @@ class Git:
             for name in ("objects", "refs"):
                 (bare / name).mkdir()
             (bare / "HEAD").write_text("ref: refs/heads/none\n")
-            (bare / "config").write_text("[core]\n\tbare = true\n")  # so that no .gitattributes is read
             env = {
                 "GIT_DIR": folder,
                 "GIT_OBJECT_DIRECTORY": str(objects),
@@ -256,7 +255,8 @@ class Git:
                 "GIT_ATTR_NOSYSTEM": "1",
             }
             options = ("--write-tree", "-z", "--name-only", "--no-messages")
-            output = self.call("merge-tree", *options, base, head, env=env)
+            # From that folder, because git reads the .gitattributes of the one that it is called in.
+            output = Git(bare).call("merge-tree", *options, base, head, env=env)
         if output.code not in {0, 1}:
             raise _explain(output, ("merge-tree",), self.directory)
         tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
