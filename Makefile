@@ -48,6 +48,7 @@ clean:
 .venv/run: requirements/run.txt pyproject.toml | .venv/bin/pip
 	@$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q infx
 	@touch $@
 
 .venv/dev: requirements/dev.txt .venv/run

@@ -255,7 +255,8 @@ class Git:
                 "GIT_ATTR_NOSYSTEM": "1",
             }
             options = ("--write-tree", "-z", "--name-only", "--no-messages")
-            output = self.call("merge-tree", *options, base, head, env=env)
+            # From that folder, because git reads the .gitattributes of the one that it is called in.
+            output = Git(bare).call("merge-tree", *options, base, head, env=env)
         if output.code not in {0, 1}:
             raise _explain(output, ("merge-tree",), self.directory)
         tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]

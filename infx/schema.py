@@ -60,13 +60,13 @@ def _validator(name: str) -> Any:
 
 def fits(name: str, value: object, document: Document) -> bool:
     """Whether a part of the document is valid for certain, with integers as YAML has them: 8.0 is none."""
-    return is_valid(name, _nudged(value) if document.has_whole_floats else value)
+    return is_valid(name, value) and (not document.has_whole_floats or is_valid(name, _nudged(value)))
 
 
 def _nudged(value: Any) -> Any:
     """A copy in which 8.0 is the number just below, so that nothing can take it for 8.
 
-    Whoever is valid then is valid; whoever is not, such as a 1.0 that must be at least 1, gets a slower look.
+    What is invalid only then, such as a 1.0 that must be at least 1, gets the slower look of `check_value`.
     """
     if isinstance(value, dict):
         return {key: _nudged(child) for key, child in value.items()}

@@ -198,7 +198,8 @@ def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
 
 def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
     marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
-    if "expected ':'" in (getattr(error, "problem", None) or ""):  # noticed only where the next line starts
+    problem = getattr(error, "problem", None) or ""
+    if "expected ':'" in problem or "end of stream" in problem:  # noticed long after the fault
         marks.reverse()
     mark = marks[0] or marks[1]
     lines = data.splitlines()

@@ -8,6 +8,8 @@ is one line in RATIOS.
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -17,7 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from tests.conftest import ROOT, SHARED
+from tests.matrix.large import write_large
+from tests.repository import Repository
 
 INFX = (sys.executable, "-m", "infx")
 REAL = SHARED / "data/inferencex"
@@ -44,6 +50,57 @@ def nowhere(folder: Path) -> Path:
     return folder
 
 
+def two_revisions(folder: Path) -> Path:
+    """A clone in which the real configurations have one entry more in their changelog."""
+    source = real_data(folder)
+    repository = Repository.init(folder / "clone")
+    files = {
+        str(path.relative_to(source)): path.read_bytes()
+        for path in (*source.glob("configs/*.yaml"), source / "perf-changelog.yaml")
+    }
+    repository.commit({name: data for name, data in files.items() if name != "configs/policy.yaml"})
+    key = next(iter(yaml.safe_load(files["configs/nvidia-master.yaml"])))
+    entry = f"\n- config-keys: [{key}]\n  description: [one]\n  pr-link: XXX\n".encode()
+    repository.commit({"perf-changelog.yaml": files["perf-changelog.yaml"].rstrip() + b"\n" + entry})
+    return repository.path
+
+
+def two_sizes(folder: Path) -> Path:
+    write_large(folder / "small", 16_384)
+    write_large(folder / "large", 65_536)
+    return folder
+
+
+def plan_in(folder: str) -> tuple[str, ...]:
+    command = " ".join((*map(shlex.quote, INFX), "plan", "--base-ref", "HEAD~1", "--head-ref", "HEAD"))
+    return ("sh", "-c", f"cd {folder} && exec {command}")
+
+
+def histories(folder: Path) -> Path:
+    """base-N.yaml and head-N.yaml: the changelog without and with its last entry, its history N times over."""
+    whole = (real_data(folder) / "perf-changelog.yaml").read_bytes()
+    cut = whole.rstrip().rfind(b"\n- config-keys:")
+    past, last = whole[:cut].rstrip(b"\n") + b"\n", whole[cut:].rstrip() + b"\n"
+    for times in (1, 10, 100):
+        base = b"\n".join([past] * times)
+        (folder / f"base-{times}.yaml").write_bytes(base)
+        (folder / f"head-{times}.yaml").write_bytes(base + last)
+    return folder
+
+
+def changelog(command: str, times: int) -> tuple[str, ...]:
+    files = ("--base-file", f"base-{times}.yaml", "--head-file", f"head-{times}.yaml")
+    return (*INFX, "changelog", command, *files)
+
+
+# What a hundredfold history may cost: two cold starts, and three times reading both files.
+START_AND_READ = python(
+    "import subprocess, sys\n"
+    "for _ in range(2): subprocess.run([sys.executable, '-m', 'infx', '--help'], stdout=subprocess.DEVNULL)\n"
+    "for _ in range(3): [open(f'{name}-100.yaml', 'rb').read() for name in ('base', 'head')]"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
     """command against base, both run in the folder that `where` returns, given an empty one that it may fill.
@@ -63,6 +120,15 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=real_data),
     Ratio(name="config check --format table", command=(*INFX, "config", "check", "--format", "table"), base=LOAD_CONFIGS, limit=3.0, where=real_data),
     Ratio(name="matrix full-sweep", command=(*INFX, "matrix", "full-sweep"), base=LOAD_CONFIGS, limit=2.0, where=real_data),
+    Ratio(name="plan of one entry", command=(*INFX, "plan", "--base-ref", "HEAD~1", "--head-ref", "HEAD"), base=LOAD_CONFIGS, limit=2.0, where=two_revisions),
+    # Four times the rows in four times the time, and a quarter of that for noise.
+    Ratio(name="plan of 65,536 rows, of 16,384", command=plan_in("large"), base=plan_in("small"), limit=5.0, where=two_sizes),
+    Ratio(name="changelog validate", command=changelog("validate", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
+    Ratio(name="changelog canonicalize", command=changelog("canonicalize", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
+    Ratio(name="changelog validate, 10 x history", command=changelog("validate", 10), base=changelog("validate", 1), limit=1.3, where=histories),
+    Ratio(name="changelog canonicalize, 10 x", command=changelog("canonicalize", 10), base=changelog("canonicalize", 1), limit=1.3, where=histories),
+    Ratio(name="changelog validate, 100 x", command=changelog("validate", 100), base=START_AND_READ, limit=1.0, where=histories),
+    Ratio(name="changelog canonicalize, 100 x", command=changelog("canonicalize", 100), base=START_AND_READ, limit=1.0, where=histories),
 )  # fmt: skip
 
 
@@ -101,6 +167,8 @@ def main() -> int:
     parser.add_argument("word", nargs="*", help="only the rows whose name has one of these in it")
     parser.add_argument("--runs", type=int, default=15, help="pairs for each row (default: 15)")
     options = parser.parse_args()
+    for who in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{who}_NAME": "cody", f"GIT_{who}_EMAIL": "cody@example.com"}
     over = 0
     print(f"{'':<32}{'base':>9}{'command':>9}{'ratio':>8}{'limit':>7}")
     for ratio in RATIOS:

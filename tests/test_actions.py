@@ -75,7 +75,10 @@ def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -
 @given(
     st.recursive(
         st.text("a#[]:\n\\", max_size=8),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text("#["), inner),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text("#[", max_size=4), inner, max_size=3)
+        ),
+        max_leaves=6,
     )
 )
 def test_properties_json_stays_the_same_value_and_runs_nothing(value: object) -> None:

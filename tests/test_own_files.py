@@ -69,7 +69,7 @@ def test_they_cover_what_infx_can_plan() -> None:
         (config.multinode, config.disagg, bool(config.fixed), bool(config.agentic))
         for config in configs().values()
     )
-    assert len(configs()) == 28
+    assert len(configs()) == 29
     assert set(kinds) == {
         (False, False, True, False), (False, False, False, True),
         (True, False, True, False), (True, False, False, True),
@@ -181,7 +181,7 @@ def test_every_configuration_came_with_an_entry_and_every_entry_names_configurat
 def test_links_are_canonical_and_ascend() -> None:
     link = re.compile(f"https://github.com/{policy().repository}/pull/([1-9][0-9]*)")
     numbers = [int(match[1]) for entry in entries() if (match := link.fullmatch(entry.pr_link or ""))]
-    assert len(numbers) == len(entries()) == 14
+    assert len(numbers) == len(entries()) == 15
     assert numbers == sorted(set(numbers))
 
 

@@ -17,6 +17,8 @@ if [ ! -e "$home/installed" ]; then
   rm -rf "$home"
   "$python" -m venv "$home"
   export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+  # A machine that outlives the job must not hand on what an earlier job left in a cache.
+  if [ "${RUNNER_ENVIRONMENT:-}" != github-hosted ]; then export PIP_NO_CACHE_DIR=1; fi
   "$home/bin/pip" install --quiet --require-hashes --only-binary :all: -r "$root/requirements/run.txt"
   "$home/bin/pip" install --quiet --no-deps --no-build-isolation "$root"
   touch "$home/installed"

@@ -14,12 +14,16 @@ from infx.errors import UsageError
 class Question:
     """base, head: commits. number: of the pull request; None where there may be several. base: None for a branch
     that was just created, where there is nothing to compare with.
+
+    base_branch: of a pull request, whose `base` may be where that branch stood long ago; entries merged since and
+    taken into the head would look like its own.
     """
 
     stage: Stage
     base: str | None
     head: str
     number: int | None = None
+    base_branch: str | None = None
 
 
 def read_question(name: str, payload: Mapping[str, Any]) -> Question:
@@ -27,10 +31,14 @@ def read_question(name: str, payload: Mapping[str, Any]) -> Question:
     match name:
         case "pull_request" | "pull_request_target":
             pull = _mapping(payload, "pull_request")
-            base, head = _text(_mapping(pull, "base"), "sha"), _text(_mapping(pull, "head"), "sha")
-            number = pull.get("number")
+            base, number = _mapping(pull, "base"), pull.get("number")
+            branch = base.get("ref")
             return Question(
-                stage=Stage.PR, base=base, head=head, number=number if isinstance(number, int) else None
+                stage=Stage.PR,
+                base=_text(base, "sha"),
+                head=_text(_mapping(pull, "head"), "sha"),
+                number=number if isinstance(number, int) else None,
+                base_branch=branch if isinstance(branch, str) else None,
             )
         case "merge_group":
             group = _mapping(payload, "merge_group")

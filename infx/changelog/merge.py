@@ -23,6 +23,10 @@ class MergeRefusedError(InfxError):
     """This is not one append beside another; a person or a line-based merge must look at it."""
 
 
+_MORE = "One side does more than append to the changelog."
+_HINT = "Past entries stay as they are on the base branch, and new ones go to the end."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sides:
     """Three versions of the file. ancestor: before both. main: what goes first."""
@@ -73,24 +77,21 @@ def resolve(
     first = is_main(one, other, base_versions)
     main, side = (other, one) if first is False else (one, other)
     sides = Sides(ancestor=ancestor, main=main, other=side)
-    if (corrected := apply_corrections(sides)) is not None:
+    if (corrected := apply_corrections(sides, links)) is not None:
         return Merged(data=corrected)
     if first is None and compare(ancestor, main).appended is None:
-        raise MergeRefusedError("Neither side is the start of the base branch's changelog.")
+        raise MergeRefusedError(_MORE, hint=_HINT)  # an edit is main's to make, and nobody knows who main is
     return merge(sides, links, number=number)
 
 
 def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
-    """Main's bytes, then every entry of the other side that main did not gain since the ancestor.
+    """Main's bytes, whatever main did, then every entry that the other side appended and main did not gain since.
 
     number: of the pull request that the other side is; with it, its links become canonical. Raises MergeRefusedError.
     """
     main, other = compare(sides.ancestor, sides.main), compare(sides.ancestor, sides.other)
-    if other.appended is None or not _only_gains(main):
-        raise MergeRefusedError(
-            "One side does more than append to the changelog.",
-            hint="Look at the conflict: past entries stay as they are on the base branch, new ones go to the end.",
-        )
+    if other.appended is None:
+        raise MergeRefusedError(_MORE, hint=_HINT)
     gained, own = _read(main), _read(other)
     kept, present = _subtract(own, gained, links, number)
     entries = [_canonical(block, links, number) for block in kept]
@@ -100,12 +101,16 @@ def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
     return merged
 
 
-def apply_corrections(sides: Sides) -> bytes | None:
-    """One side corrects past links and the other appends: both. None if that is not so."""
+def apply_corrections(sides: Sides, links: Links) -> bytes | None:
+    """One side only makes past links canonical and the other appends: both. None if that is not so."""
+    from infx.changelog.rules.history import is_legal_correction
+
     pairs = ((sides.main, sides.other), (sides.other, sides.main))
     for one, two in pairs:
         correction, appending = compare(sides.ancestor, one), compare(sides.ancestor, two)
-        if correction.is_correction and not correction.inserted and appending.appended is not None:
+        legal = all(is_legal_correction(change, links) for change in correction.changes)
+        alone = correction.is_correction and not correction.inserted
+        if alone and legal and appending.appended is not None:
             return complete(one) + two[appending.appended :]
     return None
 
@@ -118,12 +123,32 @@ def verify(main: bytes, expected: Sequence[object], merged: bytes) -> list[Probl
     found = [block.meaning for block in _read(comparison)]
     if found == list(expected):
         return []
-    missing = [meaning for meaning in expected if meaning not in found]
-    if missing:
-        return [
-            _lost(f"An entry was lost or changed in the merge: {_shown(meaning)}.") for meaning in missing
-        ]
-    return [_lost("Entries were added, repeated or reordered in the merge.")]
+    lost = _find_lost(expected, found)
+    return lost or [_lost("Entries were added, repeated or reordered in the merge.")]
+
+
+def check_commit(sides: Sides, merged: bytes, links: Links) -> list[Problem]:
+    """Entries of the other side that a merge commit, perhaps made by hand, lost or changed.
+
+    sides: its parents and their common ancestor. Nothing where those are no appends: other rules look at them.
+    """
+    try:
+        expected = [block.meaning for block in merge(sides, links).kept]
+        found = [block.meaning for block in _read(compare(sides.main, merged))]
+    except MergeRefusedError:
+        return []
+    return _find_lost(expected, found)
+
+
+def _find_lost(expected: Sequence[object], found: Sequence[object]) -> list[Problem]:
+    free = list(found)
+    problems = []
+    for meaning in expected:
+        if meaning in free:
+            free.remove(meaning)
+        else:
+            problems.append(_lost(f"An entry was lost or changed in the merge: {_shown(meaning)}."))
+    return problems
 
 
 def _lost(message: str) -> Problem:
@@ -136,10 +161,6 @@ def _shown(meaning: object) -> str:
     if isinstance(meaning, dict) and isinstance(meaning.get("config-keys"), list):
         return ", ".join(f"{key}: {value}" for key, value in meaning.items() if key != "description")
     return repr(meaning)
-
-
-def _only_gains(comparison: Comparison) -> bool:
-    return comparison.appended is not None or (not comparison.changes and bool(comparison.inserted))
 
 
 def _read(comparison: Comparison) -> list[Block]:

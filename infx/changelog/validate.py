@@ -61,25 +61,29 @@ def _judge_line_ends(unified: Comparison, head: bytes, context: Context) -> Verd
 
 
 def _judge(comparison: Comparison, context: Context) -> Verdict:
-    subject = Subject(comparison=comparison, context=context)
+    subject, head = Subject(comparison=comparison, context=context), comparison.head
     findings = [finding for rule in text.RULES for finding in rule.find(subject)]
     corrected = 0
     if comparison.appended is None:
         from infx.changelog.rules import history  # most heads are appends
 
         findings += [finding for rule in history.RULES for finding in rule.find(subject)]
-        corrected = sum(history.is_legal_correction(change, context) for change in comparison.changes)
+        corrected = sum(history.is_legal_correction(change, context.links) for change in comparison.changes)
     if comparison.is_correction:
         comparison = comparison.accept_corrections()
         subject = replace(subject, comparison=comparison)
-    if any(finding.problem.rule == "conflict-marker" for finding in findings):  # nothing can be read there
+    lone_cr = any(b"\r" in head[start:end].replace(b"\r\n", b"\n") for start, end in comparison.additions)
+    if lone_cr or any(finding.problem.rule == "conflict-marker" for finding in findings):
+        # Nothing can be read there, or not with the line numbers that everybody else counts.
         return Verdict(findings=tuple(findings), corrected=corrected)
-    blocks, unreadable = _read(comparison, context)
-    findings += unreadable
-    if not unreadable:
-        subject = replace(subject, blocks=blocks)
-        findings += [Finding(problem=problem) for block in blocks for problem in check_fields(block)]
-        findings += [finding for rule in _ENTRY_RULES for finding in _apply(rule, subject)]
+    try:
+        blocks = _read(comparison, context)
+    except ProblemsError as error:
+        findings += [Finding(problem=problem) for problem in error.problems]
+        return Verdict(findings=tuple(findings), corrected=corrected)
+    subject = replace(subject, blocks=blocks)
+    findings += [Finding(problem=problem) for block in blocks for problem in check_fields(block)]
+    findings += [finding for rule in _ENTRY_RULES for finding in _apply(rule, subject)]
     return Verdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
 
 
@@ -90,21 +94,22 @@ def _apply(rule: Rule, subject: Subject) -> list[Finding]:
         return [Finding(problem=problem) for problem in error.problems]
 
 
-def _read(comparison: Comparison, context: Context) -> tuple[list[Block], list[Finding]]:
+def _read(comparison: Comparison, context: Context) -> list[Block]:
+    """Every new entry. Raises ProblemsError if one of the places where they stand cannot be read."""
+    head = comparison.head
     blocks: list[Block] = []
-    findings: list[Finding] = []
-    last_line = comparison.head.rstrip(b"\n").count(b"\n") + 1
+    problems: list[Problem] = []
     for start, end in comparison.additions:
-        if b"\r" in comparison.head[start:end].replace(b"\r\n", b"\n"):
-            continue  # the parser would count lines that nobody else sees; the CR is reported already
         try:
-            blocks += parse_blocks(comparison.head, context.path, start, end)
+            blocks += parse_blocks(head, context.path, start, end)
         except ProblemsError as error:
             for problem in error.problems:
-                line = min(problem.line, last_line) if problem.line else None
-                hint = problem.hint or _SYNTAX_HINT
-                findings.append(Finding(problem=replace(problem, line=line, hint=hint)))
-    return blocks, findings
+                last = head.rstrip(b"\n").count(b"\n") + 1  # the parser may look beyond the end
+                line = min(problem.line, last) if problem.line else None
+                problems.append(replace(problem, line=line, hint=problem.hint or _SYNTAX_HINT))
+    if problems:
+        raise ProblemsError(problems)
+    return blocks
 
 
 def _missing_file(context: Context) -> Finding:

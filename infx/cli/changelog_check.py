@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from infx import actions
+from infx.changelog.subject import Finding
 from infx.changelog.validate import Verdict
 from infx.changelog.validate import validate as judge
 from infx.cli.changelog_sources import Sources, source_options, write_file
@@ -26,25 +28,38 @@ if TYPE_CHECKING:
 @format_option
 def validate(sources: Sources, *, repair: bool, as_json: bool) -> int:
     """Judge what a head adds to the changelog, and repair it."""
-    verdict = judge(sources.base, sources.head, sources.context)
-    repaired = _repair(sources, verdict)
-    if actions.is_actions(os.environ):
+    verdict = _judge(sources)
+    on_actions = actions.is_actions(os.environ)
+    repaired = _repair(sources, verdict) if repair or on_actions else None
+    if on_actions:
         from infx.changelog.summary import render_summary
 
-        actions.write_summary(
-            os.environ, render_summary(verdict, repaired, sources.head or b"", sources.context)
-        )
+        text = render_summary(verdict, repaired, sources.head or b"", sources.context)
+        actions.write_summary(os.environ, text)
     if repair and repaired is not None:
         return _apply(sources, repaired, as_json=as_json)
     return report(verdict.problems, os.environ, as_json=as_json)
+
+
+def _judge(sources: Sources) -> Verdict:
+    verdict = judge(sources.base, sources.head, sources.context)
+    if sources.merge is None or sources.head is None:
+        return verdict
+    from infx.changelog.merge import check_commit
+
+    lost = check_commit(sources.merge, sources.head, sources.context.links)
+    findings = [Finding(problem=replace(problem, path=sources.context.path)) for problem in lost]
+    return replace(verdict, findings=(*verdict.findings, *findings))
 
 
 def _repair(sources: Sources, verdict: Verdict) -> Repair | None:
     """None where there is nothing to repair."""
     if verdict.ok or sources.head is None:
         return None
-    from infx.changelog.fix import fix
+    from infx.changelog.fix import Repair, fix
 
+    if any(finding.problem.rule == "merge-lost" for finding in verdict.findings):
+        return Repair(head=None, remaining=tuple(verdict.problems))
     return fix(sources.base, sources.head, sources.context)
 
 
@@ -78,16 +93,20 @@ def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
         raise UsageError(f"There is no {sources.context.path} to canonicalize.")
     canonical = make_canonical(sources.base, sources.head, sources.context)
     if check:
-        return report([_not_canonical(line, sources) for line in canonical.lines], os.environ, as_json=False)
+        return report(
+            [_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
+            os.environ,
+            as_json=False,
+        )
     if not write:
         sys.stdout.flush()
         sys.stdout.buffer.write(canonical.head)
         return 0
     if sources.target is None:
         raise UsageError("--write needs the working tree to hold what --head-ref names.")
-    if canonical.lines:
+    if canonical.changed:
         write_file(sources.target, canonical.head)
-    print_text(f"{len(canonical.lines)} links made canonical in {sources.context.path}.", os.environ)
+    print_text(f"{len(canonical.changed)} links made canonical in {sources.context.path}.", os.environ)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable
@@ -21,18 +22,21 @@ from infx.policy.changelog import ChangelogPolicy
 if TYPE_CHECKING:
     from infx.changelog.event import Question
     from infx.changelog.keys import Configs
+    from infx.changelog.merge import Sides
+    from infx.git import Git
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sources:
     """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
-    commit and the working tree holds something else.
+    commit and the working tree holds something else. merge: the parents of the merge commit that made the head's file.
     """
 
     base: bytes | None = field(repr=False)
     head: bytes | None = field(repr=False)
     context: Context
     target: Path | None
+    merge: Sides | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,7 +141,13 @@ def _make_configs(files: list[tuple[str, bytes]]) -> Configs | None:
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
     if question.base is None:  # a branch that was just created brings nothing that could be compared
         return Sources(base=None, head=None, context=context, target=None)
-    return _gather_revisions(question.base, question.head, policy, context)
+    from infx.git import Git, MissingRevisionError
+
+    base = question.base
+    if question.base_branch is not None:
+        with contextlib.suppress(MissingRevisionError):  # a clone without branches
+            base = Git(Path.cwd()).commit(f"refs/remotes/origin/{question.base_branch}")
+    return _gather_revisions(base, question.head, policy, context)
 
 
 def _gather_revisions(
@@ -165,11 +175,33 @@ def _gather_revisions(
         configs = _make_configs(found)
         target = file if local == head else None
     return Sources(
-        base=before, head=head, context=replace(context, configs=configs, base_name=name), target=target
+        base=before,
+        head=head,
+        context=replace(context, configs=configs, base_name=name),
+        target=target,
+        merge=_find_merge(git, base, head_ref or "HEAD", head, context)
+        if context.stage is Stage.PR
+        else None,
     )
 
 
-def _default_base(git: Any, branch: str) -> str:
+def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Context) -> Sides | None:
+    """The sides of the last commit that changed the file, if that merged two branches and the file is still its."""
+    options = ("--max-count=1", "--first-parent", "--format=%H %P")
+    found = git.line("log", *options, f"{base}..{git.commit(head)}", "--", context.path).split()
+    if len(found) != 3:
+        return None
+    commit, ours, theirs = found
+    wanted = (git.merge_base(ours, theirs), theirs, ours, commit)
+    ancestor, main, other, merged = git.read_many([(revision, context.path) for revision in wanted])
+    if main is None or other is None or merged != data:
+        return None
+    from infx.changelog.merge import Sides
+
+    return Sides(ancestor=ancestor or b"", main=main, other=other)
+
+
+def _default_base(git: Git, branch: str) -> str:
     from infx.git import MissingRevisionError
 
     for name in (f"origin/{branch}", branch):

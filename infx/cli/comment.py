@@ -34,7 +34,7 @@ def greeting(connect: Connect, policy: Policy) -> None:
 
 
 @comment.command()
-@click.option("--pr", "number", type=click.IntRange(1), required=True)
+@click.option("--pr", "number", type=click.IntRange(1), required=True, help="Number of the pull request.")
 @policy_option
 @github_options
 def visualizer(number: int, connect: Connect, policy: Policy) -> None:
@@ -46,7 +46,7 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
 
 
 @comment.command()
-@click.option("--pr", "number", type=click.IntRange(1), required=True)
+@click.option("--pr", "number", type=click.IntRange(1), required=True, help="Number of the pull request.")
 @policy_option
 @github_options
 def notice(number: int, connect: Connect, policy: Policy) -> None:

@@ -96,8 +96,11 @@ def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | No
         return [pull.number for pull in pulls]
     if clone is None:
         raise UsageError("--after-push needs a clone of the repository.", hint="Run it inside one.")
-    tip = clone.fetch(policy.base_branch, [pull.number for pull in pulls])
-    return select_moved(pulls, clone.git, policy, clone.git.commit(after_push), tip)
+    numbers = [pull.number for pull in pulls]
+    tip = clone.fetch(policy.base_branch, numbers)
+    if not clone.git.has_commit(after_push):
+        return numbers  # the base branch was rewritten
+    return select_moved(pulls, clone.git, policy, after_push, tip)
 
 
 def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from infx.errors import UsageError
 
@@ -21,12 +22,18 @@ class Finished:
     at: float
 
 
-def run_command(command: Sequence[str], directory: Path, variables: Mapping[str, str]) -> Finished:
-    """Run to its end, with its output where ours goes. What the job holds for other steps is not handed down."""
+def run_command(
+    command: Sequence[str], directory: Path, variables: Mapping[str, str], output: IO[bytes] | None = None
+) -> Finished:
+    """Run to its end, with its output where ours goes, or into a file. What the job holds for other steps is not
+    handed down.
+    """
     kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
     at = time.time()
     try:
-        done = subprocess.run(list(command), cwd=directory, env={**kept, **variables}, check=False)
+        done = subprocess.run(
+            list(command), cwd=directory, env={**kept, **variables}, stdout=output, stderr=output, check=False
+        )
     except OSError as error:
         raise UsageError(
             f"The row command {command[0]} cannot be started: {error.strerror}.",

@@ -129,11 +129,26 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         git=git,
         clone=open_clone(git, place, token),
         policy=policy,
-        policy_path=POLICY_PATH,
+        policy_path=find_policy_path(click.get_current_context().params.get("policy_source")),
         repository=github.repository,
-        now=datetime.now(UTC),
+        now=read_clock(),
         fetch_page=fetch_page,
     )
+
+
+def find_policy_path(source: str | None) -> str:
+    """Where the policy stands in the repository; a pull request that edits it edits the rules."""
+    if source is None:
+        return POLICY_PATH
+    if match := re.fullmatch(r"[0-9A-Za-z_][^:]*:(.+)", source):
+        return match[1]
+    root, path = find_root(Path.cwd()).resolve(), Path(source).resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else source
+
+
+def read_clock() -> datetime:
+    """Whole seconds, as GitHub's own times are, so that what is later there is later here."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:

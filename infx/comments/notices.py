@@ -80,6 +80,8 @@ def find_causes(
         found.add(Cause.CHANGELOG)
     if links:
         found.add(Cause.LINKS)
+    if Cause.APPROVAL_VOID in found:
+        found.discard(Cause.FORK)  # the same, said for the first time
     return tuple(cause for cause in Cause if cause in found)
 
 
@@ -106,7 +108,7 @@ def _conflict(ground: Ground) -> tuple[str, str]:
     shown = _list([code(path) for path in files]) or "- *GitHub does not say which files.*"
     merge = f"git fetch {ground.clone_url} {ground.base}\ngit merge FETCH_HEAD\n"
     if files == (ground.policy.changelog,):
-        commands = fenced(f"{merge}infx changelog resolve\ngit commit --no-edit\ngit push")
+        commands = fenced(f"{merge}infx changelog resolve\n{_commit(ground)}\ngit push")
         fix = "Both sides appended to it, and infx can put that in order:"
         chinese = "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。"
     else:
@@ -120,6 +122,13 @@ def _conflict(ground: Ground) -> tuple[str, str]:
         f"**无法启动 sweep：此分支与 {base} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
         f"解决冲突之前，推送或添加标签都不起作用。{chinese}",
     )
+
+
+def _commit(ground: Ground) -> str:
+    """A merge that only puts the changelog in order measures nothing new."""
+    if any(run.swept for run in ground.facts.runs):
+        return f'git commit -m "Merge {ground.base} {ground.policy.sweep.skip_marker}"'
+    return "git commit --no-edit"
 
 
 def _labels(ground: Ground) -> tuple[str, str]:
@@ -217,8 +226,25 @@ _RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
 
 def _problem(problem: Problem) -> str:
     where = f"line {problem.line}: " if problem.line else ""
-    hint = f" {foreign(problem.hint)}" if problem.hint else ""
-    return f"{where}{foreign(problem.message)}{hint}"
+    hint = f" {_prose(problem.hint)}" if problem.hint else ""
+    return f"{where}{_prose(problem.message)}{hint}"
+
+
+def _prose(text: str) -> str:
+    """Words of a check, which set what they quote between backticks. Wherever a quotation itself holds some, each
+    part is still inert.
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return foreign(text)
+    shown = [code(part) if index % 2 else _keep_ends(part) for index, part in enumerate(parts)]
+    return "".join(shown)
+
+
+def _keep_ends(text: str) -> str:
+    """`foreign`, with the blanks between words and quotations."""
+    start, end = text[:1].isspace(), text[-1:].isspace() and bool(text.strip())
+    return " " * start + foreign(text) + " " * end
 
 
 def _list(items: Sequence[str]) -> str:

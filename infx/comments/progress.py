@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,6 +47,12 @@ class Sweep:
     evals: Counts = Counts()
     has_results: bool = False
     swept: bool | None = None
+
+    @property
+    def commit(self) -> str:
+        """What was measured. A dispatched run is one of the base branch; its title names the commit it is for."""
+        told = re.search(r" at ([0-9a-f]{40})$", self.run.title)
+        return told[1] if told and self.run.event == "workflow_dispatch" else self.run.head_sha
 
     @property
     def state(self) -> State:

@@ -19,27 +19,27 @@ def complete_throughput(planned: Iterable[Planned], *, fast: bool = False) -> It
         lambda recipe: _shorten(_complete_recipe(recipe)) if fast else _complete_recipe(recipe)
     )
     for one in planned:
-        row = _complete_row(one.row)
-        recipe = complete(row.recipe)
-        yield replace(one, row=replace(row, recipe=recipe, recipe_fingerprint=fingerprint(row.recipe)))
+        recipe = one.row.recipe
+        yield replace(one, row=_complete_row(one.row, complete(recipe), fingerprint(recipe)))
 
 
 def complete_evals(planned: Iterable[Planned]) -> Iterator[Planned]:
     complete = functools.cache(_complete_recipe)
     for one in planned:
-        row = _complete_row(one.row)
-        yield replace(one, row=replace(row, recipe=complete(row.recipe)))
+        yield replace(one, row=_complete_row(one.row, complete(one.row.recipe)))
 
 
-def _complete_row(row: Row) -> Row:
+def _complete_row(row: Row, recipe: Recipe, fingerprint: str | None = None) -> Row:
     """Fixed rows say of each kind of accuracy run whether they have it."""
-    if row.recipe.is_agentic:
-        return row
+    if recipe.is_agentic:
+        return replace(row, recipe=recipe, recipe_fingerprint=fingerprint)
     return replace(
         row,
+        recipe=recipe,
+        recipe_fingerprint=fingerprint,
         run_eval=bool(row.run_eval),
         eval_only=bool(row.eval_only),
-        eval_all_concs=bool(row.eval_all_concs) if row.recipe.is_multinode else None,
+        eval_all_concs=bool(row.eval_all_concs) if recipe.is_multinode else None,
     )
 
 

@@ -7,13 +7,13 @@ leaves one accuracy run of those that are alike; `keep_evals` leaves the accurac
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 
 from infx.errors import InfxError, suggest
-from infx.matrix.config import KvOffloading, Parallelism
+from infx.matrix.config import KvOffloading
 from infx.matrix.names import name_sequence
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.policy.model import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
@@ -78,7 +78,7 @@ def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) ->
         elif conc is not None:
             marked.append(_mark(row, conc, _task(profile)))
         else:
-            marked.append(replace(row, run_eval=False))
+            marked.append(row if row.run_eval is False else replace(row, run_eval=False))
     return marked + copies
 
 
@@ -135,11 +135,12 @@ def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]
     if not profile.identity:
         return result
     claimed: set[Hashable] = set()
+    identity_of = functools.cache(lambda recipe: key_of(recipe, profile.identity))
     for index in sorted(range(len(rows)), key=lambda i: _offloads(rows[i])):
         row = rows[index]
         if not row.run_eval:
             continue
-        who = (key_of(row.recipe, profile.identity), row.eval_framework, row.eval_suite)
+        who = (identity_of(row.recipe), row.eval_framework, row.eval_suite)
         free = tuple(conc for conc in _evaluated(row) if (who, conc) not in claimed)
         claimed.update((who, conc) for conc in free)
         if not free:
@@ -260,17 +261,16 @@ def _drop_power(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def _engines(recipe: Recipe) -> Iterator[Parallelism]:
-    if isinstance(recipe.layout, Roles):
-        yield recipe.layout.prefill
-        yield recipe.layout.decode
-    else:
-        yield recipe.layout
-
-
 def _of_engines(name: str) -> Callable[[Recipe], Hashable]:
-    read = attrgetter(name)
-    return lambda recipe: tuple(read(engine) for engine in _engines(recipe))
+    """A field of the engine, or of both roles' engines; None where an engine has no such field."""
+
+    def read(recipe: Recipe) -> Hashable:
+        layout = recipe.layout
+        if isinstance(layout, Roles):
+            return getattr(layout.prefill, name), getattr(layout.decode, name)
+        return getattr(layout, name, None)
+
+    return read
 
 
 def _of_workload(name: str) -> Callable[[Recipe], Hashable]:
@@ -295,8 +295,6 @@ _FIELDS: Mapping[EvalField, Callable[[Recipe], Hashable]] = {
     EvalField.PCP_SIZE: _of_engines("pcp_size"),
     EvalField.EP: _of_engines("ep"),
     EvalField.DP_ATTN: _of_engines("dp_attn"),
-    EvalField.NUM_WORKER: lambda recipe: tuple(
-        getattr(engine, "num_worker", None) for engine in _engines(recipe)
-    ),
+    EvalField.NUM_WORKER: _of_engines("num_worker"),
     EvalField.KV_OFFLOADING: _of_workload("kv_offloading"),
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from infx.changelog.delta import Entry
-from infx.matrix.family import bucket_of
-from infx.matrix.plan import Plan
-from infx.matrix.row import Row, render_row
+from infx.matrix.row import Row, render_point, render_recipe
+
+if TYPE_CHECKING:
+    from infx.changelog.delta import Entry
+    from infx.matrix.plan import Plan
 
 _dump = json.JSONEncoder(ensure_ascii=False).encode
 _EMPTY_BUCKETS = ("evals", "agentic_evals", "multinode_evals", "multinode_agentic_evals")
@@ -22,6 +24,8 @@ def render_rows(rows: Iterable[Row]) -> str:
 
 def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
     """The bucket object, in pieces: a large plan is never one string."""
+    from infx.matrix.family import bucket_of
+
     nested: dict[str, dict[str, list[Row]]] = {"single_node": {}, "multi_node": {}}
     flat: dict[str, list[Row]] = {name: [] for name in _EMPTY_BUCKETS}
     for planned in plan.rows:
@@ -48,9 +52,11 @@ def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
 
 
 def _render_list(rows: Iterable[Row], indent: str) -> Iterator[str]:
+    start_of = functools.cache(lambda recipe: _dump(render_recipe(recipe)).removesuffix("}"))
     lead = "["
     for row in rows:
-        yield f"{lead}\n{indent} {_dump(render_row(row))}"
+        point = _dump(render_point(row)).removeprefix("{")
+        yield f"{lead}\n{indent} {start_of(row.recipe)}, {point}"
         lead = ","
     yield "[]" if lead == "[" else f"\n{indent}]"
 

@@ -10,7 +10,8 @@ In JSON a row is one flat mapping with kebab-case keys (schemas/matrix-row.json)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 
 from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, SpecDecoding, Worker
@@ -74,6 +75,14 @@ class Recipe:
     eval_srt_recipe: str | None = None
     node_count: int | None = None
     power: bool | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """The planner groups by recipe all the time, so the hash is computed once."""
+        object.__setattr__(self, "_hash", hash(_compared(self)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def is_multinode(self) -> bool:
@@ -82,6 +91,9 @@ class Recipe:
     @property
     def is_agentic(self) -> bool:
         return isinstance(self.workload, AgenticWorkload)
+
+
+_compared = attrgetter(*(item.name for item in fields(Recipe) if item.compare))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,9 +118,15 @@ class Row:
 
 def render_row(row: Row) -> dict[str, Any]:
     """The row as a flat mapping for JSON."""
-    values = render_recipe(row.recipe)
-    values["conc"] = list(row.conc) if row.recipe.is_multinode else row.conc[0]
-    values["exp-name"] = row.exp_name
+    return render_recipe(row.recipe) | render_point(row)
+
+
+def render_point(row: Row) -> dict[str, Any]:
+    """What a row says beside its recipe."""
+    values: dict[str, Any] = {
+        "conc": list(row.conc) if row.recipe.is_multinode else row.conc[0],
+        "exp-name": row.exp_name,
+    }
     own = (
         ("run-eval", row.run_eval),
         ("eval-only", row.eval_only),

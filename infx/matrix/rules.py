@@ -52,8 +52,10 @@ def check_config(config: Config) -> Iterator[Found]:
         for rule, find_in_scenario in SCENARIO_RULES:
             yield from _located(rule, find_in_scenario(scenario), at)
         for row in scenario.search_space:
+            row_at = row_path(at, row)
             for rule, find_in_row in ROW_RULES:
-                yield from _located(rule, find_in_row(row, config, scenario), row_path(at, row))
+                for finding in find_in_row(row, config, scenario):
+                    yield Found(rule=rule, finding=finding, at=(*row_at, *finding.at))
 
 
 def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], Scenario]]:

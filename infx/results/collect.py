@@ -184,7 +184,9 @@ def render_files(collection: Collection) -> dict[str, str]:
     ]
     return {
         "results_bmk/agg_bmk.json": _dump([point.values for point in collection.points]),
-        "eval_results_all/agg_eval_all.json": _dump([render_eval(row) for _, row in collection.evals]),
+        "eval_results_all/agg_eval_all.json": _dump(
+            [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
+        ),
         "rejected_rows.json": _dump(rejected),
         "coverage.json": _dump(_render_coverage(collection)),
     }

@@ -55,13 +55,23 @@ def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
     if facts.plan is None:
         return None
     candidates = find_candidates(facts, policy)
-    found = [_cover(run, variant) for run in candidates for variant in facts.plan.variants if variant.rows]
+    found = [
+        _cover(run, variant)
+        for run in candidates
+        for variant in facts.plan.variants
+        if variant.rows and (variant.is_complete or _is_of(run, variant))
+    ]
     for is_complete in (True, False):
         for coverage in found:
             if coverage.is_green and coverage.variant.is_complete is is_complete:
                 return coverage
     newest = [coverage for coverage in found if coverage.run is candidates[0]]
     return max(newest, key=lambda coverage: (len(coverage.done), coverage.variant.is_complete), default=None)
+
+
+def _is_of(run: SweepRun, variant: PlanVariant) -> bool:
+    """Whether a run was such a smaller sweep: it has no rows besides. A full one that failed is not a trimmed one."""
+    return newest_jobs(run.jobs).keys() <= {row.id for row in variant.rows}
 
 
 def _cover(run: SweepRun, variant: PlanVariant) -> Coverage:

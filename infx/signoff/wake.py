@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx.policy.model import Policy
-from infx.signoff.request import find_missing_part
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 
@@ -42,11 +41,10 @@ def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Wake:
 
 def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Wake:
     number = _get(payload, "issue", "number")
-    if not isinstance(number, int) or not _get(payload, "issue", "pull_request"):
+    if not isinstance(number, int) or not isinstance(_get(payload, "issue", "pull_request"), Mapping):
         return Wake(reason="The comment is on no pull request.")
-    login = _get(payload, "comment", "user", "login")
-    if isinstance(login, str) and login.lower() in {name.lower() for name in policy.identities}:
-        return Wake(reason="The comment is our own.")
+    if _get(payload, "comment", "user", "type") == "Bot":
+        return Wake(reason="The comment is a bot's; only people sign.")
     bodies = [_get(payload, "comment", "body"), _get(payload, "changes", "body", "from")]
     if not any(isinstance(body, str) and _matters(body, policy) for body in bodies):
         return Wake(reason="The comment is no sign-off and holds none of our commands.")
@@ -54,9 +52,15 @@ def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Wake:
 
 
 def _matters(body: str, policy: Policy) -> bool:
-    """Also what merely may be one: the text that counts is the live one."""
-    words = (policy.signoff.settle_command, *policy.reuse.commands)
-    return find_missing_part(body, policy.signoff.phrase) is None or any(word in body for word in words)
+    """Also what merely may be a sign-off. The workflow lets nothing through that this refuses: a look that waits is
+    replaced by a later one, which must then look as well.
+    """
+    return any(word.casefold() in body.casefold() for word in wake_words(policy))
+
+
+def wake_words(policy: Policy) -> tuple[str, ...]:
+    """The last word of the phrase, and the commands."""
+    return (policy.signoff.phrase.split()[-1], policy.signoff.settle_command, *policy.reuse.commands)
 
 
 def _of_run(payload: Mapping[str, Any], policy: Policy) -> Wake:

@@ -30,6 +30,7 @@ def test_the_page_shows_the_rules() -> None:
     drawn = fill_tables(page, default_policy())
     if REFRESH:
         PAGE.write_text(drawn, encoding="utf-8")
+        return
     assert drawn == page, "INFX_REFRESH=1 pytest tests/policy/test_tables.py draws the tables anew"
 
 

@@ -1,16 +1,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.reconcile.world import World
+from infx.hub.hub import Snapshot
+from tests.reconcile.world import NOW, World, policy
+
+
+@pytest.fixture(scope="session")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Snapshot]]:
+    """One hub for all tests: making it takes longer than most of them."""
+    world = World.make(tmp_path_factory.mktemp("world"))
+    yield world, world.hub.snapshot()
+    world.hub.stop()
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
-    yield world
-    world.hub.stop()
+def world(_made: tuple[World, Snapshot]) -> World:
+    """As it was made: a repository with a changelog, and nothing else."""
+    world, start = _made
+    world.hub.restore(start)
+    world.hub.clear_log()
+    world.hub.faults.clear()
+    world.clock.now, world.policy = NOW, policy()
+    world.waited.clear()
     assert world.hub.errors == []
+    return world

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,7 @@ import pytest
 
 from infx.hub import FOREVER, Fault, FaultKind
 from tests.comments.test_visualizer import MARKER as VISUALIZER
-from tests.reconcile.world import BASE, BOT, LABEL, World, entry
+from tests.reconcile.world import BASE, BOT, LABEL, POLICY, World, entry
 
 
 def fresh(world: World) -> None:
@@ -87,12 +91,9 @@ KINDS = [
 
 
 @pytest.fixture(params=SCENES, ids=lambda scene: scene.__name__)
-def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    world = World.make(tmp_path)
+def scene(request: pytest.FixtureRequest, world: World) -> World:
     request.param(world)
-    yield world
-    world.hub.stop()
-    assert world.hub.errors == []
+    return world
 
 
 def numbers(world: World) -> list[int]:
@@ -160,3 +161,57 @@ def test_two_at_once_end_with_one_of_each(scene: World, nth: int) -> None:
 
 def texts(world: World, number: int) -> list[str]:
     return sorted(world.comments(number))
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub carries it out, but its answer comes later than we wait for it."""
+    fresh(world)
+    start = world.hub.snapshot()
+    assert not world.reconcile().failed
+    wanted = world.state()
+    world.hub.restore(start)
+    fault = world.hub.faults.add(Fault(kind=FaultKind.SLOW, writes=True, nth=nth, applied=True, seconds=1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr("infx.github.transport.TIMEOUT", 0.5)
+        (_, error), *_ = world.reconcile().failed
+    assert fault.hits == 1
+    assert "Nobody knows whether" in str(error)
+    world.hub.faults.clear()
+    assert not world.reconcile().failed
+    assert world.state() == wanted
+
+
+@pytest.mark.parametrize("applied", [True, False], ids=["after the write", "before it"])
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_process_that_is_really_killed(world: World, tmp_path: Path, nth: int, *, applied: bool) -> None:
+    """SIGKILL at a write of `infx reconcile`, then the same command again."""
+    fresh(world)
+    start = world.hub.snapshot()
+    (tmp_path / "policy.yaml").write_bytes(POLICY)
+    environ = {**os.environ, **world.hub.environ(world.token()), "INFX_POLICY": str(tmp_path / "policy.yaml")}
+    command = [sys.executable, "-m", "infx", "reconcile", "--pr", "77"]
+
+    def spawn() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            cwd=world.clone.directory,
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    assert spawn().wait() == 0
+    wanted = world.state()
+    world.hub.restore(start)
+    process: subprocess.Popen[bytes] | None = None
+
+    def kill() -> None:
+        assert process is not None
+        process.kill()
+
+    world.hub.faults.add(Fault(kind=FaultKind.KILL, writes=True, nth=nth, applied=applied, callback=kill))
+    process = spawn()
+    assert process.wait() == -signal.SIGKILL
+    assert spawn().wait() == 0
+    assert world.state() == wanted

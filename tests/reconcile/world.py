@@ -75,20 +75,30 @@ class Memory:
 
 
 @dataclass
+class Clock:
+    now: datetime = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass
 class World:
     hub: Hub
     clone: Git
+    clock: Clock
     policy: Policy = field(default_factory=policy)
     waited: list[float] = field(default_factory=list)
 
     @classmethod
     def make(cls, folder: Path) -> World:
-        hub = Hub(folder, clock=lambda: NOW)
+        clock = Clock()
+        hub = Hub(folder, clock=clock)
         hub.is_limited = False
         hub.state.workflows.append("run-sweep.yml")
         hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
         Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
-        return cls(hub=hub, clone=Git(folder / "clone"))
+        return cls(hub=hub, clone=Git(folder / "clone"), clock=clock)
 
     def pull(
         self, files: Mapping[str, str] | None = None, *, number: int = 77, branch: str = "feat-x", **more: Any

@@ -156,6 +156,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("sweep", "script changed later", {"runs": (sweep(run=run(head_sha=OLD), later_paths=(MASTER, "README.md")),)}, WARN, f"`{MASTER}`"),
     ("sweep", "unknown later", {"runs": (sweep(later_paths=None),)}, WARN, "cannot be seen"),
     ("sweep", "trimmed", {"plan": plan(variants=TRIMMED), "runs": (sweep(ROWS[:1]),)}, WARN, "trimmed sweep, not a full one"),
+    ("sweep", "full one that failed beyond the trimmed rows", {"plan": plan(variants=TRIMMED), "runs": (sweep(jobs=(*(job(r) for r in ROWS[:-1]), job(ROWS[-1], Conclusion.FAILURE))),)}, FAIL, "1 of 8 rows ended badly"),
     ("sweep", "fork without approval", {"pull": pull(head_repository="eve/bench")}, FAIL, "that its approval names"),
     ("sweep", "fork, approved run", {"pull": pull(head_repository="eve/bench"), "approved_run": 900, "commits": ()}, PASS, "8 rows"),
     ("sweep", "fork, other run", {"pull": pull(head_repository="eve/bench"), "approved_run": 901}, FAIL, "no run of"),

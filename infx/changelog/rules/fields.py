@@ -41,9 +41,10 @@ def _append_only(subject: Subject) -> Iterator[Draft]:
 
 
 def _aliases(subject: Subject) -> Iterator[Draft]:
+    seen: set[int] = set()
     for block in subject.blocks:
         if b"&" in block.data or b"*" in block.data:
-            for node in _repeated(block.node, set()):
+            for node in _repeated(block.node, seen):
                 message = "This value is used again through an alias; every entry spells out what it says."
                 offset = block.source.offset(node.start_mark)
                 yield Draft(

@@ -9,20 +9,19 @@ from infx.changelog.compare import Change, Chunk, Comparison, Kind
 from infx.changelog.entries import parse_blocks
 from infx.changelog.layout import append
 from infx.changelog.link_line import stands_canonical
-from infx.changelog.links import Meaning
-from infx.changelog.subject import Context, Draft, Edit, Rule, Subject, quote
+from infx.changelog.links import Links, Meaning
+from infx.changelog.subject import Draft, Edit, Rule, Subject, quote
 
 
-def is_legal_correction(change: Change, context: Context) -> bool:
+def is_legal_correction(change: Change, links: Links) -> bool:
     """A link that was not canonical became canonical, on one line."""
     if change.kind is not Kind.LINK or change.head is None:
         return False
     (old,), (new,) = parse_blocks(change.base.content, ""), parse_blocks(change.head.content, "")
-    before = context.links.read(old.link or "")
-    after = context.links.read(new.link or "")
+    before = links.read(old.link or "")
+    after = links.read(new.link or "")
     is_former = before.meaning is Meaning.MISSHAPEN and any(
-        (old.link or "").strip() == context.links.canonical(before.number or 0, name)
-        for name in context.links.former_names
+        (old.link or "").strip() == links.canonical(before.number or 0, name) for name in links.former_names
     )
     was_canonical = before.meaning is Meaning.CANONICAL or is_former
     return not was_canonical and after.meaning is Meaning.CANONICAL and stands_canonical(new)
@@ -83,7 +82,7 @@ def _links(subject: Subject) -> Iterator[Draft]:
     for change in comparison.changes:
         if change.kind is not Kind.LINK or change.head is None:
             continue
-        legal = is_legal_correction(change, subject.context)
+        legal = is_legal_correction(change, subject.context.links)
         if legal and (alone or subject.context.is_final):
             continue
         offset, old, new = _first_difference(change.base, change.head)
@@ -103,7 +102,7 @@ def _blanks(subject: Subject) -> Iterator[Draft]:
                 offset, old, new = _first_difference(change.base, change.head)
             else:
                 offset, old, new = change.head.end - 1, change.base.gap, change.head.gap
-            message = f"{_name(change)}: only blanks changed; {quote(old)} became {quote(new)}. Past entries keep every byte."
+            message = f"{_name(change)}: only blanks changed; {quote(old)} became {quote(new) if new else 'nothing'}. Past entries keep every byte."
             yield Draft(
                 offset=offset, message=message, hint="Do not trim or reformat this file.", edits=edits
             )

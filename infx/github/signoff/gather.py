@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from infx.artifacts import read_zip
 from infx.comments.sticky import is_ours
 from infx.errors import InfxError
-from infx.github.errors import IncompleteListError
+from infx.github.errors import IncompleteListError, NotFoundError
 from infx.github.signoff.clone import Revisions
 from infx.github.signoff.links import FetchPage, Upstream, resolve_links
 from infx.github.signoff.plan import read_configs, read_plan
@@ -118,6 +118,7 @@ class Gatherer:
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
         configs, known = read_configs(revisions, named)
+        thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
         facts = replace(
             facts,
             plan=plan,
@@ -125,8 +126,8 @@ class Gatherer:
             known_configs=known,
             recipes=revisions.recipes(configs),
             checklists=revisions.checklists(),
-            thresholds=revisions.judged(policy.eval_thresholds),
-            models=revisions.judged(policy.models),
+            thresholds=thresholds,
+            models=models,
             golden=revisions.judged_folder(policy.golden_al),
             approved_run=self._approved_run(facts.pull),
         )
@@ -147,7 +148,7 @@ class Gatherer:
                 find_recipe_links(signoff.body, policy), self.github, policy, self.fetch_page
             ),
         )
-        for login in self._settlers(facts.comments)[:MAX_PEOPLE]:
+        for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
             self.person(login)
         return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
 
@@ -242,8 +243,7 @@ class Gatherer:
         elif facts.pull.is_fork:
             runs = []
         else:
-            workflow = self.policy.sweep.workflow.rpartition("/")[2]
-            runs = self.github.runs(workflow=workflow, branch=facts.pull.head_ref, newest=NEWEST_RUNS)
+            runs = self._branch_runs(facts.pull)
         facts = replace(facts, runs=tuple(self._sweep_run(run) for run in runs))
         for candidate in find_candidates(facts, self.policy)[:MAX_RUNS]:
             jobs = tuple(self.github.jobs(candidate.run.id, every_attempt=True))
@@ -253,6 +253,13 @@ class Gatherer:
             if coverage and coverage.is_green:
                 break
         return facts
+
+    def _branch_runs(self, pull: PullRequest) -> list[Run]:
+        workflow = self.policy.sweep.workflow.rpartition("/")[2]
+        try:
+            return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
+        except NotFoundError:  # the workflow has never run
+            return []
 
     def _sweep_run(self, run: Run) -> SweepRun:
         """A fork's run was dispatched: it runs the target branch's workflow on the approved head."""

@@ -1,0 +1,117 @@
+"""The rows of a sweep on a few workers: the canary alone first, then all others, and an end after a failure if asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock
+from typing import Protocol
+
+from infx.cli.row_process import gather_results, run_command
+from infx.demo.stage import RowOutcome
+from infx.hub.hub import Hub
+from infx.matrix.environment import project_job
+from infx.matrix.jobs import Job
+from infx.policy.model import Policy
+from infx.results.collect import artifact_name
+
+
+class Show(Protocol):
+    """Draws progress: a row started, a row ended, and how many there are."""
+
+    def begin(self, total: int, title: str) -> None: ...
+
+    def started(self, job: Job) -> None: ...
+
+    def ended(self, outcome: RowOutcome) -> None: ...
+
+    def end(self) -> None: ...
+
+
+@dataclass
+class Fanout:
+    hub: Hub
+    run: int
+    policy: Policy
+    measured: Path
+    folder: Path
+    workers: int
+    show: Show
+    fail_fast: bool
+    _failed: Event = field(default_factory=Event)
+    _lock: Lock = field(default_factory=Lock)
+    _busy: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    def play(self, canary: Sequence[Job], jobs: Sequence[Job]) -> list[RowOutcome]:
+        """The outcome of every row, in the order of the plan; the canary's row counts once."""
+        self.show.begin(len(jobs), f"sweep of run {self.run}")
+        first = {job.id: self._run(job, f"sweep / canary / {job.name}") for job in canary}
+        passed = all(outcome.conclusion == "success" for outcome in first.values())
+        rest = [job for job in jobs if job.id not in first]
+        if passed:
+            with ThreadPoolExecutor(self.workers) as pool:
+                ran = dict(
+                    zip((job.id for job in rest), pool.map(self._run_unless_stopped, rest), strict=True)
+                )
+        else:
+            ran = {job.id: RowOutcome(job=job, conclusion="cancelled") for job in rest}
+        self.show.end()
+        return [first.get(job.id) or ran[job.id] for job in jobs]
+
+    def _run_unless_stopped(self, job: Job) -> RowOutcome:
+        if self._failed.is_set() and self.fail_fast:
+            self.hub.add_job(self.run, f"sweep / rows ({job.shard}) / {job.name}", conclusion="cancelled")
+            outcome = RowOutcome(job=job, conclusion="cancelled")
+            self.show.ended(outcome)
+            return outcome
+        return self._run(job, f"sweep / rows ({job.shard}) / {job.name}")
+
+    def _run(self, job: Job, name: str) -> RowOutcome:
+        """One row as `infx row run` does it, on a runner of its label."""
+        runner, slot = self._take_runner(job.runs_on)
+        record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
+        self.show.started(job)
+        started = time.perf_counter()
+        out, log = self.folder / "artifacts" / artifact_name(job), self.folder / f"{job.id}.log"
+        variables = project_job(job, max_bytes=self.policy.limits.environment_bytes)
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        workplace = self.folder / "work" / job.id
+        workplace.mkdir(parents=True, exist_ok=True)
+        command = [
+            part.replace("benchmarks/", f"{self.measured}/benchmarks/")
+            for part in self.policy.sweep.row_command
+        ]
+        with log.open("wb") as output:
+            finished = run_command(command, workplace, {**variables, "PATH": here}, output)
+        files = gather_results(workplace, out, job.result_name, since=finished.at)
+        conclusion = "success" if finished.code == 0 and files else "failure"
+        if files:
+            self.hub.add_artifact(self.run, out.name, {path.name: path.read_bytes() for path in files})
+        else:
+            out.rmdir()
+        self.hub.finish_job(record.id, conclusion)
+        if conclusion == "failure":
+            self._failed.set()
+        outcome = RowOutcome(
+            job=job,
+            conclusion=conclusion,
+            runner=runner,
+            seconds=time.perf_counter() - started,
+            words=(log.read_text(errors="replace").strip().splitlines() or [""])[-1],
+        )
+        self._busy[job.runs_on].discard(slot)
+        self.show.ended(outcome)
+        return outcome
+
+    def _take_runner(self, label: str) -> tuple[str, int]:
+        """The first free runner of a label."""
+        with self._lock:
+            slot = next(number for number in range(1000) if number not in self._busy[label])
+            self._busy[label].add(slot)
+        return f"{label.removeprefix('cluster:')}_{slot:02}", slot

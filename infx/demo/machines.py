@@ -1,0 +1,245 @@
+"""What GitHub Actions and the runners do in the demo: the workflows' own commands, one after another, on this laptop.
+
+The jobs are those of `.github/workflows`; which of them run is decided by the gate, here as there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infx.demo.fanout import Fanout, Show
+from infx.demo.repository import POLICY
+from infx.demo.stage import Answer, RowOutcome, Stage, SweepRecord
+from infx.git import Git
+from infx.hub.state import Event, Run
+from infx.matrix.folder import CANARY, JOBS, read_jobs
+from infx.matrix.jobs import Job
+from infx.policy.load import parse_policy
+
+ACTIONS = "Actions"
+_PRIORITIES = "configs/ci-priority.yaml"
+
+
+@dataclass
+class Machines:
+    """show: draws the progress of rows. workers: rows that run at the same time."""
+
+    stage: Stage
+    show: Show
+    workers: int = 3
+
+    def changelog(self, number: int, *, expect: int = 0) -> None:
+        """The workflow `changelog`: validate what the pull request appends."""
+        pull = self.stage.hub.state.pulls[number]
+        at = self._measured(pull.head_sha)
+        self.stage.command(
+            ACTIONS,
+            "changelog: every push is judged before any GPU is used",
+            *(
+                "changelog",
+                "validate",
+                "--stage",
+                "pr",
+                "--base-ref",
+                pull.base_sha,
+                "--head-ref",
+                pull.head_sha,
+            ),
+            *("--pr", str(number), "--policy", f"{pull.base_sha}:{POLICY}"),
+            at=at,
+            pull=number,
+            show=lambda answer: answer.err.splitlines(),
+            expect=expect,
+        )
+
+    def reconcile(self, *numbers: int, why: str = "") -> None:
+        """The workflow `reconcile`: what the bot says, brought in line with the facts."""
+        hub = self.stage.hub
+        token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
+        push = hub.app_token("bench-bot[bot]", contents="write")
+        options = [part for number in numbers for part in ("--pr", str(number))]
+        self.stage.command(
+            ACTIONS,
+            f"reconcile{': ' if why else ''}{why}",
+            *("reconcile", *options, "--format", "table"),
+            at=self.stage.clone("infx"),
+            token=token,
+            pull=numbers[0],
+            environ={"INFX_PUSH_TOKEN": push},
+            show=lambda answer: (answer.out + answer.err).splitlines(),
+        )
+        hub.sync()
+
+    def approve(self, event: Event, *, expect: int = 0) -> Run | None:
+        """The workflow `approve-fork`; returns the run that it dispatched."""
+        hub = self.stage.hub
+        token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
+        known = set(hub.state.runs)
+        self.stage.command(
+            ACTIONS,
+            "approve-fork: is that person allowed to, and is it still the head?",
+            *("approve", "--event", str(self._save(event))),
+            at=self.stage.clone("infx"),
+            token=token,
+            pull=event.payload["issue"]["number"],
+            show=lambda answer: [json.loads(answer.out)["words"]],
+            expect=expect,
+        )
+        return next((run for number, run in hub.state.runs.items() if number not in known), None)
+
+    def sweep(self, event: Event, number: int, *, run: Run | None = None) -> SweepRecord | None:
+        """The workflow `run-sweep` for one event. run: the one that a dispatch has already made."""
+        hub = self.stage.hub
+        run = run or hub.add_run("run-sweep.yml", pull=number, by=event.sender)
+        gate = hub.add_job(run.id, "gate", conclusion=None)
+        decision = self._gate(event, run, number)
+        hub.finish_job(gate.id)
+        record = None
+        if decision["verdict"] == "run":
+            record = self._sweep(run, number, decision)
+        elif decision["verdict"] == "stop":
+            self._stop_others(run, number)
+        failed = record is not None and any(row.conclusion != "success" for row in record.rows)
+        hub.finish_run(run.id, "failure" if failed or decision["refused"] else "success")
+        return record
+
+    def _gate(self, event: Event, run: Run, number: int) -> dict[str, Any]:
+        answer = self.stage.command(
+            ACTIONS,
+            "gate: does a sweep start?",
+            *("gate", "--event", str(self._save(event))),
+            at=self.stage.clone("infx"),
+            token=self.stage.hub.workflow_token(
+                contents="read", pull_requests="read", actions="read", statuses="read"
+            ),
+            pull=number,
+            environ={"GITHUB_EVENT_NAME": event.name, "GITHUB_RUN_ID": str(run.id)},
+            show=lambda answer: [json.loads(answer.out)["sentence"]],
+        )
+        decision: dict[str, Any] = json.loads(answer.out)
+        self._folder(run).mkdir(parents=True, exist_ok=True)
+        (self._folder(run) / "decision.json").write_text(answer.out)
+        return decision
+
+    def _sweep(self, run: Run, number: int, decision: dict[str, Any]) -> SweepRecord:
+        """plan → canary → rows → collect."""
+        hub, folder = self.stage.hub, self._folder(run)
+        planning = hub.add_job(run.id, "sweep / plan", conclusion=None)
+        head = decision["merge-sha"] or decision["head-sha"]
+        measured = self._measured(head)
+        self._plan(run, number, head, measured)
+        plan = folder / "sweep-plan"
+        hub.add_artifact(run.id, "sweep-plan", {path.name: path.read_bytes() for path in plan.iterdir()})
+        hub.finish_job(planning.id)
+        policy = parse_policy((self.stage.clone("infx") / POLICY).read_bytes(), POLICY)
+        fanout = Fanout(
+            hub=hub,
+            run=run.id,
+            policy=policy,
+            measured=measured,
+            folder=folder,
+            workers=self.workers,
+            show=self.show,
+            fail_fast=bool(decision["fail-fast"]),
+        )
+        rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
+        self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
+        return self._collect(run, number, rows)
+
+    def _plan(self, run: Run, number: int, head: str, measured: Path) -> None:
+        base, folder = self.stage.hub.state.pulls[number].base_sha, self._folder(run)
+        policy = ("--policy", f"{base}:{POLICY}")
+        decision = ("--decision", str(folder / "decision.json"))
+        planned = self.stage.command(
+            ACTIONS,
+            "plan: the changelog's new entries as rows",
+            *("plan", "--strict", "--base-ref", base, "--head-ref", head, *decision, *policy),
+            at=measured,
+            pull=number,
+            show=lambda answer: answer.err.splitlines(),
+        )
+        (folder / "plan.json").write_text(planned.out)
+        self.stage.command(
+            ACTIONS,
+            "shards: ids, names, priorities, a canary, and matrices that GitHub takes",
+            *("shards", "--plan", str(folder / "plan.json"), *decision),
+            *("--priorities", f"{base}:{_PRIORITIES}", "--out", str(folder / "sweep-plan"), *policy),
+            at=measured,
+            pull=number,
+            show=_describe_index,
+        )
+
+    def _collect(self, run: Run, number: int, rows: Sequence[RowOutcome]) -> SweepRecord:
+        from infx.artifacts import read_folder
+        from infx.results.collect import collect
+
+        hub, folder = self.stage.hub, self._folder(run)
+        collecting = hub.add_job(run.id, "sweep / collect", conclusion=None)
+        plan, artifacts, out = folder / "sweep-plan", folder / "artifacts", folder / "results"
+        artifacts.mkdir(exist_ok=True)
+        self.stage.command(
+            ACTIONS,
+            "collect: what came back, set against the plan",
+            *("results", "collect", "--plan", str(plan), "--artifacts", str(artifacts), "--out", str(out)),
+            at=self.stage.clone("infx"),
+            pull=number,
+            show=lambda answer: answer.err.splitlines()[:4],
+        )
+        for path in sorted(out.iterdir()):
+            if path.is_dir():
+                hub.add_artifact(run.id, path.name, {file.name: file.read_bytes() for file in path.iterdir()})
+        hub.finish_job(collecting.id)
+        points = collect(list(_jobs(plan / JOBS)), read_folder(artifacts)).points
+        record = SweepRecord(run=run.id, pull=number, rows=tuple(rows), points=points)
+        self.stage.sweeps.append(record)
+        return record
+
+    def _stop_others(self, run: Run, number: int) -> None:
+        """Entering the group of a sweep cancels the one in it."""
+        for other in list(self.stage.hub.state.runs.values()):
+            if number in other.pulls and other.id != run.id and other.status != "completed":
+                self.stage.hub.cancel_run(other.id)
+
+    def _measured(self, sha: str) -> Path:
+        """A checkout of one commit, with all history."""
+        path = self.stage.folder / "measured" / sha[:12]
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            git = Git(self.stage.folder)
+            git.run("clone", "--quiet", "--shared", "--no-checkout", str(self.stage.hub.git.path), str(path))
+            Git(path).run("checkout", "--quiet", "--detach", sha)
+        return path
+
+    def _folder(self, run: Run) -> Path:
+        return self.stage.folder / f"run-{run.id}"
+
+    def _save(self, event: Event) -> Path:
+        path = self.stage.folder / "event.json"
+        path.write_text(json.dumps(event.payload))
+        return path
+
+
+def _jobs(path: Path) -> list[Job]:
+    with path.open(encoding="utf-8") as lines:
+        return list(read_jobs(lines))
+
+
+def _describe_index(answer: Answer) -> list[str]:
+    index = json.loads(answer.out)
+    canary = f", canary {index['canary']}" if index["canary"] else ", no canary"
+    return [f"{index['rows']} rows in {index['shards']} matrix{canary}"]
+
+
+def _describe_rows(rows: Sequence[RowOutcome]) -> str:
+    counts = Counter(row.conclusion for row in rows)
+    words = {"success": "passed", "failure": "failed", "cancelled": "were stopped before they began"}
+    return "rows: " + ", ".join(f"{counts[name]} {text}" for name, text in words.items() if counts[name])
+
+
+def _failures(rows: Sequence[RowOutcome]) -> list[str]:
+    return [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]

@@ -1,0 +1,167 @@
+"""What people do in the demo: push, open, label, comment, merge. Each returns the event that GitHub would send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from infx.demo.repository import CHANGELOG
+from infx.demo.stage import Answer, Stage
+from infx.git import Git
+from infx.hub.state import Event
+
+
+@dataclass
+class Person:
+    stage: Stage
+    login: str
+
+    def push(
+        self,
+        branch: str,
+        files: Mapping[str, str],
+        words: str,
+        *,
+        pull: int | None = None,
+        repository: str | None = None,
+    ) -> Event:
+        self.stage.hub.push(branch, dict(files), words, by=self.login, repository=repository)
+        self.stage.note(self.login, f"pushes to {branch}: {words}", pull=pull)
+        return (
+            self.stage.last_event("pull_request", "synchronize")
+            if pull
+            else self.stage.last_event("push", None)
+        )
+
+    def open(self, branch: str, number: int, title: str, *, repository: str | None = None) -> Event:
+        self.stage.hub.open_pull(branch, title=title, by=self.login, number=number, repository=repository)
+        self.stage.note(self.login, f"opens #{number}, {title}", pull=number)
+        return self.stage.last_event("pull_request", "opened")
+
+    def label(self, number: int, name: str) -> Event:
+        self.stage.hub.label(number, name, by=self.login)
+        self.stage.note(self.login, f"puts on {name}", pull=number)
+        return self.stage.last_event("pull_request", "labeled")
+
+    def unlabel(self, number: int, name: str) -> Event:
+        self.stage.hub.unlabel(number, name, by=self.login)
+        self.stage.note(self.login, f"takes {name} off", pull=number)
+        return self.stage.last_event("pull_request", "unlabeled")
+
+    def comment(self, number: int, body: str) -> Event:
+        self.stage.hub.comment(number, body, by=self.login)
+        self.stage.note(self.login, f"writes: {body}", pull=number)
+        return self.stage.last_event("issue_comment", "created")
+
+    def merge(self, number: int) -> None:
+        """The green button, with squash."""
+        pull = self.stage.hub.state.pulls[number]
+        self.stage.hub.merge_pull(number, by=self.login, sha=pull.head_sha, title=f"{pull.title} (#{number})")
+        self.stage.note(self.login, f"merges #{number}", pull=number)
+
+    def repair_changelog(self, branch: str, number: int, *, repository: str | None = None) -> Event:
+        """`infx changelog validate --fix` in a clone, and a push of what it wrote."""
+        at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
+        self._type(
+            "lets infx repair the entry",
+            *("changelog", "validate", "--fix", "--base-ref", "origin/main", "--pr", str(number)),
+            at=at,
+            pull=number,
+        )
+        return self._push_changelog(at, branch, number, "Repair the changelog entry", repository)
+
+    def canonicalize(self, branch: str, number: int, *, repository: str | None = None) -> Event:
+        """The last step before a merge: the placeholder becomes the pull request's own link."""
+        at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
+        self._type(
+            "makes the link canonical before the merge",
+            *("changelog", "canonicalize", "--write", "--base-ref", "origin/main", "--pr", str(number)),
+            at=at,
+            pull=number,
+        )
+        return self._push_changelog(at, branch, number, "Canonical link [skip-sweep]", repository)
+
+    def resolve_changelog(self, branch: str, number: int) -> Event:
+        """What the notice says: merge main, and let infx put both sides' entries in order."""
+        at = self._start_merge(branch)
+        self._type(
+            "merges main; both sides appended to the changelog, and infx puts that in order",
+            *("changelog", "resolve", "--pr", str(number)),
+            at=at,
+            pull=number,
+        )
+        return self._end_merge(at, branch)
+
+    def merge_main(self, branch: str, number: int, resolved: Mapping[str, str], *, repository: str) -> Event:
+        """Merge main by hand, as one does when more than the changelog conflicts."""
+        at = self._start_merge(branch, repository)
+        for path, text in resolved.items():
+            (at / path).write_text(text, encoding="utf-8")
+            Git(at).run("add", path)
+        self.stage.note(
+            self.login, f"merges main into {branch} and resolves {', '.join(resolved)}", pull=number
+        )
+        return self._end_merge(at, branch, repository)
+
+    def _start_merge(self, branch: str, repository: str | None = None) -> Path:
+        at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
+        Git(at).call("merge", "--quiet", "--no-edit", "origin/main", env=self._names)
+        return at
+
+    def _end_merge(self, at: Path, branch: str, repository: str | None = None) -> Event:
+        message = f"Merge main into {branch} [skip-sweep]"
+        Git(at).run("commit", "--quiet", "--message", message, env=self._names)
+        Git(at).run("push", "--quiet", "origin", f"HEAD:{self.stage.hub.branch_ref(branch, repository)}")
+        self.stage.hub.sync()
+        return self.stage.last_event("pull_request", "synchronize")
+
+    @property
+    def _names(self) -> dict[str, str]:
+        roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
+        return {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
+
+    def explain(self, number: int) -> None:
+        """Ask, from a laptop, why nothing runs."""
+        token = self.stage.hub.user_token(self.login)
+        self.stage.command(
+            self.login,
+            "asks why nothing runs",
+            *("explain", "--pr", str(number), "--format", "table"),
+            at=self.stage.clone(f"{self.login}-laptop"),
+            token=token,
+            pull=number,
+            show=lambda answer: answer.out.splitlines()[:1],
+        )
+
+    def preview(self, branch: str, number: int, *, repository: str | None = None) -> None:
+        """Look at the plan before any GPU is used."""
+        self.stage.command(
+            self.login,
+            "looks at the plan before any GPU is used",
+            *("plan", "--base-ref", "origin/main", "--head-ref", "HEAD", "--format", "table"),
+            at=self.stage.clone(f"{self.login}-{branch}", branch, repository),
+            pull=number,
+            show=lambda answer: answer.out.rstrip().splitlines(),
+        )
+
+    def _type(self, words: str, *arguments: str, at: Path, pull: int) -> Answer:
+        return self.stage.command(
+            self.login,
+            words,
+            *arguments,
+            at=at,
+            pull=pull,
+            show=lambda answer: [line for line in (answer.err + answer.out).splitlines() if line][:6],
+        )
+
+    def _push_changelog(
+        self, at: Path, branch: str, number: int, words: str, repository: str | None
+    ) -> Event:
+        text = (at / CHANGELOG).read_text(encoding="utf-8")
+        return self.push(branch, {CHANGELOG: text}, words, pull=number, repository=repository)
+
+    def file(self, path: str, *, branch: str = "main", repository: str | None = None) -> str:
+        """A file as it stands on a branch."""
+        ref = self.stage.hub.branch_ref(branch, repository)
+        return (Git(self.stage.hub.git.path).read(ref, path) or b"").decode()

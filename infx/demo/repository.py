@@ -1,0 +1,97 @@
+"""The repository in which the demo plays: the project's own configurations, without what the scenes will add."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infx import yaml12
+
+DATA = Path(__file__).with_name("data")
+MASTER = "configs/nvidia-master.yaml"
+CHANGELOG = "perf-changelog.yaml"
+POLICY = "configs/policy.yaml"
+SCRIPT = "benchmarks/run.py"
+
+OFFLOAD = "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake"
+ARMS = "dsv41flash-fp4-b300-vllm-agentic-dspark"
+DISAGG = "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d"
+
+_CODEOWNERS = """\
+* @mia
+/configs/nvidia-master.yaml @noor
+/configs/amd-master.yaml @amy
+"""
+
+
+def read_data(name: str) -> str:
+    return DATA.joinpath(name).read_text(encoding="utf-8")
+
+
+def base_files() -> dict[str, str]:
+    """Path → text of everything on main before the first scene."""
+    names = ("amd-master.yaml", "runners.yaml", "ci-priority.yaml", "models.yaml", "eval-thresholds.yaml")
+    master = without_keys(read_data("nvidia-master.yaml"), OFFLOAD, DISAGG)
+    return {
+        **{f"configs/{name}": read_data(name) for name in names},
+        MASTER: master.replace(config_text(ARMS), _tp4_alone()),
+        CHANGELOG: without_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
+        POLICY: read_data("policy.yaml"),
+        SCRIPT: read_data("run.py"),
+        ".github/CODEOWNERS": _CODEOWNERS,
+    }
+
+
+def _tp4_alone() -> str:
+    """Scene B's configuration before its six new points: the first of its search rows."""
+    lines = config_text(ARMS).splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.lstrip().startswith("- {tp"))
+    return "".join(lines[: first + 1])
+
+
+def config_text(key: str) -> str:
+    """One entry of the master file, as it stands there, with the comment above it."""
+    return part_of(read_data("nvidia-master.yaml"), key)
+
+
+def part_of(master: str, key: str) -> str:
+    lines, spans = _spans(master)
+    return "".join(lines[slice(*spans[key])]).rstrip("\n") + "\n"
+
+
+def without_keys(text: str, *keys: str) -> str:
+    lines, spans = _spans(text)
+    gone = {number for key in keys for number in range(*spans[key])}
+    return "".join(line for number, line in enumerate(lines) if number not in gone)
+
+
+def without_entries(text: str, *keys: str, last_of: str) -> str:
+    """The changelog without the entries that name one of these keys, and without the last that names another."""
+    entries = text.rstrip("\n").split("\n\n")
+    gone = [entry for entry in entries if any(f"- {key}\n" in entry for key in keys)]
+    gone.append([entry for entry in entries if f"- {last_of}\n" in entry][-1])
+    return "\n\n".join(entry for entry in entries if entry not in gone) + "\n"
+
+
+def entry_text(key: str, words: str, link: str, *, extra: str = "") -> str:
+    """An entry as an author appends it, with the empty line before it."""
+    return f'\n- config-keys:\n    - {key}\n{extra}  description:\n    - "{words}"\n  pr-link: {link}\n'
+
+
+def _spans(text: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Lines, and for each top-level key its lines; a comment right above a key belongs to it."""
+    lines = text.splitlines(keepends=True)
+    keys = yaml12.top_level_keys(text.encode(), MASTER)
+    starts = [_upwards(lines, line - 1) for line in keys.values()]
+    spans = {}
+    for key, start, bound in zip(keys, starts, [*starts[1:], len(lines)], strict=True):
+        end = bound
+        while lines[end - 1].startswith(("#", "\n")):
+            end -= 1
+        spans[key] = (start, min(end + 1, bound))  # the empty line after it goes with it
+    return lines, spans
+
+
+def _upwards(lines: list[str], start: int) -> int:
+    while start and lines[start - 1].startswith("#"):
+        start -= 1
+    return start

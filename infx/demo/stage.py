@@ -1,0 +1,178 @@
+"""The stage: a hub, a clock that people would believe, clones to work in, and a record of everything that happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from infx.git import Git
+from infx.hub.hub import Hub
+from infx.hub.state import Event
+from infx.matrix.jobs import Job
+from infx.results.collect import Point
+
+APP = "bench-bot[bot]"
+_START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing that happened. command: what was typed or run, if it was a command; seconds: of wall time.
+
+    shown: lines of its output that a reader should see. pull: whose page it belongs to.
+    """
+
+    scene: str
+    who: str
+    words: str
+    pull: int | None = None
+    command: str | None = None
+    code: int = 0
+    seconds: float = 0.0
+    reads: int = 0
+    writes: int = 0
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOutcome:
+    """conclusion: success, failure or cancelled. seconds: 0 if it never started."""
+
+    job: Job
+    conclusion: str
+    runner: str = ""
+    seconds: float = 0.0
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRecord:
+    """One sweep, for the pictures. points: what was published."""
+
+    run: int
+    pull: int
+    rows: tuple[RowOutcome, ...]
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Stage:
+    """folder: temporary. tell: called with every step as soon as it is over."""
+
+    hub: Hub
+    folder: Path
+    tell: Callable[[Step], None]
+    scene: str = ""
+    steps: list[Step] = field(default_factory=list)
+    sweeps: list[SweepRecord] = field(default_factory=list)
+
+    def note(self, who: str, words: str, *, pull: int | None = None, shown: Sequence[str] = ()) -> None:
+        self._add(Step(scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown)))
+
+    def command(
+        self,
+        who: str,
+        words: str,
+        *arguments: str,
+        at: Path,
+        token: str | None = None,
+        pull: int | None = None,
+        environ: Mapping[str, str] | None = None,
+        show: Callable[[Answer], Sequence[str]] = lambda _: (),
+        expect: int = 0,
+    ) -> Answer:
+        """Run one command of infx in a folder, as a step of a workflow or a person at a terminal would."""
+        before = (self.hub.reads, self.hub.writes)
+        started = time.perf_counter()
+        variables = {**self.hub.environ(token), **(environ or {})}
+        answer = call(arguments, at, variables)
+        step = Step(
+            scene=self.scene,
+            who=who,
+            words=words,
+            pull=pull,
+            command="infx " + " ".join(_shown(argument, self.folder) for argument in arguments),
+            code=answer.code,
+            seconds=time.perf_counter() - started,
+            reads=self.hub.reads - before[0],
+            writes=self.hub.writes - before[1],
+            shown=tuple(show(answer)),
+        )
+        self._add(step)
+        if answer.code != expect:
+            raise RuntimeError(f"{step.command} ended with {answer.code}:\n{answer.err}\n{answer.out}")
+        return answer
+
+    def last_event(self, name: str, action: str | None) -> Event:
+        return next(e for e in reversed(self.hub.state.events) if (e.name, e.action) == (name, action))
+
+    def clone(self, name: str, branch: str = "main", repository: str | None = None) -> Path:
+        """A fresh clone, as somebody's working copy or a job's checkout."""
+        path = self.folder / "clones" / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Git(self.folder).run("clone", "--quiet", str(self.hub.git.path), str(path))
+        git = Git(path)
+        ref = self.hub.branch_ref(branch, repository)
+        git.run("fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*")
+        git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
+        return path
+
+    def _add(self, step: Step) -> None:
+        self.steps.append(step)
+        self.tell(step)
+
+
+def ticking_clock() -> Callable[[], datetime]:
+    """Every look at it is some seconds later than the one before, and every run of the demo sees the same times."""
+    looks = iter(range(10_000_000))
+    return lambda: _START + timedelta(seconds=7 * next(looks))
+
+
+def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:
+    """A command in this process, with the folder, environment and streams of one of its own."""
+    from infx.cli import infx
+    from infx.cli.shell import run
+
+    out, err = io.StringIO(), io.StringIO()
+    with _surroundings(at, variables), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(infx, list(arguments), os.environ)
+    return Answer(code=code, out=out.getvalue(), err=err.getvalue())
+
+
+@contextlib.contextmanager
+def _surroundings(at: Path, variables: Mapping[str, str]) -> Iterator[None]:
+    """Nothing of Actions that happens to be around us is seen by the command."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("GITHUB_", "GH_", "INFX_", "RUNNER_")):
+            del os.environ[name]
+    os.environ.update(variables)
+    try:
+        with contextlib.chdir(at):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _shown(argument: str, folder: Path) -> str:
+    """Without the temporary folder, commits shortened, quoted as one would type it."""
+    text = re.sub(r"[0-9a-f]{40}", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
+    return f"'{text}'" if " " in text else text

@@ -1,0 +1,58 @@
+"""The small history that the cases share, and shorthands to judge a head against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from infx.changelog.keys import Configs
+from infx.changelog.links import Links
+from infx.changelog.subject import Context, Stage
+from infx.changelog.validate import Verdict, validate
+from infx.errors import Level
+
+PATH = "perf-changelog.yaml"
+KEY = "m1-fp8-h200-vllm"
+CONFIGS = Configs(
+    (("configs/nvidia.yaml", f"# a comment\n{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n".encode()),)
+)
+LINKS = Links(
+    server="https://github.com",
+    repository="acme/bench",
+    placeholders=("XXX",),
+    former_names=("old-acme/bench",),
+)
+CONTEXT = Context(path=PATH, links=LINKS, number=77, configs=CONFIGS, base_name="origin/main")
+
+
+def link(number: object) -> str:
+    return f"https://github.com/acme/bench/pull/{number}"
+
+
+def entry(pr_link: str = "XXX", *, key: str = KEY, text: str = '"new"', more: str = "") -> bytes:
+    """One entry, without the empty line before it."""
+    return f"- config-keys:\n    - {key}\n{more}  description:\n    - {text}\n  pr-link: {pr_link}\n".encode()
+
+
+def new(pr_link: str = "XXX", **fields: Any) -> bytes:
+    return b"\n" + entry(pr_link, **fields)
+
+
+BASE = entry(link(10), text='"old one"')
+
+
+def context(**changes: Any) -> Context:
+    return replace(CONTEXT, **changes)
+
+
+def judge(base: bytes, head: bytes, stage: Stage = Stage.PR, **changes: Any) -> Verdict:
+    return validate(base, head, context(stage=stage, **changes))
+
+
+def errors(verdict: Verdict) -> list[tuple[str, int | None]]:
+    """(rule, line) of each error."""
+    return [(problem.rule, problem.line) for problem in verdict.problems if problem.level is Level.ERROR]
+
+
+def words(verdict: Verdict) -> str:
+    return "\n".join(str(problem) for problem in verdict.problems)

@@ -1,0 +1,371 @@
+"""The commands as people and workflows call them: revisions, files, events; exit codes, JSON, annotations, summary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from infx.cli import infx
+from infx.cli.changelog import COMMANDS, changelog
+from infx.cli.shell import run
+from tests.changelog.samples import BASE, KEY, PATH, entry, link, new
+from tests.repository import Repository
+
+CONFIG = f"{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n"
+POLICY = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\n"
+FILES: dict[str, str | bytes] = {PATH: BASE, "configs/nvidia.yaml": CONFIG, "configs/policy.yaml": POLICY}
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """main with the base, and the branch feat-x checked out."""
+    made = Repository.init(tmp_path / "clone")
+    made.commit(FILES, "base")
+    made.branch("feat-x")
+    monkeypatch.chdir(made.path)
+    return made
+
+
+@pytest.fixture
+def call(capsysbinary: pytest.CaptureFixture[bytes]) -> Call:
+    """Runs a command and returns (exit code, stdout, stderr)."""
+
+    def run_it(*arguments: str, environ: dict[str, str] | None = None) -> tuple[int, str, str]:
+        code = run(infx, ["changelog", *arguments], environ or {})
+        out, err = capsysbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run_it
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    command = changelog.get_command(click.Context(changelog), name)
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").split("\n\n")[0].replace("\n", " ") == COMMANDS[name][1]
+    assert [p.name for p in command.params if isinstance(p, click.Option) and not p.help] == []
+
+
+def test_the_working_tree_is_judged_against_the_merge_base(repository: Repository, call: Call) -> None:
+    repository.checkout("main")
+    repository.commit({PATH: BASE + new(link(80))}, "main moves on")
+    repository.checkout("feat-x")
+    repository.write({PATH: BASE + new("XXX")})
+    assert call("validate", "--pr", "77", "--format", "json") == (
+        0,
+        '{\n  "ok": true,\n  "problems": []\n}\n',
+        "",
+    )
+
+
+def test_problems_as_json_and_as_lines(repository: Repository, call: Call) -> None:
+    repository.commit({PATH: BASE + new(link(75))})
+    code, out, err = call(
+        "validate", "--base-ref", "main", "--head-ref", "feat-x", "--pr", "77", "--format", "json"
+    )
+    assert code == 1
+    assert json.loads(out) == {
+        "ok": False,
+        "problems": [
+            {
+                "rule": "pr-link-foreign",
+                "level": "error",
+                "message": "The pr-link belongs to another pull request: expected pull/77 or a placeholder, found pull/75.",
+                "path": PATH,
+                "line": 11,
+                "hint": f"Write XXX, {link('XXX')} or {link(77)}.",
+            }
+        ],
+    }
+    assert err.startswith(f"{PATH}:11: The pr-link belongs to another pull request")
+    assert call("validate", "--pr", "77", "--format", "table")[1] == ""
+
+
+def test_origin_is_asked_before_the_local_branch(repository: Repository, call: Call, tmp_path: Path) -> None:
+    clone = Repository(tmp_path / "other")
+    repository.git.run("clone", "--quiet", "--branch", "main", ".", str(clone.path))
+    clone.branch("feature")
+    clone.checkout("main")
+    clone.commit({PATH: BASE + new(link(80))}, "a local main that nobody else has")
+    clone.branch("feature", "main")
+    clone.write({PATH: BASE + new("XXX")})
+    monkey = pytest.MonkeyPatch()
+    monkey.chdir(clone.path)
+    assert call("validate", "--pr", "77")[0] == 0
+    assert call("validate", "--pr", "77", "--base-ref", "main")[0] == 1
+    monkey.undo()
+
+
+def test_keys_are_looked_up_at_the_head(repository: Repository, call: Call) -> None:
+    more = CONFIG + "brand-new-key:\n  image: x\n"
+    repository.commit({PATH: BASE + new("XXX", key="brand-new-key"), "configs/nvidia.yaml": more})
+    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+    assert call("validate", "--pr", "77")[0] == 0
+    repository.commit({"configs/nvidia.yaml": CONFIG})
+    assert "no configuration 'brand-new-key'" in call("validate", "--pr", "77")[2]
+
+
+def test_a_shallow_clone_gets_no_verdict(repository: Repository, call: Call, tmp_path: Path) -> None:
+    repository.commit({PATH: BASE + new("XXX")})
+    repository.checkout("main")
+    repository.commit({PATH: BASE + new(link(80))})
+    shallow = tmp_path / "shallow"
+    repository.git.run(
+        "clone", "--quiet", "--depth=1", "--no-single-branch", f"file://{repository.path}", str(shallow)
+    )
+    monkey = pytest.MonkeyPatch()
+    monkey.chdir(shallow)
+    code, _, err = call("validate", "--base-ref", "origin/main", "--head-ref", "origin/feat-x", "--pr", "77")
+    monkey.undo()
+    assert code == 3
+    assert "History too shallow" in err
+
+
+def test_files_need_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").write_bytes(BASE)
+    Path("head.yaml").write_bytes(BASE + new("XXX"))
+    files = ("--base-file", "base.yaml", "--head-file", "head.yaml")
+    code, _, err = call("validate", *files, "--repo", "acme/bench", "--pr", "77")
+    assert code == 0
+    assert "no configurations beside this file" in err
+    code, out, _ = call("canonicalize", *files, "--repo", "acme/bench", "--pr", "77")
+    assert (code, out.encode()) == (0, BASE + new(link(77)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "--base-file", "x"),
+        ("validate", "--head-file", "x"),
+        ("validate", "--base-file", "x", "--head-file", "x", "--base-ref", "main"),
+        ("validate", "--pr", "0"),
+        ("validate", "--repo", "no-name"),
+        ("canonicalize", "--write", "--check"),
+    ],
+)
+def test_usage(repository: Repository, call: Call, arguments: tuple[str, ...]) -> None:
+    repository.write({"x": BASE})
+    assert call(*arguments)[0] == 2
+
+
+def test_what_cannot_be_had(repository: Repository, call: Call) -> None:
+    assert call("validate", "--base-ref", "nowhere")[0] == 3
+    assert call("validate", "--base-file", "none", "--head-file", "none")[0] == 3
+    repository.git.run("branch", "--delete", "--force", "main")
+    code, _, err = call("validate")
+    assert code == 3
+    assert "no branch main here" in err
+
+
+def test_fix_writes_the_working_tree(repository: Repository, call: Call) -> None:
+    file = repository.path / PATH
+    file.write_bytes(BASE + b"\n" + new("TBD"))
+    file.chmod(0o640)
+    code, _, err = call("validate", "--fix", "--pr", "77")
+    assert code == 0
+    assert file.read_bytes() == BASE + new(link(77))
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert f"repaired: {PATH}:12: `TBD` is no pr-link" in err
+    assert sorted(path.name for path in repository.path.iterdir()) == [".git", "configs", PATH]
+    assert call("validate", "--fix", "--pr", "77")[2] == ""
+
+
+def test_fix_refuses_as_a_whole(repository: Repository, call: Call) -> None:
+    head = BASE + b"\n" + new(link(75))
+    repository.write({PATH: head})
+    code, _, err = call("validate", "--fix", "--pr", "77")
+    assert code == 1
+    assert "found pull/75" in err
+    assert "Nothing was written" in err
+    assert (repository.path / PATH).read_bytes() == head
+
+
+def test_fix_of_a_revision_needs_it_checked_out(repository: Repository, call: Call) -> None:
+    repository.commit({PATH: BASE + new("TBD")})
+    repository.write({PATH: BASE + new("something else")})
+    assert call("validate", "--fix", "--pr", "77", "--head-ref", "HEAD")[0] == 2
+    repository.git.run("checkout", "--quiet", "--", PATH)
+    assert call("validate", "--fix", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+    assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
+
+
+def test_canonicalize_writes_prints_or_checks(repository: Repository, call: Call) -> None:
+    repository.write({PATH: BASE + new("'XXX'  # later")})
+    code, out, _ = call("canonicalize", "--pr", "77")
+    assert (code, out.encode()) == (0, BASE + new(link(77)))
+    code, out, err = call("canonicalize", "--pr", "77", "--check")
+    assert (code, out) == (1, "")
+    assert (
+        f"{PATH}:11: The pr-link is not canonical yet. Run `infx changelog canonicalize --write --pr 77`."
+        in err
+    )
+    assert call("canonicalize", "--pr", "77", "--write")[0] == 0
+    assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
+    assert call("canonicalize", "--pr", "77", "--check")[0] == 0
+
+
+def test_canonicalize_needs_a_number_for_placeholders(repository: Repository, call: Call) -> None:
+    repository.write({PATH: BASE + new("XXX")})
+    code, _, err = call("canonicalize")
+    assert code == 1
+    assert "Give --pr." in err
+
+
+def test_a_field_lost_in_a_hand_made_merge(repository: Repository, call: Call) -> None:
+    flags = "  append-only: true\n"
+    repository.commit({PATH: BASE + new("XXX", more=flags)})
+    repository.checkout("main")
+    main = BASE + new(link(80))
+    repository.commit({PATH: main})
+    repository.checkout("feat-x")
+    assert repository.git.call("merge", "--no-edit", "main").code == 1
+    repository.commit({PATH: main + new("XXX")}, "Merge branch main")
+    code, _, err = call("validate", "--pr", "77", "--head-ref", "HEAD")
+    assert code == 1
+    assert "An entry was lost or changed in the merge" in err
+    assert "append-only: True" in err
+    assert call("validate", "--pr", "77", "--fix")[0] == 1
+    repository.commit({PATH: main + new("XXX", text='"said again"')}, "changed on purpose")
+    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+
+
+def test_a_good_merge_loses_nothing(repository: Repository, call: Call) -> None:
+    repository.commit({PATH: BASE + new("XXX")})
+    repository.checkout("main")
+    repository.commit({PATH: BASE + new(link(80))})
+    repository.checkout("feat-x")
+    assert repository.git.call("merge", "--no-edit", "main").code == 1
+    assert call("resolve")[0] == 0
+    repository.git.run("commit", "--no-edit", "--quiet")
+    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+
+
+EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
+    ("pull_request", {"pull_request": {"number": 77}}, 0, ""),
+    ("pull_request", {"pull_request": {"number": 78}}, 1, "expected pull/78 or a placeholder, found pull/77"),
+    ("merge_group", {"merge_group": {}}, 1, "still the placeholder `XXX`"),
+    ("push", {"ref": "refs/heads/main"}, 1, "still the placeholder `XXX`"),
+]
+
+
+@pytest.mark.parametrize(("name", "payload", "expected", "said"), EVENTS)
+def test_events(
+    repository: Repository, call: Call, name: str, payload: dict[str, Any], expected: int, said: str
+) -> None:
+    base = repository.git.commit("main")
+    head = repository.commit({PATH: BASE + new("XXX") + new(link(77))})
+    match name:
+        case "pull_request":
+            payload = {
+                "pull_request": {**payload["pull_request"], "base": {"sha": base}, "head": {"sha": head}}
+            }
+        case "merge_group":
+            payload = {"merge_group": {"base_sha": base, "head_sha": head}}
+        case _:
+            payload = {**payload, "before": base, "after": head}
+    event = repository.path.parent / "event.json"
+    event.write_text(json.dumps(payload))
+    code, _, err = call("validate", "--event", str(event))
+    assert code == expected
+    assert said in err
+
+
+def test_a_branch_that_was_just_created_has_nothing_to_compare(repository: Repository, call: Call) -> None:
+    event = repository.path.parent / "event.json"
+    event.write_text(
+        json.dumps({"ref": "refs/heads/main", "before": "0" * 40, "after": repository.git.commit("main")})
+    )
+    assert call("validate", "--event", str(event))[0] == 0
+
+
+@pytest.mark.parametrize("payload", [{"issue": {}}, {"merge_group": {}}, {"ref": "x", "after": "y"}])
+def test_an_event_about_no_revisions(repository: Repository, call: Call, payload: dict[str, Any]) -> None:
+    event = repository.path.parent / "event.json"
+    event.write_text(json.dumps(payload))
+    assert call("validate", "--event", str(event))[0] == 2
+
+
+def test_on_actions_problems_are_annotations_and_the_summary_shows_the_repair(
+    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = repository.path.parent / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("INFX_POLICY", "main:configs/policy.yaml")
+    repository.commit(
+        {
+            PATH: BASE + b"\n" + new("TBD", text='"::error::x ```"'),
+            "configs/policy.yaml": "repository: eve/x\n",
+        }
+    )
+    import os
+
+    code, _, err = call(
+        "validate", "--base-ref", "main", "--head-ref", "HEAD", "--pr", "77", environ=dict(os.environ)
+    )
+    assert code == 1
+    assert f"::error file={PATH},line=12,title=pr-link-placeholder::`TBD` is no pr-link" in err
+    text = summary.read_text()
+    assert text.startswith("### Changelog: 2 to repair\n")
+    assert "infx changelog validate --fix --pr 77" in text
+    assert f"-  pr-link: TBD\n+  pr-link: {link(77)}\n" in text
+
+
+def test_on_actions_a_policy_must_be_named(
+    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert call("validate")[0] == 2
+
+
+def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
+    options = (
+        "--config-key",
+        "m1-fp8-h",
+        "--description",
+        'Say "it": #3',
+        "--translation",
+        "说",
+        "--append-only",
+    )
+    assert call("add", *options, "--scenario-type", "agentic-coding")[0] == 0
+    text = (repository.path / PATH).read_bytes()
+    assert text == BASE + (
+        b"\n- config-keys:\n    - m1-fp8-h200-vllm\n  scenario-type:\n    - agentic-coding\n  description:\n"
+        b'    - "Say \\"it\\": #3"\n    - "' + "说".encode() + b'"\n  append-only: true\n  pr-link: XXX\n'
+    )
+    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    code, out, _ = call("add", "--config-key", "m1-*", "--description", "x", "--pr", "77", "--dry-run")
+    assert (code, out.encode()) == (
+        0,
+        entry(link(77), key='"m1-*"' if '"m1-*"' in out else "m1-*", text='"x"'),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--config-key", "m1"), "could be any of 2 keys"),
+        (("--config-key", "m1-fp8-h300-vllm"), "Did you mean m1-fp8-h200-vllm"),
+        (("--config-key", "x-*"), "matches no configuration"),
+        (("--config-key", KEY, "--no-evals", "--all-evals"), "contradict"),
+        (
+            ("--config-key", KEY, "--translation", "a", "--translation", "b"),
+            "Every description needs its translation",
+        ),
+    ],
+)
+def test_what_add_refuses(repository: Repository, call: Call, options: tuple[str, ...], said: str) -> None:
+    code, _, err = call("add", "--description", "x", *options)
+    assert code == 2
+    assert said in err
+    assert (repository.path / PATH).read_bytes() == BASE

@@ -1,0 +1,255 @@
+"""The merge driver in real repositories: whatever git calls it for, and in whatever order."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.git import Output
+from tests.changelog.samples import BASE, PATH, entry, link, new
+from tests.repository import Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A clone with the driver installed, whose main holds the base."""
+    made = Repository.init(tmp_path / "clone")
+    made.commit({PATH: BASE}, "base")
+    monkeypatch.chdir(made.path)
+    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    return made
+
+
+def content(repository: Repository) -> bytes:
+    return (repository.path / PATH).read_bytes()
+
+
+def mine(name: str, *more: str) -> bytes:
+    return new("XXX", key=name, text=f'"entry of {name}"') + b"".join(
+        new("XXX", key=name, text=f'"{text}"') for text in more
+    )
+
+
+def grow(repository: Repository, branch: str, *entries: bytes, start: str = "main") -> None:
+    """A branch with one commit for each entry."""
+    repository.branch(branch, start)
+    for number, one in enumerate(entries):
+        repository.commit({PATH: content(repository) + one}, f"{branch} {number}")
+    repository.checkout("main")
+
+
+def git(repository: Repository, *arguments: str) -> Output:
+    return repository.git.call(*arguments)
+
+
+def clean(output: Output) -> None:
+    assert output.code == 0, output.stdout + output.stderr
+
+
+def test_installing_twice_changes_nothing(repository: Repository) -> None:
+    attributes = repository.path / ".git/info/attributes"
+    before = attributes.read_text(), (repository.path / ".git/config").read_text()
+    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert (attributes.read_text(), (repository.path / ".git/config").read_text()) == before
+    assert f"{PATH} merge=infx-changelog" in before[0]
+
+
+def test_other_attributes_are_kept(repository: Repository) -> None:
+    attributes = repository.path / ".git/info/attributes"
+    attributes.write_text("*.png binary")
+    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert attributes.read_text() == f"*.png binary\n{PATH} merge=infx-changelog\n"
+
+
+def test_merging_main_into_a_branch_puts_main_first(repository: Repository) -> None:
+    grow(repository, "feature", mine("a"), mine("b"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    repository.checkout("feature")
+    clean(git(repository, "merge", "--no-edit", "main"))
+    assert content(repository) == BASE + new(link(80)) + mine("a") + mine("b")
+
+
+def test_rebase_of_several_commits(repository: Repository) -> None:
+    grow(repository, "feature", mine("a"), mine("b"), mine("c"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    repository.checkout("feature")
+    clean(git(repository, "rebase", "main"))
+    assert content(repository) == BASE + new(link(80)) + mine("a") + mine("b") + mine("c")
+
+
+def test_rebase_where_entries_look_alike(repository: Repository) -> None:
+    """Merging by lines takes one entry's lines for another's here."""
+    alike = [new("XXX", key=key, text='"Bump image"') for key in "abcd"]
+    grow(repository, "feature", *alike[:3])
+    repository.commit({PATH: BASE + alike[3] + new(link(80), key="a", text='"Bump image"')}, "another")
+    repository.checkout("feature")
+    clean(git(repository, "rebase", "main"))
+    assert content(repository) == BASE + alike[3] + new(link(80), key="a", text='"Bump image"') + b"".join(
+        alike[1:3]
+    )
+
+
+def test_pulling_with_an_entry_on_the_local_base_branch(repository: Repository, tmp_path: Path) -> None:
+    clean(git(repository, "clone", "--quiet", "--bare", ".", str(tmp_path / "remote.git")))
+    clean(git(repository, "remote", "add", "origin", str(tmp_path / "remote.git")))
+    other = Repository(tmp_path / "other")
+    clean(git(repository, "clone", "--quiet", str(tmp_path / "remote.git"), str(other.path)))
+    other.commit({PATH: BASE + new(link(80))}, "published")
+    clean(other.git.call("push", "--quiet", "origin", "main"))
+    repository.commit({PATH: BASE + mine("local")}, "not published yet")
+    clean(git(repository, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main"))
+    assert content(repository) == BASE + new(link(80)) + mine("local")
+
+
+def test_cherry_pick_and_stash_pop(repository: Repository) -> None:
+    grow(repository, "feature", mine("a"))
+    repository.write({PATH: BASE + mine("stashed")})
+    clean(git(repository, "stash"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    clean(git(repository, "cherry-pick", "feature"))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+    clean(git(repository, "stash", "pop"))
+    assert content(repository) == BASE + new(link(80)) + mine("a") + mine("stashed")
+
+
+def test_am_with_a_three_way_merge(repository: Repository, tmp_path: Path) -> None:
+    grow(repository, "feature", mine("a"))
+    patch = git(repository, "format-patch", "--stdout", "main..feature").stdout
+    (tmp_path / "mail.patch").write_bytes(patch)
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    clean(git(repository, "am", "-3", str(tmp_path / "mail.patch")))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+
+
+def test_a_revert_stays_a_revert(repository: Repository) -> None:
+    """The entry that is to go may go or stop the revert; it must not stay without a word, nor take another along."""
+    repository.commit({PATH: BASE + mine("a")}, "to be reverted")
+    bad = repository.git.commit("HEAD")
+    repository.commit({PATH: BASE + mine("a") + mine("b")}, "later")
+    output = git(repository, "revert", "--no-edit", bad)
+    assert output.code != 0
+    assert b"Past entries stay" in output.stderr
+    text = content(repository)
+    assert b"<<<<<<<" in text
+    assert b"entry of b" in text
+
+
+def test_a_refusal_leaves_markers_and_says_why(repository: Repository) -> None:
+    grow(repository, "feature", mine("a"))
+    repository.branch("edit", "feature")
+    repository.commit({PATH: BASE.replace(b"pull/10", b"pull/11")}, "an edit of history")
+    repository.checkout("main")
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    output = git(repository, "merge", "--no-edit", "edit")
+    assert output.code != 0
+    assert b"does more than append" in output.stderr
+    assert content(repository).count(b"<<<<<<<") == content(repository).count(b">>>>>>>") == 1
+
+
+def test_a_broken_policy_does_not_cost_a_side(repository: Repository) -> None:
+    """In the middle of a merge the policy may hold markers itself."""
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80)), "configs/policy.yaml": "<<<<<<< HEAD\n"}, "main")
+    repository.checkout("feature")
+    clean(git(repository, "merge", "--no-edit", "main"))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+
+
+def test_a_folder_of_the_same_name_in_the_tree_is_not_run(repository: Repository) -> None:
+    repository.commit({"infx/__init__.py": "raise SystemExit('run')", "infx/__main__.py": ""}, "a trap")
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    clean(git(repository, "merge", "--no-edit", "feature"))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+
+
+@pytest.mark.parametrize("seed", range(20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2))
+def test_properties_twelve_branches_in_any_order(repository: Repository, seed: int) -> None:
+    """Merged, rebased or cherry-picked: the base's bytes, then each branch's entries once, in the order of merging."""
+    chance = random.Random(seed)
+    names = [f"branch-{number}" for number in range(12)]
+    alike = new("XXX", key="same", text='"Bump image"')
+    added: dict[str, list[bytes]] = {}
+    for name in names:
+        parts = [mine(name)]
+        if chance.random() < 0.5:
+            parts.append(alike.replace(b"same", name.encode()))
+        if chance.random() < 0.3:
+            parts.append(b"\n" + BASE.replace(b"pull/10", f"pull/{100 + len(added)}".encode()))
+        added[name] = parts
+        grow(repository, name, *parts)
+    expected = BASE
+    for name in chance.sample(names, 12):
+        how = chance.choice(["merge", "update", "rebase", "cherry-pick"])
+        if how == "merge":
+            clean(git(repository, "merge", "--no-ff", "--no-edit", name))
+        elif how == "update":  # the branch takes main in first, as GitHub's button does
+            repository.checkout(name)
+            clean(git(repository, "merge", "--no-edit", "main"))
+            repository.checkout("main")
+            clean(git(repository, "merge", "--no-ff", "--no-edit", name))
+        elif how == "rebase":
+            clean(git(repository, "rebase", "main", name))
+            repository.checkout("main")
+            clean(git(repository, "merge", "--ff-only", name))
+        else:
+            base = repository.git.merge_base("main", name)
+            clean(git(repository, "cherry-pick", f"{base}..{name}"))
+        expected += b"".join(added[name])
+        assert content(repository) == expected, how
+
+
+def test_resolve_in_the_index(repository: Repository) -> None:
+    """Where no driver was installed when git merged."""
+    clean(git(repository, "config", "--remove-section", "merge.infx-changelog"))
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    repository.checkout("feature")
+    assert git(repository, "merge", "--no-edit", "main").code != 0
+    assert run(infx, ["changelog", "resolve", "--pr", "77", "--repo", "acme/bench"], {}) == 0
+    assert content(repository) == BASE + new(link(80)) + mine("a").replace(b"XXX", link(77).encode())
+    clean(git(repository, "commit", "--no-edit"))
+    assert run(infx, ["changelog", "resolve"], {}) == 2
+
+
+def test_resolve_refuses_a_deleted_file(repository: Repository) -> None:
+    grow(repository, "feature", mine("a"))
+    (repository.path / PATH).unlink()
+    repository.commit({"other": "x"}, "the file is gone")
+    assert git(repository, "merge", "--no-edit", "feature").code != 0
+    assert run(infx, ["changelog", "resolve"], {}) == 1
+
+
+def test_the_documented_attributes_line_is_enough_with_the_driver_configured(repository: Repository) -> None:
+    (repository.path / ".git/info/attributes").unlink()
+    repository.commit({".gitattributes": f"{PATH} text eol=lf merge=infx-changelog\n"}, "attributes")
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    clean(git(repository, "merge", "--no-edit", "feature"))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+
+
+def test_without_the_driver_that_line_does_no_harm(repository: Repository) -> None:
+    clean(git(repository, "config", "--remove-section", "merge.infx-changelog"))
+    repository.commit({"x": "y"}, "x")
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    assert git(repository, "merge", "--no-edit", "feature").code == 1
+    assert b"<<<<<<<" in content(repository)
+
+
+def test_an_entry_alone_in_a_new_file(repository: Repository) -> None:
+    repository.branch("one")
+    git(repository, "rm", "--quiet", PATH)
+    repository.commit({"x": "y"}, "no changelog yet")
+    repository.branch("two", "one")
+    repository.commit({PATH: entry("XXX", key="two")}, "two")
+    repository.checkout("one")
+    repository.commit({PATH: entry("XXX", key="one")}, "one")
+    clean(git(repository, "merge", "--no-edit", "two"))
+    assert content(repository) == entry("XXX", key="one") + new("XXX", key="two")

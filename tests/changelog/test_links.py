@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from infx.changelog.links import Links, Meaning, Reference
+from tests.changelog.samples import LINKS, link
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning", "number"),
+    [
+        ("XXX", Meaning.PLACEHOLDER, None),
+        (" XXX\n", Meaning.PLACEHOLDER, None),
+        (link("XXX"), Meaning.PLACEHOLDER, None),
+        (link(77), Meaning.CANONICAL, 77),
+        (link(123456), Meaning.CANONICAL, 123456),
+        ("xxx", Meaning.WORD, None),
+        ("TBD", Meaning.WORD, None),
+        ("0", Meaning.WORD, None),
+        (link("TBD"), Meaning.WORD, None),
+        (link("new/feat-x"), Meaning.WORD, None),
+        ("#77", Meaning.MISSHAPEN, 77),
+        ("PR #77", Meaning.MISSHAPEN, 77),
+        ("gh-77", Meaning.MISSHAPEN, 77),
+        ("acme/bench#77", Meaning.MISSHAPEN, 77),
+        ("github.com/acme/bench/pull/77", Meaning.MISSHAPEN, 77),
+        ("https://www.github.com/acme/bench/pull/77", Meaning.MISSHAPEN, 77),
+        (link("077"), Meaning.MISSHAPEN, 77),
+        (link("77#discussion_r12"), Meaning.MISSHAPEN, 77),
+        (link("77?diff=split"), Meaning.MISSHAPEN, 77),
+        (link("77/commits/0123abc"), Meaning.MISSHAPEN, 77),
+        ("https://github.com/old-acme/bench/pull/77", Meaning.MISSHAPEN, 77),
+        ("other/bench#77", Meaning.FOREIGN, None),
+        ("https://gitlab.com/acme/bench/pull/77", Meaning.FOREIGN, None),
+        ("https://github.com/acme/bench-2/pull/77", Meaning.FOREIGN, None),
+        ("XXX1", Meaning.UNREADABLE, None),
+        ("77 or 78", Meaning.UNREADABLE, None),
+        ("v77", Meaning.UNREADABLE, None),
+        ("n/a", Meaning.UNREADABLE, None),
+        ("https://github.com/acme/bench/commit/77", Meaning.UNREADABLE, None),
+        ("9" * 30, Meaning.UNREADABLE, None),
+        ("٧٧", Meaning.WORD, None),  # digits, but none that GitHub would take
+    ],
+)
+def test_what_a_value_means(text: str, meaning: Meaning, number: int | None) -> None:
+    found = LINKS.read(text)
+    assert (found.meaning, found.number) == (meaning, number)
+
+
+def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
+    links = Links(server="https://github.com", repository=None, placeholders=("XXX",))
+    assert links.read("https://github.com/any/name/pull/5") == Reference(Meaning.CANONICAL, 5)
+    assert links.read("https://github.com/any/name/pull/XXX") == Reference(Meaning.PLACEHOLDER)
+    assert links.read("https://github.com/any/name/pull/5/files") == Reference(Meaning.MISSHAPEN, 5)
+    assert links.read("https://example.com/any/name/pull/5").meaning is Meaning.FOREIGN
+
+
+def test_placeholders_and_server_are_policy() -> None:
+    links = Links(server="https://git.example.com", repository="a/b", placeholders=("TBD", "PENDING"))
+    assert links.accepted == [
+        "TBD",
+        "https://git.example.com/a/b/pull/TBD",
+        "PENDING",
+        "https://git.example.com/a/b/pull/PENDING",
+    ]
+    assert links.read("XXX").meaning is Meaning.WORD

@@ -1,0 +1,243 @@
+"""Where entries stand, how they look and what they say: each rule, and what it lets pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from infx.changelog.fix import fix
+from infx.changelog.keys import Configs
+from infx.changelog.links import Links
+from infx.changelog.rules.table import RULES
+from infx.changelog.subject import Stage
+from infx.changelog.validate import validate
+from infx.errors import Level
+from tests.changelog.samples import BASE, CONTEXT, context, entry, errors, judge, link, new, words
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        (BASE, BASE),
+        (BASE, BASE + new("XXX")),
+        (BASE, BASE + new(link("XXX")) + new(link(77))),
+        (BASE, BASE + new('"XXX"')),
+        (BASE, BASE + new("|-\n    XXX")),
+        (BASE, BASE + new("XXX", key="m1-*")),
+        (BASE, BASE + BASE[:0] + new("XXX", text="plain text")),
+        (b"", entry("XXX")),
+        (b"# header\n", b"# header\n" + new("XXX")),
+        (BASE + b"\n", BASE + b"\n" + entry("XXX")),  # the base has the empty line already
+        (BASE + b"\n", BASE + b"\n" + new("XXX")),
+        (BASE + b"  \n", BASE + b"  \n" + new("XXX")),
+        (BASE + new("TBD"), BASE + new("TBD") + new("XXX")),  # history is what it is
+        (b"any: thing\n", b"any: thing\n" + new("XXX")),
+    ],
+)
+def test_what_passes(base: bytes, head: bytes) -> None:
+    assert errors(judge(base, head)) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "expected", "fixed"),
+    [
+        (BASE + entry(), [("blank-lines", 6)], BASE + new()),
+        (BASE + b"\n" + new(), [("blank-lines", 8)], BASE + new()),
+        (BASE + b"  \n" + entry(), [("blank-lines", 7)], BASE + new()),
+        (BASE + new() + entry(), [("blank-lines", 12)], BASE + new() + new()),
+        (BASE + new() + b"\n" + new(), [("blank-lines", 14)], BASE + new() + new()),
+        (BASE + new() + b"  \n", [("blank-lines", 12)], BASE + new()),
+        (BASE + new() + b"\n\n", [("blank-lines", 12)], BASE + new()),
+        (BASE + b"\n", [("blank-lines", 6)], BASE),
+        (BASE + b"\n# a remark\n" + entry(), [("entry-start", 7)], None),
+        (BASE + b"\n# nothing but a remark\n", [("entry-start", 7)], None),
+        (
+            BASE + b"\n- description: [x]\n  config-keys: [m1-fp8-h200-vllm]\n  pr-link: XXX\n",
+            [("entry-start", 7)],
+            None,
+        ),
+        (
+            BASE + b"\n- {config-keys: [m1-fp8-h200-vllm], description: [x], pr-link: XXX}\n",
+            [("entry-start", 7)],
+            None,
+        ),
+        (
+            BASE + b"\n- config-keys: x\n",
+            [("pr-link-missing", 7), ("schema-missing-key", 7), ("schema-type", 7)],
+            None,
+        ),
+        (BASE + b"\n- just text\n", [("entry-start", 7), ("schema-type", 7)], None),
+        (BASE + new(more="  evals: true\n"), [("schema-unknown-key", 9)], None),
+        (BASE + new(text=""), [("schema-type", 10)], None),
+        (BASE + new(more="  no-evals: true\n  all-evals: true\n"), [("fields-contradict", 9)], None),
+        (
+            BASE + new(more="  append-only: true\n  eval-min-prefill-ep: 2\n"),
+            [("fields-contradict", 9)],
+            None,
+        ),
+        (BASE + new(more="  append-only: true\n") + new(), [("append-only-mixed", 14)], None),
+        (BASE + new(text="&a x") + new(text="*a"), [("alias", 10)], None),
+        (BASE + new(text='"a\u2028b"'), [("yaml-separator", 10)], None),
+        (BASE + new(text='"a\0b"'), [("yaml-nul", 10)], None),
+        (BASE + b"\xef\xbb\xbf" + entry(), [("yaml-syntax", 6)], None),
+        (BASE + new(text='"\xff"').replace("ÿ".encode(), b"\xff"), [("yaml-utf8", 10)], None),
+        (BASE + new(text='"a\rb"'), [("line-ends", 10)], None),
+        (BASE + new(key="x1-*"), [("config-key-unknown", 8)], None),
+        (BASE + new() + b"=======\n", [("conflict-marker", 12)], None),
+        (BASE + new(text='"a line of ======= is text"'), [], BASE + new(text='"a line of ======= is text"')),
+    ],
+)
+def test_what_is_refused(head: bytes, expected: list[tuple[str, int]], fixed: bytes | None) -> None:
+    assert errors(judge(BASE, head)) == expected
+    assert fix(BASE, head, CONTEXT).head == fixed
+
+
+PAST = BASE + new(link(11)) + new(link(12), text='"third"')
+
+
+@pytest.mark.parametrize(
+    ("head", "expected", "fixed"),
+    [
+        (BASE + new() + PAST[len(BASE) :], [("history-inserted", 7)], PAST + new()),
+        (entry() + b"\n" + PAST, [("history-inserted", 1)], PAST + new()),
+        (
+            BASE + new() + PAST[len(BASE) :] + new("TBD"),
+            [("history-inserted", 7), ("pr-link-placeholder", 29)],
+            PAST + new() + new(link(77)),
+        ),
+        (PAST.replace(b"old one", b"edited"), [("history-edited", 4)], None),
+        (PAST.replace(b"old one", b"edited") + new(), [("history-edited", 4)], None),
+        (
+            BASE + new(link(12), text='"third"') + new(link(11)),
+            [("history-deleted", None), ("history-inserted", 7), ("pr-link-foreign", 11)],
+            None,
+        ),
+        (PAST[: len(BASE)] + new(link(12), text='"third"'), [("history-deleted", None)], None),
+        (b"", [("history-deleted", None)] * 3, None),
+        (PAST.replace(link(11).encode(), link(13).encode()), [("history-link", 11)], None),
+        (PAST.replace(link(11).encode(), b"XXX"), [("history-link", 11)], None),
+        (PAST.replace(b"pr-link: " + link(11).encode(), b"pr-link: TBD # x"), [("history-link", 11)], None),
+        (PAST.replace(b"\n\n", b"\n"), [("history-blanks", 5), ("history-blanks", 10)], PAST),
+        (PAST.replace(b"\n\n", b"\n \n"), [("history-blanks", 5), ("history-blanks", 11)], PAST),
+        (PAST + b"\n", [("blank-lines", 18)], PAST),
+    ],
+)
+def test_history_is_immutable(
+    head: bytes, expected: list[tuple[str, int | None]], fixed: bytes | None
+) -> None:
+    assert errors(judge(PAST, head)) == expected
+    assert fix(PAST, head, CONTEXT).head == fixed
+
+
+def test_a_missing_file() -> None:
+    verdict = validate(BASE, None, CONTEXT)
+    assert errors(verdict) == [("history-deleted", None)]
+    assert "git checkout origin/main -- perf-changelog.yaml" in words(verdict)
+    assert validate(None, None, CONTEXT).ok
+    assert validate(None, entry("XXX"), CONTEXT).ok
+
+
+@pytest.mark.parametrize("stage", [Stage.MERGE, Stage.MAIN])
+@pytest.mark.parametrize(
+    "value", ["XXX", link("XXX"), '"XXX"', f'"{link(77)}"', f"{link(77)} # ours", f">-\n    {link(77)}"]
+)
+def test_what_is_merged_has_a_canonical_link_on_one_line(value: str, stage: Stage) -> None:
+    head = BASE + new(value)
+    assert errors(judge(BASE, head)) == []
+    assert errors(judge(BASE, head, stage)) == [("pr-link-canonical", 11)]
+    assert fix(BASE, head, context(stage=stage)).head == BASE + new(link(77))
+
+
+def test_a_group_may_hold_several_pull_requests() -> None:
+    head = BASE + new(link(77)) + new(link(80), more="  append-only: true\n")
+    assert errors(judge(BASE, head, Stage.MERGE, number=None)) == []
+    assert errors(judge(BASE, BASE + new(link(77)) + new("XXX"), Stage.MERGE, number=None)) == [
+        ("pr-link-canonical", 17)
+    ]
+    assert fix(BASE, BASE + new("XXX"), context(stage=Stage.MERGE, number=None)).head is None
+
+
+def test_a_group_may_correct_links_and_append() -> None:
+    base = entry(link("XXX")) + new(link(11))
+    head = entry(link(9)) + new(link(11)) + new(link(80))
+    assert errors(judge(base, head, Stage.MERGE, number=None)) == []
+    assert errors(judge(base, head + b"\n", Stage.MERGE, number=None)) == [("blank-lines", 18)]
+    assert errors(judge(base, head, number=80)) == [("history-link", 5)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new_link", "legal"),
+    [
+        (link("XXX"), link(9), True),
+        ("XXX", link(9), True),
+        (link("9/files"), link(9), True),
+        (link(9) + "  ", link(9), False),  # blanks only: nothing to correct
+        (link(9), link(10), False),
+        (link("XXX"), link("YYY"), False),
+        (link("XXX"), f'"{link(9)}"', False),
+        (link("XXX"), link(9) + " # found later", False),
+        ("https://github.com/old-acme/bench/pull/9", link(9), False),  # a former name stays valid
+    ],
+)
+def test_which_corrections_are_legal(old: str, new_link: str, legal: bool) -> None:
+    assert judge(entry(old) + new(link(11)), entry(new_link) + new(link(11))).ok is legal
+
+
+def test_without_a_number_links_are_not_compared_and_it_says_so() -> None:
+    verdict = judge(BASE, BASE + new(link(75)), number=None)
+    assert [(p.rule, p.level) for p in verdict.problems] == [("pr-link-unchecked", Level.WARNING)]
+    nameless = Links(server="https://github.com", repository=None, placeholders=("XXX",))
+    verdict = judge(BASE, BASE + new("https://github.com/any/name/pull/77"), links=nameless)
+    assert [p.rule for p in verdict.problems] == ["pr-link-unchecked"]
+
+
+def test_without_configurations_keys_are_not_looked_up_and_it_says_so() -> None:
+    verdict = judge(BASE, BASE + new(key="unheard-of"), configs=None)
+    assert [(p.rule, p.level) for p in verdict.problems] == [("config-keys-unchecked", Level.WARNING)]
+
+
+def test_a_broken_configuration_file_is_said_and_not_looked_up_in() -> None:
+    broken = Configs((("configs/nvidia.yaml", b"a: [\n"),))
+    verdict = judge(BASE, BASE + new(key="unheard-of"), configs=broken)
+    assert [(p.path, p.rule) for p in verdict.problems] == [("configs/nvidia.yaml", "yaml-syntax")]
+
+
+def test_a_quoted_configuration_key_is_found() -> None:
+    quoted = Configs((("configs/nvidia.yaml", b'"m1-fp8-h200-vllm": {image: x}\n'),))
+    assert errors(judge(BASE, BASE + new(), configs=quoted)) == []
+
+
+def test_all_problems_are_said_at_once() -> None:
+    head = BASE.replace(b"old one", b"edited") + b"\n" + new("TBD", text='"a\tb"') + b"\n"
+    assert errors(judge(BASE, head)) == [
+        ("history-edited", 4),
+        ("tab", 11),
+        ("pr-link-placeholder", 12),
+    ]
+
+
+def test_a_fix_is_made_whole_or_not_at_all() -> None:
+    repair = fix(BASE, BASE + b"\n" + new("TBD", key="unheard-of"), CONTEXT)
+    assert repair.head is None
+    assert [problem.rule for problem in repair.remaining] == ["config-key-unknown"]
+
+
+def test_every_repair_says_what_was_wrong() -> None:
+    repair = fix(BASE, BASE + b"\n" + new("TBD"), CONTEXT)
+    assert [problem.rule for problem in repair.repaired] == ["blank-lines", "pr-link-placeholder"]
+    assert repair.remaining == ()
+
+
+def test_a_repair_that_would_change_a_text_is_not_made() -> None:
+    """Here the blank lines belong to the description: it keeps its line ends."""
+    head = (
+        BASE
+        + b"\n- config-keys: [m1-fp8-h200-vllm]\n  pr-link: XXX\n  description:\n    - |+\n      text\n\n\n"
+    )
+    repair = fix(BASE, head, CONTEXT)
+    assert repair.head is None
+    assert [problem.rule for problem in repair.remaining] == ["repair"]
+
+
+def test_rules_have_names_of_their_own() -> None:
+    names = [rule.id for rule in RULES]
+    assert len(names) == len(set(names))

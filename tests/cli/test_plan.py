@@ -1,0 +1,261 @@
+"""infx plan and infx matrix as commands: files and revisions in, JSON, warnings and exit codes out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.shell import run
+from tests.matrix.inputs import RUNNERS, agentic, entry, single
+from tests.repository import Repository
+
+Call = Callable[..., tuple[int, str, str]]
+
+ROW = "{tp: 8, conc-list: [4, 64]}"
+CONFIG = single("m1-fp8-h200-vllm", ROW)
+FILES = {
+    "configs/nvidia-master.yaml": CONFIG,
+    "configs/amd-master.yaml": "{}\n",
+    "configs/runners.yaml": RUNNERS,
+    "perf-changelog.yaml": entry("gone-fp8-h100-vllm") + "\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository.init(tmp_path)
+    made.commit(FILES)
+    made.branch("pull")
+    monkeypatch.chdir(tmp_path)
+    return made
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run(infx, arguments, os.environ)
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def append(repository: Repository, text: str, **files: str) -> None:
+    """One commit on the branch: an entry more, and whatever else changes."""
+    before = (repository.path / "perf-changelog.yaml").read_text()
+    changed = {f"configs/{name}-master.yaml": content for name, content in files.items()}
+    repository.commit({"perf-changelog.yaml": before + text, **changed})
+
+
+def plan(call: Call, *arguments: str) -> dict[str, Any]:
+    code, out, err = call("plan", "--base-ref", "main", "--head-ref", "pull", *arguments)
+    assert code == 0, err
+    result: dict[str, Any] = json.loads(out)
+    return result
+
+
+def count(values: dict[str, Any]) -> dict[str, int]:
+    """Rows of each bucket that has some."""
+    found = {
+        f"{name}.{kind}": len(rows)
+        for name in ("single_node", "multi_node")
+        for kind, rows in values[name].items()
+    }
+    found |= {name: len(values[name]) for name in values if name.endswith("evals")}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def test_configurations_are_read_at_the_head_not_from_the_working_tree(
+    repository: Repository, call: Call
+) -> None:
+    append(repository, entry("*"), nvidia=CONFIG.replace("[4, 64]", "[8]"))
+    repository.checkout("main")
+    assert [row["conc"] for row in plan(call)["single_node"]["8k1k"]] == [8]
+
+
+def test_the_base_is_the_merge_base(repository: Repository, call: Call) -> None:
+    """Entries that main gained meanwhile are neither planned nor missed."""
+    append(repository, entry("m1-fp8-h200-vllm"))
+    head = repository.git.commit("HEAD")
+    base = repository.git.commit("main")
+    repository.checkout("main")
+    append(repository, entry("other"))
+    metadata = plan(call)["changelog_metadata"]
+    assert (metadata["base_ref"], metadata["head_ref"]) == (base, head)
+    assert [one["config-keys"] for one in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ([], {"single_node.8k1k": 2, "evals": 1}),
+        (["--trim-conc"], {"single_node.8k1k": 1, "evals": 1}),
+        (["--evals-only"], {"evals": 1}),
+        (["--all-evals"], {"single_node.8k1k": 2, "evals": 2}),
+        (["--all-evals", "--evals-only"], {"evals": 2}),
+        (["--strict", "--fast"], {"single_node.8k1k": 2, "evals": 1}),
+    ],
+)
+def test_options(repository: Repository, call: Call, options: list[str], rows: dict[str, int]) -> None:
+    append(repository, entry("m1-fp8-h200-vllm"))
+    assert count(plan(call, *options)) == rows
+
+
+def test_a_correction_of_links_plans_zero_rows(repository: Repository, call: Call) -> None:
+    text = FILES["perf-changelog.yaml"].replace("XXX", "https://github.com/acme/bench/pull/9")
+    repository.commit({"perf-changelog.yaml": text})
+    assert count(plan(call)) == {}
+
+
+def test_append_only_entries_are_compared_with_the_base_revision(repository: Repository, call: Call) -> None:
+    append(
+        repository,
+        entry("m1-fp8-h200-vllm", append_only="true"),
+        nvidia=CONFIG.replace("[4, 64]", "[4, 32, 64]"),
+    )
+    values = plan(call)
+    assert [row["conc"] for row in values["single_node"]["8k1k"]] == [32]
+    assert count(values) == {"single_node.8k1k": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "Nothing was added to the changelog, so there is nothing to plan. Append an entry."),
+        (entry("m1-fp8-h200-vlm"), "perf-changelog.yaml:5: There is no configuration 'm1-fp8-h200-vlm'"),
+        ("  - wrong\n", "perf-changelog.yaml:5: This is not YAML"),
+    ],
+)
+def test_refusals_print_no_plan(repository: Repository, call: Call, text: str, words: str) -> None:
+    append(repository, text)
+    code, out, err = call("plan", "--base-ref", "main", "--head-ref", "pull")
+    assert (code, out) == (1, "")
+    assert words in err
+
+
+def test_a_runner_that_nobody_serves_is_a_warning_or_with_strict_an_error(
+    repository: Repository, call: Call
+) -> None:
+    append(repository, entry("*"), nvidia=single("m1-fp8-h200-vllm", ROW, runner="h20"))
+    arguments = ("plan", "--base-ref", "main", "--head-ref", "pull", "--format", "json")
+    words = 'configs/nvidia-master.yaml:8: m1-fp8-h200-vllm.runner: configs/runners.yaml has no runner label "h20".'
+    code, out, err = call(*arguments)
+    assert (code, len(json.loads(out)["single_node"]["8k1k"])) == (0, 2)
+    assert f"warning: {words} Did you mean h200?" in err
+    code, out, err = call(*arguments, "--strict")
+    assert (code, out) == (1, "")
+    assert err.startswith(words)
+
+
+def test_configurations_that_no_entry_names_are_not_judged(repository: Repository, call: Call) -> None:
+    broken = "other:\n  image: 7\n"
+    append(repository, entry("m1-*"), nvidia=CONFIG + broken)
+    assert count(plan(call, "--strict")) == {"single_node.8k1k": 2, "evals": 1}
+
+
+def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository, call: Call) -> None:
+    append(repository, entry("*"))
+    repository.git.run("rm", "--quiet", "configs/amd-master.yaml")
+    repository.git.run("commit", "--quiet", "--message", "gone")
+    code, _, err = call("plan", "--base-ref", "main", "--head-ref", "pull")
+    assert code == 2
+    assert err.startswith("configs/amd-master.yaml is not there at ")
+
+
+def test_a_revision_that_is_not_there(repository: Repository, call: Call) -> None:
+    code, _, err = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
+    assert (code, "Fetch it first." in err) == (3, True)
+
+
+def test_matrix_reads_the_policys_files_from_any_folder(
+    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.path / "configs")
+    code, out, _ = call("matrix", "full-sweep")
+    assert code == 0
+    assert [(row["tp"], row["conc"], row["run-eval"]) for row in json.loads(out)] == [
+        (8, 4, False),
+        (8, 64, True),
+    ]
+
+
+def test_two_files_with_one_key(repository: Repository, call: Call) -> None:
+    repository.write({"configs/amd-master.yaml": CONFIG})
+    code, _, err = call("matrix", "full-sweep")
+    assert code == 1
+    assert (
+        "configs/amd-master.yaml:1: m1-fp8-h200-vllm: the key stands in configs/nvidia-master.yaml:1 too."
+        in err
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--no-evals", "--evals-only"], "--no-evals and --evals-only contradict each other."),
+        (["--no-evals", "--all-evals"], "--no-evals and --all-evals contradict each other."),
+        (["--smoke", "--trim-conc"], "--smoke and --trim-conc contradict each other."),
+        (["--smoke", "--no-evals"], "--smoke and --no-evals contradict each other."),
+        (["--min-conc", "8", "--max-conc", "4"], "--min-conc 8 is larger than --max-conc 4."),
+        (["--step-size", "1"], "1 is not in the range x>=2"),
+        (["--seq-len", "1k8k"], "'1k8k' is not one of"),
+        (["--config-file", "nowhere.yaml"], "nowhere.yaml: The file cannot be read"),
+    ],
+)
+def test_usage(repository: Repository, call: Call, arguments: list[str], words: str) -> None:
+    code, out, err = call("matrix", "full-sweep", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows"),
+    [
+        (["--config-key", "m1-*"], ["4", "64", "1", "8"]),
+        (["--config-key", "*-agentic", "--config-key", "*-vllm"], ["1", "8", "4", "64"]),
+        (["--config-key", "m1-*", "--conc", "8", "--conc", "4"], ["4", "8"]),
+        (["--config-key", "m1-*", "--seq-len", "1k1k"], ["1", "8"]),  # AgentX has no sequence length
+        (["--config-key", "m1-*", "--scenario-type", "fixed-seq-len"], ["4", "64"]),
+        (["--config-key", "m1-*", "--multi-node"], []),
+        (["--config-key", "m1-*", "--exp-name", "m1_tp4_conc8_kvnone"], ["8"]),
+        (["--config-key", "m1-*", "--trim-conc"], ["4", "1"]),
+        (["--config-key", "m1-*", "--smoke"], ["4", "1", "64", "8"]),
+        (["--config-key", "*-agentic", "--runner-node-filter", "a_0"], ["1", "8"]),
+    ],
+)
+def test_test_config(repository: Repository, call: Call, arguments: list[str], rows: list[str]) -> None:
+    coding = agentic("m1-fp8-h200-vllm-agentic", "{tp: 4, kv-offloading: none, conc-list: [1, 8]}")
+    repository.write({"configs/nvidia-master.yaml": CONFIG + coding})
+    code, out, err = call("matrix", "test-config", *arguments)
+    assert code == 0, err
+    assert [str(row["conc"]) for row in json.loads(out)] == rows
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["m1_8k1k"], "'m1_8k1k' means 2 rows; expected one."),
+        (["m1_8k2k"], "'m1_8k2k' is no row of this selection. Did you mean m1_8k1k?"),
+        (["m1_8k2k", "m1_8k2k"], "'m1_8k2k' is asked for twice. Name it once."),
+    ],
+)
+def test_experiment_names_must_mean_one_row(
+    repository: Repository, call: Call, names: list[str], words: str
+) -> None:
+    options = [part for name in names for part in ("--exp-name", name)]
+    code, _, err = call("matrix", "test-config", "--config-key", "*", *options)
+    assert code == 1
+    assert f"The experiment name {words}" in err
+
+
+def test_smoke_rows_have_their_usual_accuracy_run_at_its_usual_concurrency(
+    repository: Repository, call: Call
+) -> None:
+    _, out, _ = call("matrix", "test-config", "--config-key", "*", "--smoke")
+    found = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(out)]
+    assert found == [(4, False, None), (64, True, True)]

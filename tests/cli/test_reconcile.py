@@ -1,0 +1,183 @@
+"""infx reconcile and infx comment as they are called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.hub import Fault, FaultKind
+from tests.reconcile.world import BASE, LABEL, POLICY, World, entry
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """In the clone, with the hub's address and a token in the environment."""
+    world = World.make(tmp_path)
+    (tmp_path / "policy.yaml").write_bytes(POLICY)
+    for name, value in world.hub.environ(world.token()).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("INFX_POLICY", str(tmp_path / "policy.yaml"))
+    monkeypatch.chdir(tmp_path / "clone")
+    yield world
+    world.hub.stop()
+
+
+def call(*arguments: str) -> int:
+    return run(infx, arguments, {})
+
+
+def test_a_dry_run_prints_what_would_be_done_and_does_nothing(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.pull(labels=[LABEL, "sweep-enabled"])
+    world.hub.clear_log()
+    assert call("reconcile", "--pr", "77", "--dry-run") == 0
+    out, err = capsys.readouterr()
+    printed = json.loads(out)
+    assert printed["dry-run"] is True
+    assert [action["action"] for action in printed["actions"]] == [
+        "create-comment",
+        "create-comment",
+        "set-status",
+    ]
+    assert printed["actions"][1]["comment"] == "notice labels"
+    assert "PR 77: create the greeting comment" in err
+    assert world.hub.writes == 0
+    assert world.comments() == []
+
+
+def test_several_at_once_and_a_summary_line(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (77, 78):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+    assert call("reconcile", "--pr", "77", "--pr", "78", "--format", "table") == 0
+    out, err = capsys.readouterr()
+    assert out.count("create the greeting comment") == 2
+    assert "Pull requests: 2. Changes: 4." in err
+    assert call("reconcile", "--all", "--format", "table") == 0
+    assert capsys.readouterr().out == ""
+    assert call("reconcile", "--since", "7d", "--format", "json") == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--all", "--pr", "77"),
+        ("--all", "--since", "2h"),
+        ("--since", "soon"),
+        ("--since", "0h"),
+        ("--pr", "0"),
+    ],
+)
+def test_it_must_be_said_which(world: World, arguments: tuple[str, ...]) -> None:
+    assert call("reconcile", *arguments) == 2
+    assert world.hub.log == []
+
+
+def test_a_number_of_no_pull_request(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.pull()
+    assert call("reconcile", "--pr", "9999") == 3
+    assert "The repository has no refs/pull/9999/head." in capsys.readouterr().err
+
+
+def test_after_a_push(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.pull(labels=[LABEL])
+    before = world.hub.git.resolve("main") or ""
+    world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
+    assert call("reconcile", "--after-push", before, "--format", "table") == 0
+    assert "create the notice conflict comment" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("before", ["0" * 40, "f" * 40])
+def test_after_a_push_that_nobody_can_compare_all_are_looked_at(world: World, before: str) -> None:
+    world.pull(labels=[LABEL])
+    assert call("reconcile", "--after-push", before) == 0
+    assert len(world.ours()) == 1
+
+
+def test_a_read_only_token_says_it_on_the_job_s_page_and_scares_nobody(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GH_TOKEN", world.hub.fork_token())
+    world.pull(labels=[LABEL, "sweep-enabled"])
+    world.hub.clear_log()
+    assert call("reconcile", "--pr", "77") == 0
+    assert world.hub.writes == 2  # one comment and one status were tried, and neither again
+    shown = summary.read_text(encoding="utf-8")
+    assert "Thank you for the contribution!" in shown
+    assert "2 labels ask for different ones" in shown
+    assert "warning: not allowed to PR 77: create the greeting comment" in capsys.readouterr().err
+
+
+def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in (77, 78):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+    world.hub.faults.add(Fault(kind=FaultKind.DROP, method="POST", path="/issues/77/"))
+    assert call("reconcile", "--pr", "77", "--pr", "78") == 3
+    out, err = capsys.readouterr()
+    assert "Nobody knows whether POST /repos/acme/bench/issues/77/comments was done" in err
+    assert len(json.loads(out)["actions"]) == 2
+    assert world.ours(78)
+
+
+def test_an_identity_that_the_policy_does_not_know_leaves_nothing_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Otherwise every run would post anew, because none finds what the one before has posted."""
+    may = {"pull_requests": "write", "statuses": "write", "actions": "read"}
+    monkeypatch.setenv("GH_TOKEN", world.hub.app_token("other-bot[bot]", may))
+    world.pull()
+    assert call("reconcile", "--pr", "77") == 1
+    assert "The token writes as other-bot[bot]" in capsys.readouterr().err
+    assert world.comments() == []
+
+
+def test_outside_of_a_clone_it_makes_do_with_what_the_api_tells(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
+    world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
+    assert call("reconcile", "--pr", "77") == 0
+    assert call("reconcile", "--pr", "77") == 0  # mergeable is known by now
+    assert [line for line in world.ours() if "conflict" in line]
+    assert call("reconcile", "--after-push", "f" * 40) == 2
+
+
+def test_hostile_text_starts_no_workflow_command(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    name = "benchmarks/::error::x ##[error]y"
+    world.pull({name: "mine"}, labels=[LABEL])
+    world.hub.push("main", {name: "theirs"})
+    assert call("reconcile", "--pr", "77", "--format", "table") == 0
+    out, err = capsys.readouterr()
+    assert not [line for line in (out + err).splitlines() if line.lstrip().startswith("::") or "##[" in line]
+
+
+def test_comments_can_be_looked_at_without_posting_them(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("comment", "greeting") == 0
+    assert capsys.readouterr().out.startswith("<!-- infx-greeting -->\nThank you")
+    world.pull(labels=[LABEL, "sweep-enabled"])
+    assert call("comment", "visualizer", "--pr", "77") == 0
+    assert capsys.readouterr().out == ""
+    world.sweep(done=1)
+    assert call("comment", "visualizer", "--pr", "77") == 0
+    assert "unofficialRun=300" in capsys.readouterr().out
+    assert call("comment", "notice", "--pr", "77") == 0
+    assert "2 labels ask for different ones" in capsys.readouterr().out
+    assert world.hub.writes == 0

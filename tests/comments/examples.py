@@ -1,0 +1,144 @@
+"""The comments that docs/comments.md shows, made by the renderers themselves from the project's own policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from infx.comments.greeting import make_greeting, make_links
+from infx.comments.notices import Cause, Ground, render
+from infx.comments.progress import Counts, Sweep
+from infx.comments.status import make_status
+from infx.comments.visualizer import make_visualizer
+from infx.errors import Problem
+from infx.model import PullRequest
+from infx.policy.decide import decide
+from infx.policy.event import Event, EventName
+from infx.policy.facts import Approval, Changelog, Facts, SweepRun
+from infx.policy.load import parse_policy
+from infx.policy.model import Policy
+from infx.reconcile.facts import Place
+from tests.comments.builders import EVE, NOW, run
+from tests.conftest import ROOT
+
+PLACE = Place(server="https://github.com", repository="acme/bench")
+HEAD = "3b48818b08bd9da0e423a24dae34551bf02db415"
+BEFORE = "0441375b39016ab26a81c93546394c97731203f4"
+LABELS = ("full-sweep-fail-fast",)
+PROBLEM = Problem(
+    rule="pr-link",
+    message="`TBD` is no pr-link; expected `XXX` or https://github.com/acme/bench/pull/77.",
+    path="perf-changelog.yaml",
+    line=812,
+    hint="Write `XXX`; it becomes the link before the merge.",
+)
+
+
+def project_policy() -> Policy:
+    return parse_policy((ROOT / "configs" / "policy.yaml").read_bytes(), "configs/policy.yaml")
+
+
+def pull(labels: tuple[str, ...] = LABELS, *, fork: bool = False, mergeable: bool = True) -> PullRequest:
+    return PullRequest(
+        number=77,
+        title="Add a benchmark",
+        body="",
+        author=EVE,
+        labels=labels,
+        is_open=True,
+        is_merged=False,
+        is_draft=False,
+        mergeable=mergeable,
+        base_ref="main",
+        base_sha=BEFORE,
+        head_ref="feat-x",
+        head_sha=HEAD,
+        head_repository="eve/bench" if fork else "acme/bench",
+        base_repository="acme/bench",
+        changed_files=2,
+        commits=1,
+        updated_at=NOW,
+        created_at=NOW,
+    )
+
+
+ASKED = Facts(event=Event(name=EventName.ASKED, pull=77), pull=pull(), changelog=Changelog(touched=True))
+CAUSES = {
+    Cause.CONFLICT: replace(ASKED, pull=pull(mergeable=False), conflicts=("perf-changelog.yaml",)),
+    Cause.LABELS: replace(ASKED, pull=pull((*LABELS, "full-sweep-enabled"))),
+    Cause.CHANGELOG: replace(ASKED, changelog=Changelog(touched=True, problems=(str(PROBLEM),))),
+    Cause.NO_ENTRY: replace(ASKED, changelog=Changelog(touched=False)),
+    Cause.FORK: replace(ASKED, pull=pull(fork=True)),
+    Cause.APPROVAL_VOID: replace(ASKED, pull=pull(fork=True), approval=Approval(sha=BEFORE)),
+    Cause.TOKEN_LABEL: replace(ASKED, label_actor="github-actions[bot]"),
+    Cause.LINKS: ASKED,
+}
+
+
+def notice(policy: Policy, cause: Cause) -> str:
+    problems = (PROBLEM,) if cause is Cause.CHANGELOG else ()
+    return render(Ground(policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url), cause)
+
+
+def sweeps() -> tuple[Sweep, ...]:
+    now = Sweep(
+        run=run(34660106061, conclusion=None, head_sha=HEAD),
+        rows=Counts(done=9, failed=1, running=2, waiting=2),
+        evals=Counts(done=1, waiting=2),
+        has_results=True,
+        swept=True,
+    )
+    earlier = run(34655656558, conclusion="failure", head_sha=BEFORE)
+    return (now, Sweep(run=earlier, has_results=True, swept=True))
+
+
+def comments() -> dict[str, str]:
+    """Name of the example → the Markdown below its marker."""
+    policy = project_policy()
+    links = make_links(policy, PLACE.repository, PLACE.server)
+    greeting = make_greeting(policy, links, policy.comments.greeting.phrase)
+    visualizer = make_visualizer(policy, sweeps())
+    assert visualizer is not None
+    found = {"greeting": greeting.text or "", "visualizer": visualizer.text or ""}
+    return found | {f"notice {cause}": notice(policy, cause) for cause in Cause}
+
+
+def statuses() -> list[tuple[str, str, str]]:
+    """When, state, description."""
+    policy = project_policy()
+    unlabelled = replace(ASKED, pull=pull(()))
+    started = replace(ASKED, runs=(SweepRun(id=1, url="", conclusion=None, swept=None),))
+    cases: list[tuple[str, Facts, Sweep | None, tuple[Problem, ...]]] = [
+        ("the changelog is untouched", CAUSES[Cause.NO_ENTRY], None, ()),
+        ("it breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
+        ("no label yet", unlabelled, None, ()),
+        ("two labels that start a sweep", CAUSES[Cause.LABELS], None, ()),
+        ("a conflict", CAUSES[Cause.CONFLICT], None, ()),
+        ("a fork, not approved", CAUSES[Cause.FORK], None, ()),
+        ("labelled, nothing started yet", ASKED, None, ()),
+        ("a run has started", started, None, ()),
+        ("a sweep runs", ASKED, sweeps()[0], ()),
+        ("it has failed", ASKED, _ended("failure"), ()),
+        ("it was cancelled", ASKED, _ended("cancelled"), ()),
+        ("it is done", ASKED, _ended("success"), ()),
+    ]
+    made = [
+        (
+            when,
+            make_status(
+                policy,
+                decide(facts, policy),
+                sweep,
+                problems,
+                touched=facts.changelog.touched,
+                entries=1,
+            ),
+        )
+        for when, facts, sweep, problems in cases
+    ]
+    return [(when, status.state.value, status.description) for when, status in made]
+
+
+def _ended(conclusion: str) -> Sweep:
+    failed = 0 if conclusion == "success" else 1
+    rows = Counts(done=14 - failed, failed=failed)
+    return Sweep(run=run(34660106061, conclusion=conclusion), rows=rows, evals=Counts(done=3), swept=True)

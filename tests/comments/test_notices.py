@@ -1,0 +1,78 @@
+"""Words of a check inside a notice: what it quotes is code, and nothing of it acts."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+import cmarkgfm
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infx.comments.notices import MAX_LINES, Cause, Ground, find_causes, render
+from infx.policy.decide import decide
+from tests.comments.examples import ASKED, PLACE, PROBLEM, notice, project_policy, pull
+
+POLICY = project_policy()
+
+
+def changelog(*messages: str) -> str:
+    """The page of a notice about problems with these messages."""
+    problems = tuple(replace(PROBLEM, message=message, hint=None) for message in messages)
+    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    return str(cmarkgfm.github_flavored_markdown_to_html(render(ground, Cause.CHANGELOG)))
+
+
+def item(message: str) -> str:
+    found = re.search(r"<li>(.*?)</li>", changelog(message), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("The value `a b` is none.", "line 812: The value <code>a b</code> is none."),
+        ("`x`", "line 812: <code>x</code>"),
+        ("Line `<b>` and `@amy #1`.", "line 812: Line <code>&lt;b&gt;</code> and <code>@amy #1</code>."),
+        ("One ` only.", "line 812: One ` only."),
+        ("Say @amy <b>", "line 812: Say @\u200bamy &lt;b&gt;"),
+    ],
+)
+def test_what_is_quoted_is_code(message: str, shown: str) -> None:
+    assert item(message) == shown
+
+
+@given(st.text(alphabet=st.sampled_from("`@#1a <>*_[]()\n|"), max_size=30))
+def test_properties_of_any_message(message: str) -> None:
+    shown = item(f"x{message}")
+    assert set(re.findall(r"<[^>]*>", shown)) <= {"<code>", "</code>", "<em>", "</em>"}
+    outside = html.unescape(re.sub(r"<code>.*?</code>", "", shown))
+    assert not re.search(r"@\w|#\d", outside)
+
+
+def test_many_problems_are_counted_rather_than_listed() -> None:
+    page = changelog(*(f"Problem {index}." for index in range(MAX_LINES + 5)))
+    assert page.count("<li>") == MAX_LINES + 1
+    assert "… 5 more" in page
+    assert f"has {MAX_LINES + 5} problems" in re.sub(r"<[^>]*>", "", page)
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_both_languages_and_nothing_but_commands_in_code_blocks(cause: Cause) -> None:
+    text = notice(POLICY, cause)
+    english, chinese = text.split("\n---\n")
+    assert re.search(r"[A-Za-z]{4}", english)
+    assert re.search(r"[\u4e00-\u9fff]{4}", chinese)
+    assert not re.search(r"[\u4e00-\u9fff]", english)
+    page = cmarkgfm.github_flavored_markdown_to_html(text)
+    assert page.count("<pre") == english.count("```") // 2
+
+
+def test_nothing_keeps_a_closed_pull_request_from_its_sweep() -> None:
+    decision = decide(replace(ASKED, pull=pull((*pull().labels, "sweep-enabled"))), POLICY)
+    assert find_causes(decision, (), is_open=True) == (Cause.LABELS,)
+    assert find_causes(decision, (PROBLEM,), is_open=True) == (Cause.LABELS, Cause.CHANGELOG)
+    assert find_causes(decision, (PROBLEM,), is_open=False) == ()

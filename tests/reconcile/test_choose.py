@@ -1,0 +1,96 @@
+"""Which pull requests a command looks at."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from infx.reconcile.choose import list_open, list_recent, select_moved
+from tests.reconcile.world import BASE, NOW, World, entry
+
+DAY = timedelta(days=1)
+
+
+def recent(world: World, **ago: int) -> list[int]:
+    github = world.reconciler().github
+    return list_recent(github, world.policy, world.clock.now - timedelta(**ago))
+
+
+def several(world: World) -> None:
+    for number in (71, 72, 73):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+        world.clock.now += timedelta(hours=1)
+    world.clock.now += timedelta(hours=1)
+
+
+def test_those_touched_since_then_the_last_first(world: World) -> None:
+    several(world)
+    assert recent(world, hours=1) == []
+    assert recent(world, hours=2) == [73]
+    assert recent(world, hours=10) == [73, 72, 71]
+
+
+def test_closed_ones_belong_because_their_sweeps_may_go_on(world: World) -> None:
+    several(world)
+    world.hub.close_pull(71)
+    assert recent(world, minutes=5) == [71]
+
+
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+def test_those_with_a_sweep_that_goes_on(world: World, status: str) -> None:
+    several(world)
+    world.sweep(72, done=1, status=status)
+    world.clock.now += DAY
+    assert recent(world, hours=2) == [72]
+
+
+def test_those_with_a_sweep_that_ended(world: World) -> None:
+    """A run's end does not touch its pull request."""
+    several(world)
+    run = world.sweep(72, done=1)
+    world.clock.now += DAY
+    world.hub.finish_run(run.id)
+    assert recent(world, hours=2) == [72]
+    world.clock.now += DAY
+    assert recent(world, hours=2) == []
+
+
+def test_a_fork_s_run_names_no_pull_request_and_is_found_all_the_same(world: World) -> None:
+    world.hub.push("fork-x", {"benchmarks/x": "y"}, repository="eve/bench")
+    world.hub.open_pull("fork-x", number=80, repository="eve/bench", by="eve")
+    run = world.sweep(80, done=1)
+    assert run.pulls == []
+    world.clock.now += DAY
+    assert recent(world, hours=2) == [80]
+
+
+def test_another_base_branch_is_left_out(world: World) -> None:
+    world.hub.push("trunk", {})
+    world.hub.push("b", {"benchmarks/x": "y"})
+    world.hub.open_pull("b", number=71, base="trunk")
+    assert recent(world, hours=1) == []
+    assert list_open(world.reconciler().github, world.policy) == []
+
+
+def test_after_a_push_those_for_which_it_made_a_difference(world: World) -> None:
+    """Three requests at most, whatever the number of pull requests: git knows the rest."""
+    assert world.clock.now == NOW
+    changelog = {"perf-changelog.yaml": BASE + entry()}
+    world.pull(changelog, number=71, branch="b71")
+    world.pull({"benchmarks/x.sh": "x"}, number=72, branch="b72")
+    world.pull(
+        {"README.md": "mine"}, number=73, branch="b73"
+    )  # conflicts, but has nothing to do with benchmarks
+    before = world.hub.git.resolve("main") or ""
+    world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other"), "README.md": "theirs"})
+    reconciler = world.reconciler()
+    world.hub.clear_log()
+    pulls = list_open(reconciler.github, world.policy)
+    assert reconciler.clone is not None
+    tip = reconciler.clone.fetch("main", [pull.number for pull in pulls])
+    assert select_moved(pulls, world.clone, world.policy, before, tip) == [71]
+    again = world.hub.push("main", {"benchmarks/y.sh": "y"})
+    reconciler.clone.fetch("main", [])
+    assert select_moved(pulls, world.clone, world.policy, tip, again) == []
+    assert world.hub.reads == 1

@@ -1,0 +1,453 @@
+"""What people see on a pull request, case by case, on the hub and with a real clone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infx.reconcile.actions import CancelRun
+from tests.comments.test_visualizer import MARKER as VISUALIZER
+from tests.reconcile.world import BASE, BOT, LABEL, World, entry
+
+GREETING = "<!-- infx-greeting -->"
+OWN_LINK = "https://github.com/acme/bench/pull/77"
+
+
+def notice(cause: str) -> str:
+    return f"<!-- infx-notice {cause} -->"
+
+
+def notices(world: World) -> list[str]:
+    return [line for line in world.ours() if line.startswith("<!-- infx-notice")]
+
+
+def text(world: World, marker: str) -> str:
+    return next(body for body in world.comments() if body.startswith(marker))
+
+
+def status(world: World, sha: str | None = None) -> tuple[str, str]:
+    """State and description of the newest `infx/sweep` on a commit, by default the head."""
+    sha = sha or world.hub.state.pulls[77].head_sha
+    found = [s for s in world.hub.state.statuses if s.sha == sha and s.context == "infx/sweep"]
+    return found[-1].state, found[-1].description or ""
+
+
+# Greeting
+
+
+@pytest.mark.parametrize(
+    ("path", "is_greeted"),
+    [
+        ("perf-changelog.yaml", True),
+        ("configs/nvidia-master.yaml", True),
+        ("benchmarks/deep/run.sh", True),
+        ("README.md", False),
+        ("docs/benchmarks/x", False),
+    ],
+)
+def test_a_greeting_only_where_benchmarks_are_touched(world: World, path: str, is_greeted: bool) -> None:
+    world.pull({path: BASE + entry() if path.endswith("changelog.yaml") else "x: 1\n"})
+    world.reconcile()
+    assert (GREETING in world.ours()) is is_greeted
+
+
+def test_one_greeting_whatever_happens(world: World) -> None:
+    """Opened, two reviews asked for at once, reopened, a push."""
+    world.pull()
+    world.reconcile()
+    world.hub.set_draft(77, draft=True)
+    world.hub.set_draft(77, draft=False)
+    world.reconcile()
+    world.hub.close_pull(77)
+    world.reconcile()
+    world.hub.reopen_pull(77)
+    world.reconcile()
+    world.hub.push("feat-x", {"benchmarks/a.sh": "x"})
+    world.reconcile()
+    assert world.ours() == [GREETING]
+
+
+def test_a_closed_pull_request_is_not_greeted_any_more(world: World) -> None:
+    world.pull()
+    world.hub.close_pull(77)
+    world.reconcile()
+    assert world.ours() == []
+
+
+def test_the_greeting_of_an_older_system_is_taken_over(world: World) -> None:
+    world.pull()
+    old = world.hub.comment(77, "<!-- recipe-reminder -->\nPlease ask your CODEOWNER.", by=BOT)
+    world.reconcile()
+    assert world.ours() == [GREETING]
+    assert [comment.id for comment in world.hub.comments_of(77)] == [old.id]
+
+
+def test_another_base_branch_is_none_of_our_business(world: World) -> None:
+    world.hub.push("trunk", {})
+    world.hub.push("feat-x", {"benchmarks/x": "y"})
+    world.hub.open_pull("feat-x", number=77, base="trunk", labels=[LABEL])
+    assert world.reconcile().done == []
+
+
+# Forged comments
+
+
+@pytest.mark.parametrize("forger", ["eve", "coverage[bot]"])
+def test_a_forged_marker_is_neither_edited_nor_taken_for_ours(world: World, forger: str) -> None:
+    world.pull(labels=[LABEL])
+    forged = f"{GREETING}\n**Verdict: PASS**"
+    world.hub.comment(77, forged, by=forger)
+    world.hub.comment(77, f"{notice('conflict')}\nforged", by=forger)
+    world.reconcile()
+    assert world.comments()[:2] == [forged, f"{notice('conflict')}\nforged"]
+    assert world.ours().count(GREETING) == (2 if forger.endswith("[bot]") else 1)
+
+
+# Notices
+
+
+def conflicting(world: World, path: str = "perf-changelog.yaml") -> None:
+    files = {"perf-changelog.yaml": BASE + entry(), "benchmarks/run.sh": "mine\n"}
+    world.pull(files, labels=[LABEL])
+    other = entry("other", "https://github.com/acme/bench/pull/70")
+    world.hub.push("main", {path: BASE + other if path.endswith("changelog.yaml") else "theirs\n"})
+
+
+@pytest.mark.parametrize("path", ["perf-changelog.yaml", "benchmarks/run.sh"])
+def test_a_conflict_names_the_files_of_a_real_merge_and_goes_with_it(world: World, path: str) -> None:
+    conflicting(world, path)
+    world.reconcile()
+    assert notices(world) == [notice("conflict")]
+    said = text(world, notice("conflict"))
+    assert f"\n- `{path}`\n" in said
+    assert ("infx changelog resolve" in said) is (path == "perf-changelog.yaml")
+    assert status(world) == ("pending", f"Blocked by a merge conflict with main ({path}).")
+    world.hub.push("feat-x", {path: world.hub.git.file("main", path)[2]})  # type: ignore[index]  # it is there
+    world.reconcile()
+    assert notice("conflict") not in notices(world)
+
+
+def test_an_unlabelled_pull_request_is_not_bothered_with_conflicts(world: World) -> None:
+    conflicting(world)
+    world.hub.unlabel(77, LABEL)
+    world.reconcile()
+    assert notices(world) == []
+
+
+@pytest.mark.parametrize(
+    ("scene", "cause", "words"),
+    [
+        ({"labels": [LABEL, "sweep-enabled"]}, "labels", "`full-sweep-fail-fast` and `sweep-enabled`"),
+        (
+            {"files": {"benchmarks/run.sh": "x"}, "labels": [LABEL]},
+            "no-entry",
+            "`perf-changelog.yaml` is untouched",
+        ),
+        ({"files": {"perf-changelog.yaml": BASE + entry(link="TBD")}}, "changelog", "line 11: "),
+        (
+            {"files": {"perf-changelog.yaml": BASE + entry(link="TBD")}, "labels": [LABEL]},
+            "changelog",
+            "`TBD` is",
+        ),
+        ({"files": {"perf-changelog.yaml": "- broken\n"}}, "changelog", "problem"),
+    ],
+)
+def test_a_notice_for_each_cause(world: World, scene: dict[str, Any], cause: str, words: str) -> None:
+    world.pull(scene.pop("files", None), **scene)
+    world.reconcile()
+    assert notices(world) == [notice(cause)]
+    assert words in text(world, notice(cause))
+
+
+def test_several_causes_are_told_apart_and_leave_apart(world: World) -> None:
+    conflicting(world, "benchmarks/run.sh")
+    world.hub.label(77, "sweep-enabled")
+    world.reconcile()
+    assert set(notices(world)) == {notice("conflict"), notice("labels")}
+    world.hub.unlabel(77, "sweep-enabled")
+    world.reconcile()
+    assert notices(world) == [notice("conflict")]
+    world.hub.close_pull(77)
+    world.reconcile()
+    assert notices(world) == []
+
+
+def test_text_of_the_pull_request_is_inert_in_a_notice(world: World) -> None:
+    link = '"@amy #1 <img src=x>"'
+    world.pull(
+        {"perf-changelog.yaml": BASE + entry(link=link), "benchmarks/@amy #1 `x`": "y"}, labels=[LABEL]
+    )
+    world.reconcile()
+    said = text(world, notice("changelog"))
+    assert "`@amy #1 <img src=x>`" in said  # quoted, so it is code
+    assert "<img" not in said.replace("`@amy #1 <img src=x>`", "")
+
+
+def test_a_label_that_a_workflow_put_on_starts_nothing_and_the_words_say_how(world: World) -> None:
+    world.pull()
+    world.sweep(done=0, status="completed", conclusion="success")  # of `opened`, before the label
+    world.hub.label(77, LABEL, by=BOT)
+    world.reconcile()
+    head = world.hub.state.pulls[77].head_sha
+    assert notices(world) == [notice("token-label")]
+    command = f"gh workflow run run-sweep.yml -f pr=77 -f head-ref={head}"
+    assert command in text(world, notice("token-label"))
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {head}")
+    world.hub.add_job(run.id, "sweep / plan", conclusion=None)
+    world.reconcile()
+    assert notices(world) == []
+    assert status(world) == ("pending", "Running: no rows yet.")
+
+
+def test_many_runs_that_only_were_a_gate_do_not_hide_it(world: World) -> None:
+    world.pull()
+    for _ in range(6):
+        world.sweep(done=0, status="completed", conclusion="success")
+    world.hub.label(77, LABEL, by=BOT)
+    world.reconcile()
+    assert notices(world) == [notice("token-label")]
+
+
+@pytest.mark.parametrize("by", ["cody", "bench-bot[bot]"])
+def test_a_label_put_on_by_anybody_else_starts_its_sweep_by_itself(world: World, by: str) -> None:
+    world.pull()
+    world.hub.label(77, LABEL, by=by)
+    world.reconcile()
+    assert notices(world) == []
+    assert status(world)[1].startswith("No sweep has started yet. Full, first a canary")
+
+
+# Forks
+
+
+def fork(world: World, *, label: bool = True) -> str:
+    world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
+    labels = [LABEL] if label else []
+    return world.hub.open_pull("fork-x", number=77, repository="eve/bench", by="eve", labels=labels).head_sha
+
+
+def test_a_fork_waits_for_an_approval_of_its_head(world: World) -> None:
+    head = fork(world)
+    world.reconcile()
+    assert notices(world) == [notice("fork")]
+    assert f"/approve-sweep {head}" in text(world, notice("fork"))
+    assert status(world) == (
+        "pending",
+        f"The PR comes from a fork, and nobody has approved its head {head[:12]}.",
+    )
+
+
+def test_an_approval_and_what_voids_it(world: World) -> None:
+    first = fork(world)
+    world.hub.comment(77, f"/approve-sweep {first}", by="mia")
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {first}")
+    world.hub.add_job(run.id, "sweep / plan", conclusion=None)
+    url = f"https://github.com/acme/bench/actions/runs/{run.id}"
+    world.hub.set_status(first, "infx/approval", "success", target_url=url)
+    world.reconcile()
+    assert notices(world) == []
+    assert status(world) == ("pending", "Running: no rows yet.")
+    second = world.hub.push("fork-x", {"benchmarks/run.sh": "curl\n"}, repository="eve/bench")
+    world.reconcile()
+    assert notices(world) == [notice("approval-void")]
+    said = text(world, notice("approval-void"))
+    assert first in said
+    assert f"/approve-sweep {second}" in said
+
+
+def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
+    head = fork(world)
+    world.hub.set_status(head, "infx/approval", "success", by="eve")
+    world.reconcile()
+    assert notices(world) == [notice("fork")]
+
+
+def test_a_deleted_fork_is_a_fork(world: World) -> None:
+    fork(world)
+    world.hub.state.pulls[77].head_repository = None
+    assert not world.reconcile().failed
+    assert notices(world) == [notice("fork")]
+
+
+# Visualizer and status
+
+
+def test_one_visualizer_comment_over_many_runs(world: World) -> None:
+    world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
+    for attempt in range(3):
+        run = world.sweep(done=2, failed=attempt, status="completed", conclusion="failure")
+        world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
+        world.reconcile()
+        world.hub.push("feat-x", {"benchmarks/run.sh": str(attempt)})
+    last = world.sweep(done=1, running=2)
+    world.reconcile()
+    assert world.ours().count(VISUALIZER) == 1
+    said = text(world, VISUALIZER)
+    assert f"unofficialRun={last.id}\n" in said
+    assert "3 earlier runs" in said
+
+
+def test_late_is_the_same_as_in_time(world: World) -> None:
+    """Three runs that nobody reconciled between end in the text that three reconciliations would have made."""
+    world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
+    start = world.hub.snapshot()
+
+    def play(*, each_time: bool) -> str:
+        world.hub.restore(start)
+        for _ in range(3):
+            run = world.sweep(done=2, status="completed", conclusion="success")
+            world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
+            if each_time:
+                world.reconcile()
+        world.reconcile()
+        return text(world, VISUALIZER)
+
+    assert play(each_time=True) == play(each_time=False)
+
+
+@pytest.mark.parametrize("conclusion", ["cancelled", "success"])
+def test_an_empty_run_is_not_linked(world: World, conclusion: str) -> None:
+    world.pull(labels=[LABEL])
+    world.sweep(done=0, status="completed", conclusion=conclusion)
+    world.reconcile()
+    assert VISUALIZER not in world.ours()
+
+
+def test_a_second_attempt_updates_the_comment(world: World) -> None:
+    world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
+    run = world.sweep(done=1, failed=1, status="completed", conclusion="failure")
+    world.reconcile()
+    assert status(world) == ("failure", "Failed: 1 of 2 rows done, 1 failed.")
+    world.hub.rerun(run.id)
+    world.hub.add_job(run.id, f"sweep / rows / {1:012x} · single-node 8k1k · h200 · m1")
+    world.hub.finish_run(run.id)
+    world.reconcile()
+    assert world.ours().count(VISUALIZER) == 1
+    assert "attempt 2" in text(world, VISUALIZER)
+    assert status(world)[0] == "success"
+
+
+def test_another_branch_of_the_same_name_elsewhere_is_not_ours(world: World) -> None:
+    world.pull(labels=[LABEL])
+    world.hub.push("feat-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
+    world.hub.open_pull("feat-x", number=78, repository="eve/bench", by="eve")
+    world.sweep(78, done=5)
+    world.reconcile()
+    assert VISUALIZER not in world.ours()
+
+
+@pytest.mark.parametrize(
+    ("change", "is_current"),
+    [
+        ("merge the base", True),
+        ("make the link canonical", True),
+        ("change a script", False),
+        ("change a description", False),
+        ("change a blank in a script", False),
+    ],
+)
+def test_a_sweep_stands_while_nothing_that_was_measured_changes(
+    world: World, change: str, is_current: bool
+) -> None:
+    files = {"perf-changelog.yaml": BASE + entry(), "benchmarks/run.sh": "true\necho a\n"}
+    world.pull(files, labels=[LABEL])
+    world.sweep(done=2, status="completed", conclusion="success")
+    match change:
+        case "merge the base":
+            world.hub.push("main", {"README.md": "x"})
+            world.hub.merge_base_branch(77)
+        case "make the link canonical":
+            world.hub.push("feat-x", {"perf-changelog.yaml": BASE + entry(link=OWN_LINK)})
+        case "change a script":
+            world.hub.push("feat-x", {"benchmarks/run.sh": "false\n"})
+        case "change a description":
+            world.hub.push("feat-x", {"perf-changelog.yaml": BASE + entry("newer")})
+        case "change a blank in a script":
+            world.hub.push("feat-x", {"benchmarks/run.sh": "true\necho  a\n"})
+    world.reconcile()
+    assert status(world)[0] == ("success" if is_current else "pending")
+
+
+def test_links_are_asked_for_when_the_merge_is_near(world: World) -> None:
+    world.pull(labels=[LABEL])
+    world.reconcile()
+    assert notices(world) == []
+    world.sweep(done=2, status="completed", conclusion="success")
+    world.reconcile()
+    assert notices(world) == [notice("links")]
+    assert "infx changelog canonicalize --pr 77 --write" in text(world, notice("links"))
+    world.hub.push("feat-x", {"perf-changelog.yaml": BASE + entry(link=OWN_LINK)})
+    world.reconcile()
+    assert notices(world) == []
+    assert status(world)[0] == "success"
+
+
+def test_only_corrected_links_need_no_sweep(world: World) -> None:
+    world.hub.push(
+        "main", {"perf-changelog.yaml": BASE + entry("wrong", "https://github.com/acme/bench/pull/XXX")}
+    )
+    world.pull({"perf-changelog.yaml": BASE + entry("wrong", "https://github.com/acme/bench/pull/9")})
+    world.reconcile()
+    assert status(world) == ("success", "Only links of old entries are corrected; nothing to run.")
+
+
+# Sweeps that lost their ground
+
+
+def cancelled(world: World) -> list[int]:
+    return [action.run_id for action in world.reconcile().done if isinstance(action, CancelRun)]
+
+
+def test_a_sweep_ends_with_its_label(world: World) -> None:
+    world.pull(labels=[LABEL])
+    run = world.sweep(running=3)
+    assert cancelled(world) == []
+    world.hub.unlabel(77, LABEL)
+    assert cancelled(world) == [run.id]
+    assert world.hub.state.runs[run.id].conclusion == "cancelled"
+    assert cancelled(world) == []
+
+
+def test_a_sweep_ends_with_its_pull_request(world: World) -> None:
+    world.pull(labels=[LABEL])
+    run = world.sweep(running=3)
+    world.hub.close_pull(77)
+    assert cancelled(world) == [run.id]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_cancelled"), [("benchmarks/run.sh", True), ("perf-changelog.yaml", False)]
+)
+def test_a_conflict_ends_a_sweep_unless_only_the_changelog_has_it(
+    world: World, path: str, is_cancelled: bool
+) -> None:
+    """Every merge makes every other pull request's changelog conflict, and that does not change what is measured."""
+    conflicting(world, path)
+    run = world.sweep(running=3)
+    assert cancelled(world) == ([run.id] if is_cancelled else [])
+
+
+def test_a_run_whose_gate_has_not_decided_is_left_to_it(world: World) -> None:
+    world.pull()
+    world.hub.add_run("run-sweep.yml", pull=77)
+    assert cancelled(world) == []
+
+
+# Merge queue
+
+
+def test_a_merge_group_gets_the_statuses_of_its_pull_request(world: World) -> None:
+    world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
+    world.sweep(done=2, status="completed", conclusion="success")
+    head = world.hub.state.pulls[77].head_sha
+    world.hub.set_status(head, "codeowner-signoff-verify", "success", description="Signed off by amy.")
+    base = world.hub.git.resolve("main")
+    group = world.hub.push(f"gh-readonly-queue/main/pr-77-{base}", {"x": "y"}, start="feat-x")
+    world.reconcile()
+    there = {s.context: (s.state, s.description) for s in world.hub.state.statuses if s.sha == group}
+    assert there == {
+        "infx/sweep": ("success", "Swept: 2 of 2 rows done."),
+        "codeowner-signoff-verify": ("success", "Signed off by amy."),
+    }
+    assert world.reconcile().done == []

@@ -1,0 +1,73 @@
+"""docs/signoff.md says what infx says. REFRESH=1 writes its tables anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from infx.policy.signoff import Role, Status
+from infx.signoff.checks.table import CHECKS
+from tests.signoff.facts import POLICY, facts
+from tests.signoff.test_checks import CASES, outcome
+
+PAGE = Path(__file__).parents[2] / "docs/signoff.md"
+BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+# Beside the first case of each status in the table of tests these say more.
+CHOSEN = {
+    ("owner", Status.FAIL): "other owner",
+    ("sweep", Status.FAIL): "accuracy row missing",
+    ("accuracy", Status.FAIL): "below the model's bar",
+    ("chat", Status.PASS): "AgentX",
+}
+REFRESH = "REFRESH"
+
+
+def draw_checks() -> str:
+    lines = ["| | check | may end in | its WARN is settled by |", "| --- | --- | --- | --- |"]
+    for check in CHECKS:
+        policy = POLICY.signoff.checks[check.slug]
+        ends = [status.value for status in Status if status in {*policy.statuses, Status.FAIL}]
+        role = "nobody" if policy.settled_by is Role.NOBODY else f"{policy.settled_by} or above"
+        if policy.settled_by is Role.ADMIN:
+            role = "admin"
+        lines.append(
+            f"| {check.number} | [{check.name}](#{anchor(check.number, check.name)}) (`{check.slug}`) | {', '.join(ends)} | {role} |"
+        )
+    return "\n".join(lines)
+
+
+def anchor(number: int, name: str) -> str:
+    return f"{number}-{name.lower().replace(' ', '-')}"
+
+
+def draw_examples(slug: str) -> str:
+    lines = ["| example | ends in | and says |", "| --- | --- | --- |"]
+    for status in Status:
+        found = [case for case in CASES if case[0] == slug and case[3] is status]
+        chosen = [case for case in found if case[1] == CHOSEN.get((slug, status))]
+        for _, name, fields, _, _ in (chosen or found)[:1]:
+            reason = outcome(slug, facts(**fields)).reason.replace("|", "\\|")
+            lines.append(f"| {name} | {status.value} | {reason} |")
+    return "\n".join(lines)
+
+
+def fill(page: str) -> str:
+    def draw(match: re.Match[str]) -> str:
+        text = draw_checks() if match["name"] == "checks" else draw_examples(match["name"])
+        return f"{match[1]}{text}\n{match[3]}"
+
+    return BLOCK.sub(draw, page)
+
+
+def test_the_page_is_true() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    if os.environ.get(REFRESH):
+        PAGE.write_text(fill(page), encoding="utf-8")
+    assert {match["name"] for match in BLOCK.finditer(page)} == {"checks", *(check.slug for check in CHECKS)}
+    assert PAGE.read_text(encoding="utf-8") == fill(page)
+
+
+def test_every_heading_is_linked() -> None:
+    headings = re.findall(r"^### (\d+) (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert headings == [(str(check.number), check.name) for check in CHECKS]

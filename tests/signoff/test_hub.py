@@ -1,0 +1,495 @@
+"""Sign-offs end to end: the command that the workflow runs, against the hub and a real clone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import infx.cli.signoff
+import infx.github.signoff.links
+from infx.errors import InfxError, UnavailableError, UsageError
+from infx.git import Git
+from infx.github.api import GitHub
+from infx.github.errors import IncompleteListError
+from infx.hub import FOREVER, Fault, FaultKind
+from infx.model import PullRequest
+from infx.signoff.facts import LinkState
+from tests.signoff.world import BASE, CHANGE, ENTRY, MASTER, OLD, World, checklist, open_world
+
+PASS, WARN, REJECTED = "## ✅✅✅", "## ⚠️", "## ❌❌❌"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    with open_world(tmp_path) as made:
+        monkeypatch.setattr(
+            infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
+        )
+        monkeypatch.setattr(infx.cli.signoff, "read_clock", made.tick)
+        yield made
+
+
+def reuse(world: World, run_id: int) -> None:
+    world.hub.comment(77, f"/use {run_id}", by="mia")
+
+
+def signed_off(world: World) -> None:
+    """A sweep, its reuse, a good sign-off, and the verdict on it."""
+    reuse(world, world.sweep().id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+
+
+def test_good_signoff_passes(world: World) -> None:
+    signed_off(world)
+    (verdict,) = world.verdicts()
+    assert verdict.startswith(PASS)
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_a_second_look_writes_nothing(world: World) -> None:
+    signed_off(world)
+    world.hub.clear_log()
+    world.verify("--pr", "77", "--publish")
+    assert world.hub.writes == 0
+
+
+def test_other_owner_is_rejected(world: World) -> None:
+    reuse(world, world.sweep().id)
+    world.sign(by="amy")
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    assert verdict.startswith(f"{REJECTED} **REJECTED** ❌❌❌\n@amy, ")
+    assert "`amy` does not own `configs/nvidia.yaml` (owners: `@noor`, `@acme/core`)" in verdict
+    assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
+
+
+def test_signoff_waits_for_its_sweep(world: World) -> None:
+    """The event of the finished run is enough to verify again; the same comment turns green."""
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == (
+        "pending",
+        "Sign-off of noor: checks 1, 2 wait for a sweep; warnings 4, 14 to be settled",
+    )
+    run = world.sweep()
+    reuse(world, run.id)
+    event = {"workflow_run": {"id": run.id, "path": ".github/workflows/run-sweep.yml", "head_sha": world.head, "event": "pull_request"}}  # fmt: skip
+    world.verify("--publish", event=("workflow_run", event))
+    assert [text.split(" **")[0] for text in world.verdicts()] == [PASS]
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_failed_sweep_is_no_waiting(world: World) -> None:
+    reuse(world, world.sweep(failing=[2]).id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
+
+
+def test_low_score_fails(world: World) -> None:
+    reuse(world, world.sweep(score=0.5).id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    assert "reached 0.5, below 0.9" in world.verdicts()[0]
+
+
+def test_settlement(world: World) -> None:
+    """Only after the verdict, only by somebody with the role, never by the author; the row stays WARN."""
+    world.sweep()
+    world.sign()
+    early = world.hub.comment(77, "/settle 4 merged by hand this time", by="mia")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+    world.hub.comment(77, "/settle 4 I wrote this, trust me", by="cody")
+    world.hub.comment(77, "/settle 4 I only read here", by="eve")
+    _, out, _ = world.verify("--pr", "77", "--publish", "--format", "json")
+    refused = {entry["comment"].rpartition("-")[2]: entry["why"] for entry in json.loads(out)["refused"]}
+    assert refused[str(early.id)] == "It was written before the verdict on this commit."
+    assert sorted(refused.values())[1:] == [
+        "It was written before the verdict on this commit.",
+        "The author of the pull request cannot settle.",
+    ]
+    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+    world.hub.comment(77, "/settle 4 merged by hand this time", by="amy")
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    assert verdict.startswith(WARN)
+    assert re.search(
+        r"⚠️ Check 4 .*: WARN — .* Settled by `amy` \(\[comment\]\(.*\)\): `merged by hand this time`\.",
+        verdict,
+    )
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}, 1 warnings settled")
+
+
+def test_push_makes_a_signoff_stale(world: World) -> None:
+    signed_off(world)
+    first = world.head
+    world.hub.push(
+        "feat-x", {**CHANGE, "benchmarks/single_node/m1_fp8_h200_vllm.sh": "vllm serve --x\n"}, "more"
+    )
+    world.verify("--pr", "77", "--publish")
+    (text,) = world.verdicts()
+    assert text.startswith(
+        f"### Sign-off out of date\n\n`noor` signed off at `{first}`; the head is now `{world.head}`"
+    )
+    assert world.status() == (
+        "pending",
+        f"noor signed off at {first[:12]}; the head changes something else since",
+    )
+
+
+def test_edited_signoff_is_a_new_one(world: World) -> None:
+    signed_off(world)
+    world.hub.push("feat-x", {**CHANGE, "README.md": "more\n"}, "more")
+    comment = world.hub.comments_of(77)[1]
+    world.hub.edit_comment(comment.id, (comment.body or "") + "\nLooked at the new commit.\n")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+    assert world.verdicts()[0].startswith(PASS)
+
+
+def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
+    """Also when somebody else's entry came first in the changelog, and the link was made canonical."""
+    signed_off(world)
+    first = world.head
+    other = OLD.replace("old one", "another").replace("pull/10", "pull/11")
+    world.hub.push(
+        "main", {**BASE, "README.md": "news\n", "perf-changelog.yaml": f"{OLD}\n{other}"}, "news", by="mia"
+    )
+    git = Git(world.folder / "clone")
+    git.run("fetch", "--quiet", "origin", "main", "feat-x")
+    git.run("checkout", "--quiet", "origin/feat-x")
+    git.call("merge", "--quiet", "--no-edit", "origin/main")
+    mine = ENTRY.replace("pull/XXX", "pull/77")
+    (world.folder / "clone/perf-changelog.yaml").write_text(f"{OLD}\n{other}\n{mine}", encoding="utf-8")
+    git.run("add", "--all")
+    git.run("commit", "--quiet", "--no-edit")
+    git.run("push", "--quiet", "origin", "HEAD:feat-x")
+    world.hub.sync()
+    git.run("checkout", "--quiet", "main")
+    assert world.head != first
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    footer = f"Assessed commit: `{first}`. It covers `{world.head}`, whose diff against the target branch is identical."
+    assert verdict.rstrip().endswith(footer)
+    assert world.status() == ("success", f"Signed off by noor at {first[:12]}, carried over to the same diff")
+
+
+def test_the_same_lines_elsewhere_are_another_diff(world: World) -> None:
+    twice = MASTER + MASTER.replace("m1-fp8-h200-vllm", "m1-fp8-h200-vllm-2")
+    world.hub.push("main", {**BASE, "configs/nvidia.yaml": twice.replace("CONC", "[4, 8]")}, "two", by="mia")
+    bodies = [
+        twice.replace("CONC", "[4, 8, 16]", 1).replace("CONC", "[4, 8]"),
+        twice.replace("CONC", "[4, 8]", 1).replace("CONC", "[4, 8, 16]"),
+    ]
+    seen = set()
+    for body in bodies:
+        world.hub.push("feat-x", {**BASE, **CHANGE, "configs/nvidia.yaml": body}, "move", by="cody")
+        _, out, _ = world.verify("--pr", "77")
+        world.sign()
+        world.verify("--pr", "77", "--save-facts", str(world.folder / "f.json"))
+        seen.add(json.loads((world.folder / "f.json").read_text())["diff"])
+        world.hub.delete_comment(world.hub.comments_of(77)[-1].id)
+        assert out == ""
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("how", ["deleted", "edited away"])
+def test_withdrawn(world: World, how: str) -> None:
+    signed_off(world)
+    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    if how == "deleted":
+        world.hub.delete_comment(comment.id)
+    else:
+        world.hub.edit_comment(comment.id, "Never mind.")
+    world.verify("--pr", "77", "--publish")
+    (text,) = world.verdicts()
+    assert text.startswith("### Sign-off withdrawn")
+    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
+
+
+@pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])
+def test_forged_verdict_is_ignored(world: World, login: str) -> None:
+    reuse(world, world.sweep().id)
+    world.sign(by="amy")
+    world.verify("--pr", "77", "--publish")
+    own = next(c for c in world.hub.comments_of(77) if c.author == "github-actions[bot]")
+    forged = (own.body or "").replace(REJECTED, PASS).replace("REJECTED", "Verdict: PASS")
+    stranger = world.hub.comment(77, forged, by=login)
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
+    assert world.hub.state.comments[stranger.kind, stranger.id].body == forged
+    assert len(world.verdicts()) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "login"),
+    [
+        (checklist("bench-bot"), "bench-bot[bot]"),
+        (checklist("eve"), "eve"),
+        ("> " + checklist().replace("\n", "\n> ") + "\n\nthanks!", "noor"),
+        (f"```\n{checklist()}\n```", "noor"),
+        (f"<!--\n{checklist()}\n-->", "noor"),
+        ("We need As a PR reviewer and CODEOWNER, I have reviewed this and have, somewhere", "noor"),
+    ],
+)
+def test_what_is_no_signoff_starts_nothing(world: World, body: str, login: str) -> None:
+    world.sign(body, by=login)
+    world.verify("--pr", "77", "--publish")
+    assert world.verdicts() == []
+    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
+
+
+def test_nobody_has_to_sign(world: World) -> None:
+    world.hub.push("docs", {"README.md": "hello\n"}, "docs")
+    world.hub.open_pull("docs", title="Docs", number=78)
+    world.verify("--pr", "78", "--publish")
+    (status,) = [s for s in world.hub.state.statuses if s.context == "codeowner-signoff-verify"]
+    assert (status.sha, status.state) == (world.hub.state.pulls[78].head_sha, "success")
+
+
+def test_review_and_line_comment_count(world: World) -> None:
+    reuse(world, world.sweep().id)
+    world.hub.review(77, checklist(), by="noor")
+    world.hub.review_comment(77, checklist("amy"), path="configs/nvidia.yaml", by="amy")
+    world.verify("--pr", "77", "--publish")
+    assert [text.split(" **")[0] for text in world.verdicts()] == [PASS, REJECTED]
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_dismissed_review_is_withdrawn(world: World) -> None:
+    reuse(world, world.sweep().id)
+    review = world.hub.review(77, checklist(), by="noor")
+    world.verify("--pr", "77", "--publish")
+    world.hub.dismiss_review(review.id)
+    event = {"workflow_run": {"id": 1, "path": ".github/workflows/signoff-relay.yml", "head_sha": world.head, "event": "pull_request_review"}}  # fmt: skip
+    world.verify("--publish", event=("workflow_run", event))
+    assert world.verdicts()[0].startswith("### Sign-off withdrawn")
+
+
+def test_review_of_an_older_head_is_stale(world: World) -> None:
+    old = world.head
+    world.hub.push("feat-x", {**CHANGE, "README.md": "more\n"}, "more")
+    world.hub.review(77, checklist(), by="noor", sha=old)
+    world.verify("--pr", "77", "--publish")
+    assert world.verdicts()[0].startswith("### Sign-off out of date")
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "words"),
+    [
+        ("https://github.com/acme/bench/pull/77#issuecomment-{foreign}", InfxError, "no issuecomment"),
+        ("https://github.com/acme/bench/pull/78#issuecomment-{own}", InfxError, "no issuecomment"),
+        ("https://github.com/acme/other/pull/77#issuecomment-{own}", UsageError, "acme/other"),
+        ("https://github.com/acme/bench/pull/77#issuecomment-{own}x", UsageError, "not the URL"),
+        ("https://github.com/acme/bench/pull/77#discussion_r{own}", InfxError, "no discussion_r"),
+        ("https://github.com/acme/bench/pull/77#pullrequestreview-{own}", InfxError, "no pullrequestreview"),
+        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", InfxError, "no sign-off"),
+    ],
+)
+def test_comment_url_must_lead_to_a_signoff_of_this_pull_request(
+    world: World, url: str, error: type[InfxError], words: str
+) -> None:
+    world.hub.push("docs", {"README.md": "hello\n"}, "docs")
+    world.hub.open_pull("docs", title="Docs", number=78)
+    own, foreign = world.sign(), world.hub.comment(78, checklist(), by="noor")
+    chat = world.hub.comment(77, "Nice.", by="noor")
+    with pytest.raises(error, match=words):
+        world.verify("--comment-url", url.format(own=own.id, foreign=foreign.id, chat=chat.id), "--publish")
+    assert world.status() is None
+
+
+def test_url_and_number_must_agree(world: World) -> None:
+    own = world.sign()
+    with pytest.raises(UsageError, match="not on #5"):
+        world.verify(
+            "--pr", "5", "--comment-url", f"https://github.com/acme/bench/pull/77#issuecomment-{own.id}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("eval_results_all", b"not a zip", "no readable zip"),
+        ("eval_results_all", {"agg_eval_all.json": "[{"}, "is not JSON"),
+        ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "no list"),
+        ("eval_results_all", {"agg_eval_all.json": '[{"task": 1}]'}, "task is int"),
+        ("eval_results_all", {"agg_eval_all.json": '[{"task": "gsm8k", "score": NaN}]'}, "NaN"),
+        ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
+        ("eval_results_all", {"agg_eval_all.json": " " * 6_000_000 + "[]"}, "5,000,000 are the most"),
+        ("eval_results_all", {"agg_eval_all.json": "[" * 100_000}, "nested too deeply"),
+        ("results_bmk", {"agg_bmk.json": '[{"hw": "h200"}]'}, "row 0"),
+    ],
+    ids=["no zip", "no JSON", "no list", "wrong type", "NaN", "second file", "bomb", "nested", "no row"],
+)
+def test_bad_artifacts_turn_nothing_green(world: World, name: str, content: Any, words: str) -> None:
+    run = world.sweep()
+    reuse(world, run.id)
+    world.hub.add_artifact(run.id, name, content)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    assert words in verdict
+    assert world.status() is not None
+    assert world.status() != ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_unseen_files_turn_nothing_green(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(_: GitHub, pull: PullRequest) -> list[object]:
+        raise IncompleteListError(f"Pull request {pull.number} has 3,200 files; GitHub lists only 3,000.")
+
+    reuse(world, world.sweep().id)
+    world.sign()
+    monkeypatch.setattr(GitHub, "files", short)
+    world.verify("--pr", "77", "--publish")
+    assert "GitHub lists only 3,000" in world.verdicts()[0]
+    assert world.status() == (
+        "failure",
+        f"Sign-off of noor rejected: checks {', '.join(map(str, range(16)))}",
+    )
+
+
+def test_edited_workflow_is_no_evidence(world: World) -> None:
+    """Neither in the diff nor in an earlier commit whose run would serve."""
+    world.hub.push("feat-x", {**CHANGE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine")
+    run = world.sweep()
+    reuse(world, run.id)
+    world.hub.push("feat-x", {".github/workflows/run-sweep.yml": None}, "undo")
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    for number in (1, 2, 14):
+        assert re.search(
+            rf"⚠️ Check {number} .*WARN — The pull request edits what produced this evidence \(`.github/workflows/run-sweep.yml`\)",
+            verdict,
+        )
+
+
+def test_push_during_verification_writes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    reuse(world, world.sweep().id)
+    world.sign()
+    artifacts = GitHub.artifacts
+
+    def push_then_list(github: GitHub, run_id: int) -> list[Any]:
+        world.hub.push("feat-x", {**CHANGE, "README.md": "late\n"}, "late")
+        return list(artifacts(github, run_id))
+
+    monkeypatch.setattr(GitHub, "artifacts", push_then_list)
+    with pytest.raises(UnavailableError, match="pushed to while"):
+        world.verify("--pr", "77", "--publish")
+    assert world.verdicts() == []
+    assert world.hub.state.statuses == []
+
+
+def test_fork_counts_only_its_approved_run(world: World) -> None:
+    world.hub.account("eve", role="read")
+    world.hub.push("feat-y", CHANGE, "fork", by="eve", repository="eve/bench")
+    pull = world.hub.open_pull("feat-y", title="Fork", number=79, repository="eve/bench", by="eve")
+    world.hub.comment(79, checklist(), by="noor")
+    rows = world.rows()  # the same change, so the same rows
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", by="github-actions[bot]")
+    for row in rows:
+        world.hub.add_job(run.id, f"sweep / row / {row.id} · {row.family} · h200 · x")
+    world.hub.finish_run(run.id)
+    _, out, _ = world.verify("--pr", "79", "--format", "json")
+    assert json.loads(out)["checks"][1]["reason"].startswith(
+        "There is no run of `.github/workflows/run-sweep.yml` that its approval names"
+    )
+    url = f"https://github.com/acme/bench/actions/runs/{run.id}"
+    world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url, by="eve")
+    _, out, _ = world.verify("--pr", "79", "--format", "json")
+    assert json.loads(out)["checks"][1]["status"] == "FAIL"  # anybody may set a status
+    world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url)
+    _, out, _ = world.verify("--pr", "79", "--format", "json")
+    assert json.loads(out)["checks"][1]["status"] == "PASS"
+    event = {"workflow_run": {"id": run.id, "path": ".github/workflows/run-sweep.yml", "head_sha": run.head_sha, "event": "workflow_dispatch"}}  # fmt: skip
+    _, _, err = world.verify(event=("workflow_run", event))
+    assert "#79" in err
+
+
+def test_saved_facts_replay_the_verdict(world: World, tmp_path: Path) -> None:
+    signed_off(world)
+    saved = tmp_path / "facts.json"
+    _, live, _ = world.verify("--pr", "77", "--save-facts", str(saved), "--format", "table")
+    world.hub.clear_log()
+    code, replayed, _ = world.verify("--facts", str(saved), "--format", "table")
+    assert (code, replayed, len(world.hub.log)) == (0, live, 0)
+    assert replayed.rstrip() == world.verdicts()[0].strip()
+    _, text, _ = world.verify("--facts", str(saved), "--explain", "1")
+    assert text.splitlines()[0] == "Check 1 (Green sweep): PASS"
+    assert sum("done: m1 fp8 h200" in line for line in text.splitlines()) == 7
+
+
+def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
+    bad = tmp_path / "facts.json"
+    bad.write_text('{"repository": 3}', encoding="utf-8")
+    with pytest.raises(UsageError, match="repository"):
+        world.verify("--facts", str(bad))
+
+
+def test_rejection_is_exit_code_1_on_a_laptop(world: World) -> None:
+    world.sign(by="amy")
+    code, _, _ = world.verify("--pr", "77")
+    assert code == 1
+    assert world.verdicts() == []
+    assert world.status() is None
+
+
+def test_budget_of_requests(world: World) -> None:
+    """40 files, 30 commits, 300 comments: at most 25 requests and further pages, under 3 seconds."""
+    files = {f"benchmarks/x{number}.sh": f"echo {number}\n" for number in range(38)}
+    for number, part in enumerate(zip(list(files)[::2], list(files)[1::2], strict=True)):
+        world.hub.push("feat-x", {path: files[path] for path in part}, f"part {number}")
+    for number in range(10):
+        world.hub.push("feat-x", {"benchmarks/x0.sh": f"echo {number}\n"}, f"again {number}")
+    run = world.sweep()
+    for number in range(297):
+        world.hub.comment(77, f"comment {number}", by="eve")
+    reuse(world, run.id)
+    world.sign()
+    world.hub.clear_log()
+    start = time.perf_counter()
+    world.verify("--pr", "77", "--publish")
+    took = time.perf_counter() - start
+    assert len(world.hub.log) <= 25
+    assert took < 3
+    assert world.verdicts()[0].startswith(WARN)  # the new scripts are for a human
+
+
+def reads_of(world: World) -> int:
+    world.hub.clear_log()
+    world.verify("--pr", "77", "--publish")
+    return len(world.hub.log)
+
+
+def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sign-off that must not pass does not pass either while GitHub fails from some request on; the next look
+    ends as an undisturbed one does.
+    """
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
+    reuse(world, world.sweep(failing=[0]).id)
+    world.sign()
+    clean = world.hub.snapshot()
+    total = reads_of(world)
+    undisturbed = world.status()
+    kinds = [FaultKind.BAD_GATEWAY, FaultKind.FORBIDDEN, FaultKind.DROP]
+    for nth in range(1, total + 1):
+        world.hub.restore(clean)
+        fault = world.hub.faults.add(Fault(kind=kinds[nth % 3], nth=nth, times=FOREVER))
+        with contextlib.suppress(InfxError):
+            world.verify("--pr", "77", "--publish")
+        assert fault.hits > 0
+        world.hub.faults.clear()
+        assert all(status.state != "success" for status in world.hub.state.statuses)
+        assert not any(text.startswith(PASS) for text in world.verdicts())
+        if nth % 4 == 0:
+            world.verify("--pr", "77", "--publish")
+            assert (world.status(), len(world.verdicts())) == (undisturbed, 1)

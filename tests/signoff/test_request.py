@@ -1,0 +1,220 @@
+"""Is a comment a sign-off, whose, which event wakes the verification, and who must sign at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infx import yaml12
+from infx.cli.signoff import find_policy_path
+from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
+from infx.signoff.request import find_missing_part, find_refusal, find_signer_refusal
+from infx.signoff.scope import decide_scope
+from infx.signoff.wake import Wake, read_wake, wake_words
+from tests.signoff.facts import HEAD, MASTER, POLICY, checklist, comment, facts, file, pull
+
+ROOT = Path(__file__).parents[2]
+PHRASE = POLICY.signoff.phrase
+GREETING = (
+    f"Ask one owner to fill in the checklist, including the phrase `{PHRASE}, I have reviewed this and have`."
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        checklist(),
+        checklist().replace("As a PR", "as  a\nPR"),
+        checklist().replace("- [x]", "* [X]"),
+        checklist().replace("- [x]", "1. [x]"),
+        "Thanks!\n\n" + checklist(),
+        f"**{PHRASE}**\n\n- [ ] nothing yet",
+        checklist().replace("\n", "\r\n"),
+    ],
+)
+def test_signoff(body: str) -> None:
+    assert find_missing_part(body, PHRASE) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("", "phrase"),
+        ("Nice work.", "phrase"),
+        (GREETING, "No paragraph"),
+        (f"We need: {PHRASE}, …\n\n- [x] a", "No paragraph"),
+        (f"{PHRASE}, I approve.", "no task list"),
+        (f"{PHRASE}:\n\n- (x) a\n- [] b", "no task list"),
+        ("> " + checklist().replace("\n", "\n> ") + "\n\nthanks!", "No paragraph"),
+        (f"```\n{checklist()}\n```", "No paragraph"),
+        (f"<!--\n{checklist()}\n-->", "No paragraph"),
+        (f"- {PHRASE}:\n  - [x] a", "No paragraph"),
+        (f"# {PHRASE}\n\n- [x] a", "No paragraph"),
+        (f"{PHRASE}:\n\n```\n- [x] a\n```", "no task list"),
+    ],
+)
+def test_no_signoff(body: str, words: str) -> None:
+    assert words in (find_missing_part(body, PHRASE) or "")
+
+
+@pytest.mark.parametrize(
+    ("author", "is_open", "words"),
+    [
+        (User(login="bench-bot[bot]", type=UserType.BOT), True, "no person"),
+        (User(login="mannequin", type=UserType.MANNEQUIN), True, "no person"),
+        (User(login="acme", type=UserType.ORGANIZATION), True, "no person"),
+        (GHOST, True, "no person"),
+        (User(login="noor"), False, "closed"),
+    ],
+)
+def test_nobody_else_signs(author: User, is_open: bool, words: str) -> None:
+    given = replace(comment(checklist()), author=author)
+    assert words in (find_refusal(given, pull(is_open=is_open), PHRASE) or "")
+
+
+@pytest.mark.parametrize(
+    ("permission", "role", "may"),
+    [
+        ("write", "write", True),
+        ("write", "maintain", True),
+        ("admin", "admin", True),
+        ("read", "read", False),
+        ("read", "triage", False),
+        ("write", "release-manager", False),
+        ("write", "", False),
+        ("none", "none", False),
+    ],
+)
+def test_who_may_sign(permission: str, role: str, may: bool) -> None:
+    person = Collaborator(login="noor", permission=permission, role=role)
+    assert (find_signer_refusal(person, "noor") is None) is may
+
+
+def test_an_unreadable_role_counts_against_the_signer() -> None:
+    assert "could not be read" in (find_signer_refusal(None, "noor") or "")
+
+
+def event(
+    body: str, *, kind: str = "User", before: str | None = None, on: str = "pull_request"
+) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "issue": {"number": 77, on: {}},
+        "comment": {"body": body, "user": {"type": kind}},
+    }
+    return {**payload, "changes": {"body": {"from": before}}} if before is not None else payload
+
+
+RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_request"}
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "expected"),
+    [
+        ("issue_comment", event(checklist()), Wake(pull=77)),
+        ("issue_comment", event("gone", before=checklist()), Wake(pull=77)),
+        ("issue_comment", event("/settle 4 for a reason"), Wake(pull=77)),
+        ("issue_comment", event("/use 42"), Wake(pull=77)),
+        ("workflow_run", {"workflow_run": RUN}, Wake(head_sha=HEAD)),
+        (
+            "workflow_run",
+            {"workflow_run": {**RUN, "path": POLICY.signoff.relay_workflow}},
+            Wake(head_sha=HEAD),
+        ),
+        (
+            "workflow_run",
+            {"workflow_run": {**RUN, "event": "workflow_dispatch"}},
+            Wake(head_sha=HEAD, run_id=5),
+        ),
+        ("workflow_dispatch", {"inputs": {"pr": "77"}}, Wake(pull=77)),
+    ],
+)
+def test_wake(name: str, payload: dict[str, Any], expected: Wake) -> None:
+    assert read_wake(name, payload, POLICY) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "words"),
+    [
+        ("issue_comment", event("Nice."), "none of our commands"),
+        ("issue_comment", event(GREETING, kind="Bot"), "only people"),
+        ("issue_comment", event(checklist(), on="other"), "no pull request"),
+        ("issue_comment", {}, "no pull request"),
+        ("issue_comment", {"issue": {"number": "77", "pull_request": {}}}, "no pull request"),
+        ("workflow_run", {"workflow_run": {**RUN, "path": ".github/workflows/ci.yml"}}, "another workflow"),
+        ("workflow_run", {"workflow_run": {**RUN, "head_sha": "main"}}, "no commit"),
+        ("workflow_run", {"workflow_run": None}, "another workflow"),
+        ("workflow_dispatch", {"inputs": {"pr": "77; rm"}}, "no pull request"),
+        ("push", {}, "says nothing"),
+    ],
+)
+def test_no_wake(name: str, payload: dict[str, Any], words: str) -> None:
+    wake = read_wake(name, payload, POLICY)
+    assert (wake.pull, wake.head_sha) == (None, None)
+    assert words in wake.reason
+
+
+def test_the_workflow_filters_by_the_same_words() -> None:
+    """A word that only one side knows would let a look that waits be replaced by one that does not look."""
+    workflow = yaml12.load((ROOT / ".github/workflows/signoff.yml").read_bytes(), "signoff.yml").value
+    words = set(
+        re.findall(r"contains\(github\.event\.comment\.body, '([^']+)'\)", workflow["jobs"]["verify"]["if"])
+    )
+    assert words == set(wake_words(POLICY))
+    assert workflow["on"]["workflow_run"]["workflows"] == ["run-sweep", "signoff-relay"]
+
+
+def people(**roles: str) -> tuple[Collaborator, ...]:
+    return tuple(Collaborator(login=login, permission=role, role=role) for login, role in roles.items())
+
+
+SCOPED = replace(POLICY.signoff, core_owners=("@acme/core",))
+
+
+@pytest.mark.parametrize(
+    ("paths", "known", "required"),
+    [
+        ((MASTER,), people(noor="write"), True),
+        ((MASTER,), people(noor="admin"), False),
+        ((MASTER,), (), True),
+        (("run.sh",), (), False),
+        (("run.sh", "configs/amd.yaml"), (), True),
+        ((), (), False),
+    ],
+)
+def test_scope(paths: tuple[str, ...], known: tuple[Collaborator, ...], required: bool) -> None:
+    given = facts(files=tuple(file(path) for path in paths), people=known)
+    assert decide_scope(given, SCOPED).is_required is required
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"codeowners": None, "files": ()},
+        {"files": (), "shortfalls": ("Page 2 is missing.",)},
+        {"files": (file("misc/x", status=FileStatus.RENAMED, previous_path="configs/amd.yaml"),)},
+    ],
+)
+def test_what_cannot_be_seen_must_be_signed(fields: dict[str, Any]) -> None:
+    assert decide_scope(facts(**fields), SCOPED).is_required
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (None, "configs/policy.yaml"),
+        ("main:rules/p.yaml", "rules/p.yaml"),
+        ("rules/p.yaml", "rules/p.yaml"),
+        ("./rules/p.yaml", "rules/p.yaml"),
+    ],
+)
+def test_policy_path(source: str | None, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert find_policy_path(source) == path
+
+
+def test_comments_of_facts_are_issue_comments() -> None:
+    assert {given.kind for given in facts().comments} == {CommentKind.ISSUE}

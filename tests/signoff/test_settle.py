@@ -1,0 +1,200 @@
+"""Who settles a warning, with which words, and for which commit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from infx.model import Collaborator, Comment, CommentKind
+from infx.policy.signoff import Role, Status
+from infx.signoff.judge import judge
+from infx.signoff.record import (
+    Binding,
+    Record,
+    Standing,
+    bind,
+    digest_body,
+    find_record,
+    marker_of,
+    read_record,
+)
+from infx.signoff.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
+from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts
+
+ROLES = {"amy": "write", "mia": "admin", "max": "maintain", "eve": "read", "odd": "custom", "cody": "admin"}
+PEOPLE = {
+    login: Collaborator(
+        login=login, permission="write" if role in {"maintain", "custom"} else role, role=role
+    )
+    for login, role in ROLES.items()
+}
+LATER = NOW + timedelta(minutes=5)
+
+
+def settle(body: str, author: str = "mia", **fields: Any) -> Comment:
+    return comment(body, author=author, **{"created_at": LATER, "updated_at": LATER, "id": 900, **fields})
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("/settle 4 merged by hand", [(4, "merged by hand")]),
+        ("/settle reuse merged by hand", [(4, "merged by hand")]),
+        ("hi\n/settle 4 merged by hand\n\n/settle 14 only two points exist", [(4, "merged by hand"), (14, "only two points exist")]),
+        ("/settle 4 merged by hand\r\nthanks", [(4, "merged by hand")]),
+        ("please /settle 4 merged by hand", []),
+        ("`/settle 4 merged by hand`", []),
+        ("> /settle 4 merged by hand", []),
+        ("```\n/settle 4 merged by hand\n```", []),
+        ("/settled 4 merged by hand", []),
+    ],
+)  # fmt: skip
+def test_command(body: str, expected: list[tuple[int, str]]) -> None:
+    found = parse_settlements(settle(body), "/settle")
+    assert [(one.check, one.reason) for one in found if isinstance(one, Settlement)] == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("/settle", "no check from 0 to 15"),
+        ("/settle 16 merged by hand", "no check from 0 to 15"),
+        ("/settle everything merged by hand", "no check from 0 to 15"),
+        ("/settle 4", "too short"),
+        ("/settle 4 ok", "too short"),
+        ("/settle 4 ...........", "too short"),
+    ],
+)
+def test_command_that_settles_nothing(body: str, words: str) -> None:
+    (found,) = parse_settlements(settle(body), "/settle")
+    assert isinstance(found, Refusal)
+    assert words in found.why
+
+
+@pytest.mark.parametrize(
+    ("given", "check", "why"),
+    [
+        (settle("/settle 4 merged by hand", "amy"), 4, None),
+        (settle("/settle 1 seen it run myself", "amy"), 1, "takes the role maintain"),
+        (settle("/settle 1 seen it run myself", "max"), 1, None),
+        (settle("/settle 14 only two points exist", "max"), 14, "takes the role admin"),
+        (settle("/settle 14 only two points exist", "mia"), 14, None),
+        (settle("/settle 4 merged by hand", "eve"), 4, "does not have"),
+        (settle("/settle 4 merged by hand", "odd"), 4, "does not have"),
+        (settle("/settle 4 merged by hand", "stranger"), 4, "does not have"),
+        (settle("/settle 4 merged by hand", "Cody"), 4, "author"),
+        (settle("/settle 4 merged by hand", "app[bot]"), 4, "Only people"),
+        (settle("/settle 4 merged by hand", created_at=NOW - timedelta(hours=1), updated_at=NOW - timedelta(hours=1)), 4, "before the verdict"),
+        (settle("/settle 4 merged by hand", updated_at=LATER + timedelta(hours=1)), 4, "edited"),
+    ],
+)  # fmt: skip
+def test_who_and_when(given: Comment, check: int, why: str | None) -> None:
+    settled, refused = select_settlements([given], POLICY.signoff, author="cody", since=NOW, people=PEOPLE)
+    assert (check in settled) is (why is None)
+    assert [why in refusal.why for refusal in refused if why] == ([True] if why else [])
+
+
+def test_without_a_verdict_there_is_nothing_to_settle() -> None:
+    settled, _ = select_settlements([settle("/settle 4 merged by hand")], POLICY.signoff, author="cody", since=None, people=PEOPLE)  # fmt: skip
+    assert settled == {}
+
+
+def test_reviews_settle_nothing() -> None:
+    given = settle("/settle 4 merged by hand", kind=CommentKind.REVIEW)
+    assert select_settlements([given], POLICY.signoff, author="cody", since=NOW, people=PEOPLE) == ({}, ())
+
+
+def test_the_row_stays_a_warning_and_names_them() -> None:
+    given = facts(comments=(settle("/settle 4 merged by hand", "mia"),), people=tuple(PEOPLE.values()))
+    (result,) = (result for result in judge(given, POLICY).results if result.check.number == 4)
+    assert result.outcome.status is Status.WARN
+    assert result.is_good
+    assert result.settlement is not None
+    assert result.settlement.comment.author.login == "mia"
+
+
+def test_only_warnings_are_settled() -> None:
+    given = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
+    result = judge(given, POLICY).results[0]
+    assert (result.outcome.status, result.settlement) == (Status.FAIL, None)
+
+
+@pytest.mark.parametrize(
+    ("role", "who"),
+    [
+        (Role.NOBODY, set()),
+        (Role.WRITE, {"amy", "mia", "max", "cody"}),
+        (Role.MAINTAIN, {"mia", "max", "cody"}),
+        (Role.ADMIN, {"mia", "cody"}),
+    ],
+)
+def test_roles(role: Role, who: set[str]) -> None:
+    assert {login for login, person in PEOPLE.items() if has_role(person, role)} == who
+
+
+SIGNOFF = comment(checklist())
+RECORD = Record(sha=OLD, diff="d" * 64, body=digest_body(checklist()), since=NOW)
+
+
+@pytest.mark.parametrize(
+    ("record", "head", "diff", "standing", "sha"),
+    [
+        (None, HEAD, "d" * 64, Standing.FRESH, HEAD),
+        (RECORD, OLD, "d" * 64, Standing.CURRENT, OLD),
+        (RECORD, OLD, "e" * 64, Standing.CURRENT, OLD),
+        (RECORD, HEAD, "d" * 64, Standing.CARRIED, OLD),
+        (RECORD, HEAD, "e" * 64, Standing.STALE, OLD),
+        (replace(RECORD, body="0" * 16), HEAD, "e" * 64, Standing.FRESH, HEAD),
+    ],
+)
+def test_binding(record: Record | None, head: str, diff: str, standing: Standing, sha: str) -> None:
+    found = bind(record, SIGNOFF, head, diff, LATER)
+    assert (found.standing, found.record.sha) == (standing, sha)
+
+
+@pytest.mark.parametrize(
+    ("kind", "written_on", "standing"),
+    [
+        (CommentKind.REVIEW, HEAD, Standing.FRESH),
+        (CommentKind.REVIEW, OLD, Standing.STALE),
+        (CommentKind.REVIEW, None, Standing.FRESH),
+        (CommentKind.REVIEW_COMMENT, OLD, Standing.FRESH),
+    ],
+)
+def test_a_review_is_of_its_commit(kind: CommentKind, written_on: str | None, standing: Standing) -> None:
+    given = replace(SIGNOFF, kind=kind, commit_sha=written_on)
+    assert bind(None, given, HEAD, "d" * 64, NOW).standing is standing
+
+
+def test_record_round_trip_and_line_ends() -> None:
+    assert read_record(f"x\n{RECORD}\r\ny") == RECORD
+    assert digest_body("a \r\nb\n") == digest_body("a\nb")
+    assert isinstance(bind(RECORD, SIGNOFF, OLD, "d" * 64, NOW), Binding)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "<!-- signed-at x -->",
+        str(RECORD).replace("2026", "year"),
+        str(RECORD).replace("+00:00", ""),
+        "\n" * 9 + str(RECORD),
+    ],
+)
+def test_what_is_no_record(line: str) -> None:
+    assert read_record(line) is None
+
+
+@pytest.mark.parametrize(
+    ("author", "found"), [("github-actions[bot]", True), ("eve", False), ("coverage[bot]", False)]
+)
+def test_only_our_own_comment_is_remembered(author: str, found: bool) -> None:
+    body = f"{marker_of(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
+    given = comment(body, author=author, id=901)
+    assert (find_record((given,), SIGNOFF, POLICY) == RECORD) is found
+    later = replace(given, body="Look:\n" + body)
+    assert find_record((later,), SIGNOFF, POLICY) is None

@@ -1,0 +1,217 @@
+"""A hub with one benchmark repository whose pull request 77 adds points, its sweep, and verification through the
+command line, as the workflow runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from infx.cli.signoff import signoff
+from infx.git import Git
+from infx.github.reconcile import Clone
+from infx.github.signoff.clone import open_revisions
+from infx.github.signoff.plan import read_plan
+from infx.hub import Hub
+from infx.hub.state import Comment, Run
+from infx.policy.load import parse_policy
+from infx.signoff.planned import PlannedRow
+
+KEY = "m1-fp8-h200-vllm"
+IMAGE = "vllm/vllm-openai:v0.9.1"
+PHRASE = "As a PR reviewer and CODEOWNER, I have reviewed this and have:"
+PAGE = "https://recipes.vllm.ai/m1"
+POLICY = """\
+repository: acme/bench
+master-configs: [configs/nvidia.yaml, configs/amd.yaml]
+signoff:
+  core-owners: ["@acme/core"]
+  teams: {"@acme/core": [mia]}
+"""
+CODEOWNERS = "* @acme/core\nconfigs/amd.yaml @amy\nconfigs/nvidia.yaml @noor @acme/core\n"
+TEMPLATE = (
+    f"{PHRASE}\n\n- [ ] **Sweep.** Linked a green sweep\n- [ ] **Recipe.** Linked the recipe\n\nSigned:\n"
+)
+MASTER = f"""\
+{KEY}:
+  image: {IMAGE}
+  model: org/M1
+  model-prefix: m1
+  precision: fp8
+  framework: vllm
+  runner: h200
+  multinode: false
+  scenarios:
+    fixed-seq-len:
+      - isl: 8192
+        osl: 1024
+        search-space:
+          - {{tp: 8, conc-list: CONC}}
+"""
+OLD = """\
+- config-keys:
+    - m1-fp8-h200-vllm
+  description:
+    - "old one"
+  pr-link: https://github.com/acme/bench/pull/10
+"""
+ENTRY = OLD.replace("old one", "more points").replace("pull/10", "pull/XXX")
+BASE = {
+    ".github/CODEOWNERS": CODEOWNERS,
+    "benchmarks/single_node/m1_fp8_h200_vllm.sh": "vllm serve\n",
+    "configs/amd.yaml": "{}\n",
+    "configs/eval-thresholds.yaml": "default: {gsm8k: 0.9}\n",
+    "configs/models.yaml": "scenarios: {8k1k: {}}\nmodels: {m1: {title: M1, scenarios: {8k1k: {}}}}\n",
+    "configs/nvidia.yaml": MASTER.replace("CONC", "[4, 8]"),
+    "configs/policy.yaml": POLICY,
+    "configs/runners.yaml": "labels: {h200: [h200-01]}\n",
+    "docs/PR_REVIEW_CHECKLIST.md": TEMPLATE,
+    "perf-changelog.yaml": OLD,
+}
+CHANGE = {
+    "configs/nvidia.yaml": MASTER.replace("CONC", "[4, 8, 16, 32, 64]"),
+    "perf-changelog.yaml": OLD + "\n" + ENTRY,
+}
+
+
+def checklist(login: str = "noor", *, detail: str = PAGE) -> str:
+    return f"{TEMPLATE.replace('[ ]', '[x]').replace('Signed:', '')}\n## Additional detail\n\n{detail}\n\nSigned: {login}\n"
+
+
+@dataclass
+class World:
+    hub: Hub
+    folder: Path
+    now: datetime = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    pages: dict[str, str] = field(default_factory=lambda: {PAGE: "published"})
+
+    def tick(self) -> datetime:
+        """A clock that moves a second whenever it is looked at."""
+        self.now += timedelta(seconds=1)
+        return self.now
+
+    @property
+    def head(self) -> str:
+        return self.hub.state.pulls[77].head_sha
+
+    def rows(self) -> tuple[PlannedRow, ...]:
+        """The plan at the head, recomputed."""
+        git = Git(self.folder / "clone")
+        base = Clone(git).fetch("main", [77])
+        policy = parse_policy(git.read("main", "configs/policy.yaml") or b"", "configs/policy.yaml")
+        return read_plan(open_revisions(git, policy, base, self.head)).rows
+
+    def sweep(self, *, failing: Sequence[int] = (), score: float = 0.95, **more: Any) -> Run:
+        """A finished sweep of the head with its collected results. failing: places of rows that fail."""
+        run = self.hub.add_run(pull=77, **more)
+        rows = self.rows()
+        for place, row in enumerate(rows):
+            name = f"sweep / rows (1) / row / {row.id} · {row.family} · {row.runner} · {row.text}"
+            self.hub.add_job(run.id, name, conclusion="failure" if place in failing else "success")
+        self.hub.finish_run(run.id, "failure" if failing else "success")
+        points = [point(row) for row in rows if not row.evaluated]
+        scores = [accuracy(row, score) for row in rows if row.evaluated]
+        self.hub.add_artifact(run.id, "results_bmk", {"agg_bmk.json": json.dumps(points)})
+        self.hub.add_artifact(run.id, "eval_results_all", {"agg_eval_all.json": json.dumps(scores)})
+        return run
+
+    def sign(self, body: str | None = None, *, by: str = "noor") -> Comment:
+        return self.hub.comment(77, checklist(by) if body is None else body, by=by)
+
+    def verify(
+        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None
+    ) -> tuple[int, str, str]:
+        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr."""
+        token = self.hub.workflow_token(
+            contents="read", actions="read", pull_requests="write", statuses="write"
+        )
+        environ = {**self.hub.environ(token), "INFX_POLICY": "main:configs/policy.yaml"}
+        given = list(arguments)
+        if event is not None:
+            file = self.folder / "event.json"
+            file.write_text(json.dumps(event[1]), encoding="utf-8")
+            given += ["--event", str(file), "--event-name", event[0]]
+        with self._inside():
+            result = CliRunner().invoke(signoff, ["verify", *given], env=environ, standalone_mode=False)
+        if result.exception is not None:
+            raise result.exception
+        return int(result.return_value or 0), result.stdout, result.stderr
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        before = Path.cwd()
+        os.chdir(self.folder / "clone")
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+    def verdicts(self) -> list[str]:
+        """Our comments without their hidden lines, oldest first."""
+        own = [c for c in self.hub.comments_of(77) if c.author == "github-actions[bot]"]
+        return [
+            "\n".join(line for line in (c.body or "").splitlines() if not line.startswith("<!--"))
+            for c in own
+        ]
+
+    def status(self) -> tuple[str, str] | None:
+        """State and description of the head's sign-off status."""
+        found = [
+            s
+            for s in self.hub.state.statuses
+            if (s.sha, s.context) == (self.head, "codeowner-signoff-verify")
+        ]
+        return (found[-1].state, found[-1].description or "") if found else None
+
+
+@contextmanager
+def open_world(
+    folder: Path, base: Mapping[str, str] = BASE, change: Mapping[str, str] = CHANGE
+) -> Iterator[World]:
+    world: World | None = None
+
+    def clock() -> datetime:
+        return world.tick() if world else datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+    with Hub(folder / "hub", clock=clock) as hub:
+        hub.is_limited = False
+        for login, role in {
+            "mia": "admin",
+            "cody": "write",
+            "amy": "write",
+            "noor": "write",
+            "eve": "read",
+        }.items():
+            hub.account(login, role=role)
+        hub.push("main", base, "first", by="mia")
+        hub.push("feat-x", change, "second")
+        hub.open_pull("feat-x", title="More points", number=77)
+        Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
+        world = World(hub=hub, folder=folder)
+        yield world
+        assert hub.errors == []
+
+
+def point(row: PlannedRow) -> dict[str, Any]:
+    conc = row.conc[0]
+    return {
+        "hw": row.runner, "conc": conc, "image": row.image, "model": row.model, "infmax_model_prefix": row.model_prefix,
+        "framework": row.framework, "precision": row.precision, "spec_decoding": row.spec_decoding, "disagg": False,
+        "isl": 0 if row.is_agentic else 8192, "osl": 0 if row.is_agentic else 1024, "tput_per_gpu": 100.0 * conc,
+        "p90_e2el" if row.is_agentic else "median_e2el": float(conc),
+    }  # fmt: skip
+
+
+def accuracy(row: PlannedRow, score: float) -> dict[str, Any]:
+    return {
+        "task": "gsm8k", "conc": row.evaluated[0], "score": score, "n_eff": 1319, "infrastructure_success": True,
+        "row_id": row.id, "image": row.image, "infmax_model_prefix": row.model_prefix,
+    }  # fmt: skip
