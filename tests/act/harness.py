@@ -82,19 +82,46 @@ class Act:
         _git(self.folder, "clone", "--quiet", str(self.hub.git.path), str(path))
         shutil.copytree(ROOT / ".github", path / ".github", dirs_exist_ok=True)
         script = path / ".github/actions/install.sh"
-        script.write_text(f'#!/bin/sh\necho "{Path(sys.executable).parent}" >> "$GITHUB_PATH"\n')
+        bin_ = Path(sys.executable).parent
+        script.write_text(
+            f'#!/bin/sh\nprintf "%s\\n" "{bin_}" "{self._lay_out_command(bin_)}" >> "$GITHUB_PATH"\n'
+        )
         return path
 
+    def _lay_out_command(self, bin_: Path) -> Path:
+        """infx, told the event of the caller's run, which GitHub tells a called workflow and act does not."""
+        path = self.folder / "bin/infx"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            f'#!/bin/sh\nGITHUB_EVENT_NAME=${{CALLED_BY:-$GITHUB_EVENT_NAME}} exec "{bin_}/infx" "$@"\n'
+        )
+        path.chmod(0o755)
+        return path.parent
+
     def run(
-        self, workflow: str, event: str, payload: Mapping[str, Any], *, run_id: int = 700, attempt: int = 1
+        self,
+        workflow: str,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        run_id: int = 700,
+        attempt: int = 1,
+        called_by: str | None = None,
     ) -> Outcome:
-        """One workflow run. payload: of the webhook."""
+        """One workflow run, or a part of one. payload: of the webhook.
+
+        called_by: the event of the run whose called workflow this is, with its inputs in the payload; so a partial
+        re-run is played, which starts some of its jobs with the outputs of the first attempt.
+        """
         artifacts = self.folder / f"artifacts-{run_id}"
         artifacts.mkdir(exist_ok=True)
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(payload))
+        command = self._command(workflow, event, event_file, artifacts, run_id, attempt)
+        if called_by:
+            command += ["--env", f"CALLED_BY={called_by}"]
         done = subprocess.run(
-            self._command(workflow, event, event_file, artifacts, run_id, attempt),
+            command,
             cwd=self.project,
             # act hands its whole environment on to the steps
             env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(self.folder)},
