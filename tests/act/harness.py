@@ -34,11 +34,15 @@ _STAND_INS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps."""
+    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps.
+
+    commands: every workflow command that was obeyed, printed or written into one of the runner's files.
+    """
 
     code: int
     jobs: Mapping[str, list[str]]
     summaries: Sequence[str]
+    commands: Sequence[Mapping[str, Any]]
     log: str
     artifacts: Path
 
@@ -175,12 +179,14 @@ def _runner_labels() -> list[str]:
 def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Outcome:
     """act prints a record a line; the last line may be a plain error."""
     jobs: dict[str, list[str]] = defaultdict(list)
-    summaries = []
+    summaries, commands = [], []
     for line in done.stdout.splitlines():
         try:
             record = json.loads(line)
         except ValueError:
             continue
+        if "command" in record:
+            commands.append(record)
         if record.get("command") == "summary":
             summaries.append(record["content"])
         if "jobResult" in record:
@@ -189,6 +195,7 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
         code=done.returncode,
         jobs=dict(jobs),
         summaries=summaries,
+        commands=commands,
         log=done.stdout + done.stderr,
         artifacts=artifacts,
     )
