@@ -20,9 +20,13 @@ _WORDS = {
     "labeled": "put on",
     "unlabeled": "took off",
     "merged": "merged this",
-    "closed": "closed this",
     "head_ref_force_pushed": "forced a push",
 }
+
+_LEGEND = (
+    '<p class="legend">A cell is a row: c64 measures 64 concurrent sessions, e64 checks accuracy there. '
+    '<span class="status success">passed</span> <span class="status failure">failed</span> stopped before it began.</p>'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +69,7 @@ def _render_pull(stage: Stage, pull: Pull) -> str:
         f'<p><span class="state {state}">{state}</span> <b>{escape(pull.author or "ghost")}</b> from '
         f"<code>{escape(pull.head_ref)}</code></p>"
         f'<div class="conversation">{"".join(item.html for item in items)}</div>'
-        f"<h3>Sweeps</h3>{''.join(sweeps)}</section>"
+        f"<h3>Sweeps</h3>{_LEGEND}{''.join(sweeps)}</section>"
     )
 
 

@@ -91,10 +91,11 @@ class _Reading:
         statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
         runs = self._runs()
         approval = self._approval(statuses, comments)
-        dispatched = self._approved_run(approval)
+        approved = self._approved_runs(approval)
+        dispatched = [run for run in approved if self._is_for_head(run)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
-        sweeps = self._sweeps(_unique([*runs, *dispatched]), standing)
+        sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
         if self._is_labelled() and not _any_may_sweep(sweeps, standing):
             self.left += 1
@@ -186,21 +187,30 @@ class _Reading:
             return None
         return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
 
-    def _approved_run(self, approval: Approval | None) -> list[Run]:
-        """The run that the approval of the head started."""
-        if approval is None or approval.sha != self.pull.head_sha:
+    def _approved_runs(self, approval: Approval | None) -> list[Run]:
+        """Runs that approvals of a fork's revisions started, those of earlier revisions too."""
+        if approval is None:
             return []
-        self.left += 1  # the jobs of this run are what the whole comment is about
-        found = re.search(r"/actions/runs/([0-9]+)", approval.url)
-        return [self._spend(self.reader.run, int(found[1]))] if found else []
+        self.left += 1  # what they did is what the whole comment is about
+        found = self._dispatched()
+        linked = re.search(r"/actions/runs/([0-9]+)", approval.url)
+        if linked is None or any(run.id == int(linked[1]) for run in found) or not self.left:
+            return found
+        return [*found, self._spend(self.reader.run, int(linked[1]))]
 
     def _dispatched_by_hand(self) -> list[Run]:
-        """Runs that somebody started for this head: GitHub does not tell a dispatch's inputs, but its title does."""
+        """Runs that somebody started for this head."""
+        return [run for run in self._dispatched() if self._is_for_head(run)]
+
+    def _dispatched(self) -> list[Run]:
+        """Of this pull request: GitHub does not tell a dispatch's inputs, but its title does."""
         found = self._spend(
             self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
         )
-        title = f"PR {self.pull.number} at {self.pull.head_sha}"
-        return [run for run in found if run.title == title]
+        return [run for run in found if run.title.startswith(f"PR {self.pull.number} at ")]
+
+    def _is_for_head(self, run: Run) -> bool:
+        return run.title == f"PR {self.pull.number} at {self.pull.head_sha}"
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the

@@ -31,7 +31,7 @@ def make_files(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
     speed = 60 + _chance(_deployment(environ)) * 60  # tokens per second of one client alone
-    interactivity = speed / (1 + conc / (8 * _gpus(environ)))
+    interactivity = speed / (1 + (conc / (8 * _gpus(environ))) ** 0.75)
     gpus = _gpus(environ)
     output = interactivity * conc / gpus
     isl, osl = int(environ["ISL"]), int(environ["OSL"])
