@@ -76,6 +76,31 @@ def plan_in(folder: str) -> tuple[str, ...]:
     return ("sh", "-c", f"cd {folder} && exec {command}")
 
 
+def histories(folder: Path) -> Path:
+    """base-N.yaml and head-N.yaml: the changelog without and with its last entry, its history N times over."""
+    whole = (real_data(folder) / "perf-changelog.yaml").read_bytes()
+    cut = whole.rstrip().rfind(b"\n- config-keys:")
+    past, last = whole[:cut].rstrip(b"\n") + b"\n", whole[cut:].rstrip() + b"\n"
+    for times in (1, 10, 100):
+        base = b"\n".join([past] * times)
+        (folder / f"base-{times}.yaml").write_bytes(base)
+        (folder / f"head-{times}.yaml").write_bytes(base + last)
+    return folder
+
+
+def changelog(command: str, times: int) -> tuple[str, ...]:
+    files = ("--base-file", f"base-{times}.yaml", "--head-file", f"head-{times}.yaml")
+    return (*INFX, "changelog", command, *files)
+
+
+# What a hundredfold history may cost: two cold starts, and three times reading both files.
+START_AND_READ = python(
+    "import subprocess, sys\n"
+    "for _ in range(2): subprocess.run([sys.executable, '-m', 'infx', '--help'], stdout=subprocess.DEVNULL)\n"
+    "for _ in range(3): [open(f'{name}-100.yaml', 'rb').read() for name in ('base', 'head')]"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
     """command against base, both run in the folder that `where` returns, given an empty one that it may fill.
@@ -98,6 +123,12 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="plan of one entry", command=(*INFX, "plan", "--base-ref", "HEAD~1", "--head-ref", "HEAD"), base=LOAD_CONFIGS, limit=2.0, where=two_revisions),
     # Four times the rows in four times the time, and a quarter of that for noise.
     Ratio(name="plan of 65,536 rows, of 16,384", command=plan_in("large"), base=plan_in("small"), limit=5.0, where=two_sizes),
+    Ratio(name="changelog validate", command=changelog("validate", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
+    Ratio(name="changelog canonicalize", command=changelog("canonicalize", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
+    Ratio(name="changelog validate, 10 x history", command=changelog("validate", 10), base=changelog("validate", 1), limit=1.3, where=histories),
+    Ratio(name="changelog canonicalize, 10 x", command=changelog("canonicalize", 10), base=changelog("canonicalize", 1), limit=1.3, where=histories),
+    Ratio(name="changelog validate, 100 x", command=changelog("validate", 100), base=START_AND_READ, limit=1.0, where=histories),
+    Ratio(name="changelog canonicalize, 100 x", command=changelog("canonicalize", 100), base=START_AND_READ, limit=1.0, where=histories),
 )  # fmt: skip
 
 

@@ -20,10 +20,10 @@ _INDIFFERENT = {rule.id for rule in fields.RULES}
 
 @dataclass(frozen=True, kw_only=True)
 class Canonical:
-    """head: the file with canonical links. lines: where, in the file before, a link changed."""
+    """head: the file with canonical links. changed: the entries, as they were, whose links were not."""
 
     head: bytes = field(repr=False)
-    lines: tuple[int, ...] = ()
+    changed: tuple[Block, ...] = ()
 
 
 def canonicalize(base: bytes | None, head: bytes, context: Context) -> Canonical:
@@ -42,12 +42,12 @@ def canonicalize(base: bytes | None, head: bytes, context: Context) -> Canonical
     ]
     if blocking:
         raise ProblemsError(blocking)
-    edits = {block.line("pr-link"): edit for block in verdict.blocks if (edit := _edit(block, context))}
+    edits = [(block, edit) for block in verdict.blocks if (edit := _edit(block, context))]
     if not edits:
         return Canonical(head=head)
-    result = apply_edits(head, edits.values())
+    result = apply_edits(head, [edit for _, edit in edits])
     _prove(verdict.blocks, result, context)
-    return Canonical(head=result, lines=tuple(edits))
+    return Canonical(head=result, changed=tuple(block for block, _ in edits))
 
 
 def _edit(block: Block, context: Context) -> Edit | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -54,16 +55,38 @@ class Source:
     def __init__(self, data: bytes, start: int, end: int, path: str) -> None:
         part = data[start:end]
         framed = _FRAME + part + (b"" if part.endswith(b"\n") else b"\n") + _FRAME
-        first_line = data.count(b"\n", 0, start)  # the frame is the line before
         self.data = data
         self.end = end
-        self.document = yaml12.load(framed, path, first_line=first_line)
+        self._start = start
+        try:
+            self._document = yaml12.load(framed, path)
+        except ProblemsError:
+            self._document = yaml12.load(framed, path, first_line=self._first_line)
         self._shift = start - len(_FRAME)
         wide = [] if framed.isascii() else list(re.finditer(r"[^\x00-\x7f]", framed.decode()))
         self._wide = [match.start() for match in wide]  # characters of more than one byte
         self._extra = [0]  # bytes that those before add
         for match in wide:
             self._extra.append(self._extra[-1] + len(match[0].encode()) - 1)
+
+    @property
+    def root(self) -> yaml.Node:
+        return self._document.root
+
+    @property
+    def values(self) -> list[Any]:
+        """Of the items, those of the frame included."""
+        found: list[Any] = self._document.value
+        return found
+
+    @cached_property
+    def document(self) -> yaml12.Document:
+        """With lines of the whole file, which are counted only where somebody asks for one."""
+        return replace(self._document, first_line=self._first_line)
+
+    @property
+    def _first_line(self) -> int:
+        return self.data.count(b"\n", 0, self._start)  # the frame is the line before
 
     def offset(self, mark: Any) -> int:
         index = int(mark.index)
@@ -165,10 +188,10 @@ def parse_blocks(data: bytes, path: str, start: int = 0, end: int | None = None)
     Raises ProblemsError, with lines of the whole file, if it is no list in the first column that continues a list.
     """
     source = Source(data, start, len(data) if end is None else end, path)
-    root = source.document.root
+    root = source.root
     assert isinstance(root, yaml.SequenceNode)  # the frame makes it one
     nodes = root.value[1:-1]
-    values = source.document.value[1:-1]
+    values = source.values[1:-1]
     starts = [source.line_start(source.offset(node.start_mark)) for node in nodes]
     problems = [
         _no_entry(source, number)

@@ -97,7 +97,6 @@ def _apply(rule: Rule, subject: Subject) -> list[Finding]:
 def _read(comparison: Comparison, context: Context) -> list[Block]:
     """Every new entry. Raises ProblemsError if one of the places where they stand cannot be read."""
     head = comparison.head
-    last_line = head.rstrip(b"\n").count(b"\n") + 1  # the parser may look beyond the end
     blocks: list[Block] = []
     problems: list[Problem] = []
     for start, end in comparison.additions:
@@ -105,7 +104,8 @@ def _read(comparison: Comparison, context: Context) -> list[Block]:
             blocks += parse_blocks(head, context.path, start, end)
         except ProblemsError as error:
             for problem in error.problems:
-                line = min(problem.line, last_line) if problem.line else None
+                last = head.rstrip(b"\n").count(b"\n") + 1  # the parser may look beyond the end
+                line = min(problem.line, last) if problem.line else None
                 problems.append(replace(problem, line=line, hint=problem.hint or _SYNTAX_HINT))
     if problems:
         raise ProblemsError(problems)

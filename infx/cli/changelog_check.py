@@ -93,16 +93,20 @@ def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
         raise UsageError(f"There is no {sources.context.path} to canonicalize.")
     canonical = make_canonical(sources.base, sources.head, sources.context)
     if check:
-        return report([_not_canonical(line, sources) for line in canonical.lines], os.environ, as_json=False)
+        return report(
+            [_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
+            os.environ,
+            as_json=False,
+        )
     if not write:
         sys.stdout.flush()
         sys.stdout.buffer.write(canonical.head)
         return 0
     if sources.target is None:
         raise UsageError("--write needs the working tree to hold what --head-ref names.")
-    if canonical.lines:
+    if canonical.changed:
         write_file(sources.target, canonical.head)
-    print_text(f"{len(canonical.lines)} links made canonical in {sources.context.path}.", os.environ)
+    print_text(f"{len(canonical.changed)} links made canonical in {sources.context.path}.", os.environ)
     return 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from infx.errors import InfxError
-from infx.git import Git
+from infx.git import Git, GitError
 from infx.github.api import GitHub
 from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
@@ -49,7 +49,13 @@ class Clone:
         """Bring the base branch and the heads; returns the base branch's tip."""
         heads = [f"refs/pull/{number}/head:refs/infx/pull/{number}" for number in numbers]
         queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
-        self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", queue, *heads, token=self.token)
+        try:
+            self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", queue, *heads, token=self.token)
+        except GitError as error:
+            if missing := re.search(r"couldn't find remote ref (\S+)", error.message):
+                error.message = f"The repository has no {missing[1]}."
+                error.hint = "Is that the number of a pull request, and the policy's base branch?"
+            raise
         return self.git.commit(BASE)
 
     def push(self, action: PushCommit, author: str) -> None:

@@ -1,5 +1,5 @@
-"""The facts of one pull request, for at most six reads and the further pages of long lists; for a seventh where a
-label is on and no event has started a sweep, or where the head of a fork is approved.
+"""The facts of one pull request, for at most six reads and the further pages of long lists; for one more where the head
+of a fork is approved, and up to two where a label is on and no event has started a sweep.
 
 With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
 whether an earlier run has results, for instance, stands in one list of the whole repository.
@@ -28,6 +28,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 MAX_READS = 6
+EXTRA_READS = 2
 MAX_FILES = 3000  # GitHub lists no more
 NEWEST_RUNS = 50
 
@@ -98,7 +99,7 @@ class _Reading:
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
         if self._is_labelled() and not _any_may_sweep(sweeps, standing):
-            self.left += 1
+            self.left += EXTRA_READS
             if found := self._dispatched_by_hand():
                 dispatched, standing = [*dispatched, *found], [*standing, *found]
                 sweeps = [*self._sweeps(found, found), *sweeps]
@@ -223,11 +224,7 @@ class _Reading:
                 break
             jobs = self._spend(self.reader.jobs, run.id)
             seen[run.id] = read_sweep(run, jobs, self.policy.sweep.job, has_results=run.id in with_results)
-        return [
-            seen.get(run.id)
-            or Sweep(run=run, has_results=run.id in with_results, swept=run.id in with_results or None)
-            for run in runs
-        ]
+        return [seen.get(run.id) or _unread(run, with_results) for run in runs]
 
     def _with_results(self, runs: Sequence[Run]) -> frozenset[int]:
         """Asked only if there is an earlier run; the newest one's jobs tell by themselves."""
@@ -269,6 +266,13 @@ def find_approved(comments: Sequence[Comment], command: str) -> str | None:
     people = (comment for comment in comments if comment.author.is_human)
     named = [found[1] for comment in people if (found := pattern.search(comment.body))]
     return named[-1] if named else None
+
+
+def _unread(run: Run, with_results: frozenset[int]) -> Sweep:
+    """A run that succeeded and left nothing behind was stopped by its gate, or had nothing to do."""
+    has_results = run.id in with_results
+    is_idle = run.conclusion is Conclusion.SUCCESS and not has_results
+    return Sweep(run=run, has_results=has_results, swept=True if has_results else False if is_idle else None)
 
 
 def _by_interest(runs: Sequence[Run], standing: Sequence[Run], with_results: frozenset[int]) -> list[Run]:

@@ -79,6 +79,12 @@ def test_it_must_be_said_which(world: World, arguments: tuple[str, ...]) -> None
     assert world.hub.log == []
 
 
+def test_a_number_of_no_pull_request(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.pull()
+    assert call("reconcile", "--pr", "9999") == 3
+    assert "The repository has no refs/pull/9999/head." in capsys.readouterr().err
+
+
 def test_after_a_push(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.pull(labels=[LABEL])
     before = world.hub.git.resolve("main") or ""

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from infx.reconcile.gather import MAX_READS
+from infx.reconcile.gather import EXTRA_READS, MAX_READS
 from tests.reconcile.world import BASE, BOT, LABEL, World, entry
 
 PAGES = 2  # beyond the first, of 300 comments
@@ -55,6 +55,8 @@ def plain(world: World) -> None:
 
 def labelled_and_nothing_started(world: World) -> None:
     world.pull()
+    for _ in range(6):
+        world.sweep(done=0, status="completed", conclusion="success")
     world.hub.label(77, LABEL, by=BOT)
 
 
@@ -87,7 +89,7 @@ def closed(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("scene", "extra"),
-    [(plain, 0), (labelled_and_nothing_started, 1), (noise, 0), (fork, 0), (closed, 0)],
+    [(plain, 0), (labelled_and_nothing_started, EXTRA_READS), (noise, 0), (fork, 0), (closed, 0)],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None], extra: int) -> None:

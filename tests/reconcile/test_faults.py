@@ -163,6 +163,25 @@ def texts(world: World, number: int) -> list[str]:
     return sorted(world.comments(number))
 
 
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub carries it out, but its answer comes later than we wait for it."""
+    fresh(world)
+    start = world.hub.snapshot()
+    assert not world.reconcile().failed
+    wanted = world.state()
+    world.hub.restore(start)
+    fault = world.hub.faults.add(Fault(kind=FaultKind.SLOW, writes=True, nth=nth, applied=True, seconds=1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr("infx.github.transport.TIMEOUT", 0.5)
+        (_, error), *_ = world.reconcile().failed
+    assert fault.hits == 1
+    assert "Nobody knows whether" in str(error)
+    world.hub.faults.clear()
+    assert not world.reconcile().failed
+    assert world.state() == wanted
+
+
 @pytest.mark.parametrize("applied", [True, False], ids=["after the write", "before it"])
 @pytest.mark.parametrize("nth", [1, 2, 3])
 def test_a_process_that_is_really_killed(world: World, tmp_path: Path, nth: int, *, applied: bool) -> None:

@@ -200,6 +200,15 @@ def test_a_label_that_a_workflow_put_on_starts_nothing_and_the_words_say_how(wor
     assert status(world) == ("pending", "Running: no rows yet.")
 
 
+def test_many_runs_that_only_were_a_gate_do_not_hide_it(world: World) -> None:
+    world.pull()
+    for _ in range(6):
+        world.sweep(done=0, status="completed", conclusion="success")
+    world.hub.label(77, LABEL, by=BOT)
+    world.reconcile()
+    assert notices(world) == [notice("token-label")]
+
+
 @pytest.mark.parametrize("by", ["cody", "bench-bot[bot]"])
 def test_a_label_put_on_by_anybody_else_starts_its_sweep_by_itself(world: World, by: str) -> None:
     world.pull()

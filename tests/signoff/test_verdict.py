@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infx.markdown import read_blocks
@@ -37,6 +37,7 @@ from tests.signoff.facts import (
 )
 
 ALL = tuple(Status)
+FEWER = settings().max_examples // 3  # each draws or judges sixteen rows
 ALLOWED = {check.number: ALL for check in CHECKS}
 SHA, OTHER = "a" * 40, "b" * 40
 
@@ -168,6 +169,7 @@ VERDICTS = st.builds(
 )
 
 
+@settings(max_examples=FEWER)
 @given(VERDICTS)
 def test_properties_what_is_rendered_is_read_back(given: Verdict) -> None:
     read = parse_verdict(render_verdict(given), ALLOWED)
@@ -176,6 +178,7 @@ def test_properties_what_is_rendered_is_read_back(given: Verdict) -> None:
     assert read == replace(given, rows=rows, signer=signer)
 
 
+@settings(max_examples=FEWER)
 @given(VERDICTS, st.data())
 def test_properties_what_is_read_is_what_the_grammar_renders(given: Verdict, data: st.DataObject) -> None:
     """Whatever is done to a verdict's text: either it is refused, or it still says what its header says."""
@@ -252,6 +255,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
 
 
+@settings(max_examples=FEWER)
 @given(st.text("`@<>![]()\n abé🎉#*_|", max_size=80))
 def test_properties_hostile_text_stays_text(text: str) -> None:
     given = hostile_facts(text or "x")

@@ -106,7 +106,7 @@ class World:
         """The plan at the head, recomputed."""
         git = Git(self.folder / "clone")
         base = Clone(git).fetch("main", [77])
-        policy = parse_policy(POLICY.encode(), "configs/policy.yaml")
+        policy = parse_policy(git.read("main", "configs/policy.yaml") or b"", "configs/policy.yaml")
         return read_plan(open_revisions(git, policy, base, self.head)).rows
 
     def sweep(self, *, failing: Sequence[int] = (), score: float = 0.95, **more: Any) -> Run:
@@ -173,7 +173,9 @@ class World:
 
 
 @contextmanager
-def open_world(folder: Path) -> Iterator[World]:
+def open_world(
+    folder: Path, base: Mapping[str, str] = BASE, change: Mapping[str, str] = CHANGE
+) -> Iterator[World]:
     world: World | None = None
 
     def clock() -> datetime:
@@ -189,8 +191,8 @@ def open_world(folder: Path) -> Iterator[World]:
             "eve": "read",
         }.items():
             hub.account(login, role=role)
-        hub.push("main", BASE, "first", by="mia")
-        hub.push("feat-x", CHANGE, "second")
+        hub.push("main", base, "first", by="mia")
+        hub.push("feat-x", change, "second")
         hub.open_pull("feat-x", title="More points", number=77)
         Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         world = World(hub=hub, folder=folder)
@@ -203,7 +205,8 @@ def point(row: PlannedRow) -> dict[str, Any]:
     return {
         "hw": row.runner, "conc": conc, "image": row.image, "model": row.model, "infmax_model_prefix": row.model_prefix,
         "framework": row.framework, "precision": row.precision, "spec_decoding": row.spec_decoding, "disagg": False,
-        "isl": 8192, "osl": 1024, "median_e2el": float(conc), "tput_per_gpu": 100.0 * conc,
+        "isl": 0 if row.is_agentic else 8192, "osl": 0 if row.is_agentic else 1024, "tput_per_gpu": 100.0 * conc,
+        "p90_e2el" if row.is_agentic else "median_e2el": float(conc),
     }  # fmt: skip
 
 

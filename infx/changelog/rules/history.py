@@ -102,7 +102,7 @@ def _blanks(subject: Subject) -> Iterator[Draft]:
                 offset, old, new = _first_difference(change.base, change.head)
             else:
                 offset, old, new = change.head.end - 1, change.base.gap, change.head.gap
-            message = f"{_name(change)}: only blanks changed; {quote(old)} became {quote(new)}. Past entries keep every byte."
+            message = f"{_name(change)}: only blanks changed; {quote(old)} became {quote(new) if new else 'nothing'}. Past entries keep every byte."
             yield Draft(
                 offset=offset, message=message, hint="Do not trim or reformat this file.", edits=edits
             )

@@ -42,10 +42,20 @@ def _blank_lines(subject: Subject) -> Iterator[Draft]:
             continue
         wanted = accepted[0]
         what = "one empty line before this entry" if end < len(head) else "nothing behind the last entry"
-        message = f"Expected {what}, found {quote(found) if found else 'none'}."
+        shown = (
+            _blanks_at_the_end(head[max(appended - 200, 0) : appended]) + found
+            if start == appended
+            else found
+        )
+        message = f"Expected {what}, found {quote(shown) if shown else 'none'}."
         hint = "One empty line separates entries, and one newline ends the file."
         offset = end if end < len(head) else start
         yield Draft(offset=offset, message=message, hint=hint, edits=(Edit(start, end, wanted),))
+
+
+def _blanks_at_the_end(end: bytes) -> bytes:
+    """Blank lines that the base ends with already, such as one of two blanks."""
+    return end[len(end.rstrip(b" \t\r\n")) + 1 :]
 
 
 def _gaps(subject: Subject, appended: int) -> Iterator[tuple[int, int, tuple[bytes, ...]]]:

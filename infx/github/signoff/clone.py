@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -35,17 +36,18 @@ class Revisions:
     fork: str
     head: str
 
-    def read(self, revision: str, path: str) -> str | None:
-        """A file as text; None if it is not there or no text that anybody could judge."""
-        data = self.git.read(revision, path)
-        if data is None or len(data) > MAX_TEXT or b"\0" in data:
-            return None
-        return data.decode(errors="replace")
+    def texts(self, wanted: Sequence[tuple[str, str]]) -> list[str | None]:
+        """Files as text, by revision and path; None for what is not there or no text that anybody could judge."""
+        return [_as_text(data) for data in self.git.read_many(wanted)]
 
-    def judged(self, path: str) -> JudgedFile:
-        """As the target branch has it, and as it would be after the merge: only a change of its own counts."""
-        base, fork, head = (self.read(revision, path) for revision in (self.base, self.fork, self.head))
-        return JudgedFile(path=path, base=base, head=base if fork == head else head)
+    def judged(self, *paths: str) -> tuple[JudgedFile, ...]:
+        """As the target branch has them, and as they would be after the merge: only a change of its own counts."""
+        revisions = (self.base, self.fork, self.head)
+        texts = self.texts([(revision, path) for path in paths for revision in revisions])
+        found = []
+        for path, base, fork, head in zip(paths, texts[::3], texts[1::3], texts[2::3], strict=True):
+            found.append(JudgedFile(path=path, base=base, head=base if fork == head else head))
+        return tuple(found)
 
     def judged_folder(self, folder: str) -> tuple[JudgedFile, ...]:
         paths = {
@@ -54,7 +56,7 @@ class Revisions:
             for path in self.git.list_files(revision, folder)
             if path.endswith((".yaml", ".yml"))
         }
-        return tuple(self.judged(path) for path in sorted(paths))
+        return self.judged(*sorted(paths))
 
     def commits(self) -> tuple[str, ...]:
         """Every commit that the pull request brings, oldest first; GitHub's own list ends at 250."""
@@ -63,22 +65,22 @@ class Revisions:
 
     def codeowners(self) -> TextFile | None:
         """GitHub's choice among the three places, on the target branch. An oversized file is kept, to be refused."""
-        for path in LOCATIONS:
-            if (data := self.git.read(self.base, path)) is not None:
+        contents = self.git.read_many([(self.base, path) for path in LOCATIONS])
+        for path, data in zip(LOCATIONS, contents, strict=True):
+            if data is not None:
                 return TextFile(path=path, text=data.decode(errors="replace"))
         return None
 
     def checklists(self) -> tuple[TextFile, ...]:
         paths = self.policy.signoff.paths.checklists
-        found = ((path, self.read(self.base, path)) for path in paths)
-        return tuple(TextFile(path=path, text=text) for path, text in found if text is not None)
+        texts = self.texts([(self.base, path) for path in paths])
+        return tuple(TextFile(path=path, text=text) for path, text in zip(paths, texts, strict=True) if text)
 
     def waivers(self, number: int, body: str) -> tuple[JudgedFile, ...]:
         """This pull request's own, and those that the sign-off names."""
         folder = self.policy.signoff.paths.waivers
         named = re.findall(rf"{re.escape(folder)}/([\w-]{{1,60}})\.md", body)
-        paths = dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]])
-        return tuple(self.judged(path) for path in paths)
+        return self.judged(*dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]]))
 
     def fingerprint(self) -> str:
         """Equal for two heads that bring the same: what they change, with ten lines around and the heading above,
@@ -134,11 +136,13 @@ class Revisions:
             for path in files:
                 if path in change.after.recipes or any(fnmatchcase(path, glob) for glob in globs):
                     served.setdefault(path, []).append(change.key)
-        found = []
-        for path, keys in sorted(served.items())[:MAX_RECIPES]:
-            if (text := self.read(self.head, path)) is not None:
-                found.append(RecipeFile(path=path, text=text, keys=tuple(keys)))
-        return tuple(found)
+        paths = sorted(served)[:MAX_RECIPES]
+        texts = self.texts([(self.head, path) for path in paths])
+        return tuple(
+            RecipeFile(path=path, text=text, keys=tuple(served[path]))
+            for path, text in zip(paths, texts, strict=True)
+            if text is not None
+        )
 
 
 def open_revisions(git: Git, policy: Policy, base: str, head: str) -> Revisions:
@@ -149,6 +153,12 @@ def open_revisions(git: Git, policy: Policy, base: str, head: str) -> Revisions:
         error.hint = "Fetch the target branch and the pull request's head first."
         raise
     return Revisions(git=git, policy=policy, base=base, fork=git.merge_base(base, head), head=head)
+
+
+def _as_text(data: bytes | None) -> str | None:
+    if data is None or len(data) > MAX_TEXT or b"\0" in data:
+        return None
+    return data.decode(errors="replace")
 
 
 def _fill(glob: str, state: ConfigState) -> str:

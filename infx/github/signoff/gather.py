@@ -118,6 +118,7 @@ class Gatherer:
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
         configs, known = read_configs(revisions, named)
+        thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
         facts = replace(
             facts,
             plan=plan,
@@ -125,8 +126,8 @@ class Gatherer:
             known_configs=known,
             recipes=revisions.recipes(configs),
             checklists=revisions.checklists(),
-            thresholds=revisions.judged(policy.eval_thresholds),
-            models=revisions.judged(policy.models),
+            thresholds=thresholds,
+            models=models,
             golden=revisions.judged_folder(policy.golden_al),
             approved_run=self._approved_run(facts.pull),
         )
@@ -147,7 +148,7 @@ class Gatherer:
                 find_recipe_links(signoff.body, policy), self.github, policy, self.fetch_page
             ),
         )
-        for login in self._settlers(facts.comments)[:MAX_PEOPLE]:
+        for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
             self.person(login)
         return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
 

@@ -92,17 +92,16 @@ def read_configs(
     revisions: Revisions, named: Sequence[str]
 ) -> tuple[tuple[ConfigChange, ...], tuple[KnownConfig, ...]]:
     """Configurations that the pull request changes or names, and all that the target branch has."""
-    before = _read_masters(revisions, revisions.fork, ())
-    after = _read_masters(revisions, revisions.head, ())
-    tip = before if revisions.base == revisions.fork else _read_masters(revisions, revisions.base, ())
-    old, new = _raw(before), _raw(after)
+    shas = list(dict.fromkeys([revisions.fork, revisions.head, revisions.base]))
+    raw = {sha: _raw(_read_masters(revisions, sha, ())) for sha in shas}
+    old, new = raw[revisions.fork], raw[revisions.head]
     touched = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     keys = tuple(dict.fromkeys([*named, *touched]))
     states = [
         {
-            key: describe_config(c)
-            for file in _read_masters(revisions, sha, keys)
-            for key, c in file.configs.items()
+            key: describe_config(config)
+            for file in (_read_masters(revisions, sha, keys) if keys else ())
+            for key, config in file.configs.items()
         }
         for sha in (revisions.fork, revisions.head)
     ]
@@ -111,7 +110,9 @@ def read_configs(
         for key in keys
         if key in states[0] or key in states[1]
     )
-    return changes, tuple(_known(key, value) for key, value in _raw(tip).items() if isinstance(value, dict))
+    return changes, tuple(
+        _known(key, value) for key, value in raw[revisions.base].items() if isinstance(value, dict)
+    )
 
 
 def _read_masters(revisions: Revisions, sha: str, keys: Sequence[str]) -> list[MasterFile]:

@@ -30,6 +30,7 @@ from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
 MAX_SIGNOFFS = 10  # of one pull request, newest first
+MAX_CANDIDATES = 40  # that hold the phrase, whoever wrote them
 MAX_FORKS = 20  # that are asked whose run a dispatched one is
 
 
@@ -108,9 +109,9 @@ class Verifier:
         phrase = self.policy.signoff.phrase
         signoffs: list[Comment] = []
         passed_over: list[tuple[Comment, str]] = []
-        for comment in sorted(comments, key=lambda comment: (comment.created_at, comment.id)):
-            if phrase.casefold() not in " ".join(comment.body.split()).casefold():
-                continue
+        candidates = [c for c in comments if phrase.casefold() in " ".join(c.body.split()).casefold()]
+        candidates.sort(key=lambda comment: (comment.created_at, comment.id))
+        for comment in candidates[-MAX_CANDIDATES:]:
             login = comment.author.login
             why = find_refusal(comment, pull, phrase)
             why = why or find_signer_refusal(gatherer.person(login), login)
