@@ -93,7 +93,8 @@ class _Reading:
         runs = self._runs()
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval)
-        dispatched = [run for run in approved if self._is_for_head(run)]
+        linked = _linked_run(approval) if approval and approval.sha == pull.head_sha else None
+        dispatched = [run for run in approved if run.id == linked or self._is_for_head(run)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
@@ -193,22 +194,21 @@ class _Reading:
         if approval is None:
             return []
         self.left += 1  # what they did is what the whole comment is about
-        found = self._dispatched()
-        linked = re.search(r"/actions/runs/([0-9]+)", approval.url)
-        if linked is None or any(run.id == int(linked[1]) for run in found) or not self.left:
-            return found
-        return [*found, self._spend(self.reader.run, int(linked[1]))]
+        return self._dispatched(linked=_linked_run(approval))
 
     def _dispatched_by_hand(self) -> list[Run]:
         """Runs that somebody started for this head."""
         return [run for run in self._dispatched() if self._is_for_head(run)]
 
-    def _dispatched(self) -> list[Run]:
-        """Of this pull request: GitHub does not tell a dispatch's inputs, but its title does."""
+    def _dispatched(self, *, linked: int | None = None) -> list[Run]:
+        """Of this pull request: GitHub does not tell a dispatch's inputs, but its title does. linked: one that
+        surely is.
+        """
         found = self._spend(
             self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
         )
-        return [run for run in found if run.title.startswith(f"PR {self.pull.number} at ")]
+        mine = f"PR {self.pull.number} at "
+        return [run for run in found if run.id == linked or run.title.startswith(mine)]
 
     def _is_for_head(self, run: Run) -> bool:
         return run.title == f"PR {self.pull.number} at {self.pull.head_sha}"
@@ -247,6 +247,11 @@ class _Reading:
         events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
         found = (event for event in reversed(events) if event.added and event.label.lower() in on)
         return next((event.actor.login for event in found), None)
+
+
+def _linked_run(approval: Approval) -> int | None:
+    found = re.search(r"/actions/runs/([0-9]+)", approval.url)
+    return int(found[1]) if found else None
 
 
 def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
