@@ -17,7 +17,7 @@ from infx.cli.options import POLICY_PATH, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
-from infx.policy.event import Event, EventName, parse_event
+from infx.policy.event import SHA, Event, EventName, parse_event
 from infx.policy.facts import Facts
 from infx.policy.model import Policy
 
@@ -54,7 +54,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
-            facts = gather(event, policy, connect, row=bool(kwargs.get("row")))
+            facts = gather(event, policy, connect, row=kwargs.get("row") is not None)
         if save_facts:
             from infx.saved import dump_json
 
@@ -66,22 +66,26 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.option(
-    "--row", is_flag=True, help="Ask only what a row of a later attempt must; exit 1 unless it may run."
+    "--row",
+    metavar="SHA",
+    help="The head whose row this is: ask only what one of a later attempt must; exit 1 unless it may run.",
 )
 @question_options
-def gate(facts: Facts, policy: Policy, *, row: bool) -> None:
+def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
     """Decide whether a sweep starts, and print the decision as JSON."""
     from infx.policy.decide import decide, decide_row
     from infx.policy.show import render_decision, render_outputs, render_summary
 
-    decision = decide_row(facts, policy) if row else decide(facts, policy)
-    if decision.reason is Reason.MERGEABLE_UNKNOWN and not row:
+    if row is not None and not SHA.fullmatch(row):
+        raise UsageError("--row takes the full SHA of the head that the row measures.")
+    decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
+    if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
     actions.write_outputs(os.environ, render_outputs(decision))
     actions.write_summary(os.environ, render_summary(facts, policy, decision))
     say(decision)
     print_json(render_decision(decision))
-    if row and not decision.runs:
+    if row is not None and not decision.runs:
         raise InfxError(f"This row may not run. {decision.sentence}")
 
 

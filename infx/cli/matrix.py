@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from infx import actions
 from infx.cli.options import find_root, policy_option
@@ -75,11 +77,7 @@ def matrix() -> None:
 @click.option("--max-ep", type=int, help="Largest ep of single-node fixed rows; a larger one becomes it.")
 def full_sweep(policy: Policy, **options: Any) -> None:
     """Every row of every configuration that the filters leave."""
-    from infx.matrix.sweep import sweep_all
-
-    request = _request(policy, options)
-    inputs = _read_inputs(policy, options)
-    _print(sweep_all(inputs.configs, inputs.runners, request), inputs)
+    _print(select_all(policy, options))
 
 
 @matrix.command("test-config")
@@ -89,11 +87,53 @@ def full_sweep(policy: Policy, **options: Any) -> None:
 @click.option("--exp-name", multiple=True, metavar="NAME", help="Only the row of this experiment name.")
 def test_config(policy: Policy, **options: Any) -> None:
     """The rows of named configurations."""
+    _print(select_named(policy, options))
+
+
+def select_by_words(words: Sequence[str], policy: Policy) -> Selection:
+    """The rows of a command line after `infx matrix`, by a policy that it cannot choose. Raises UsageError."""
+    select = {"full-sweep": select_all, "test-config": select_named}
+    name, *rest = words
+    if name not in select:
+        raise UsageError(f"The command {name!r} prints no rows; expected {' or '.join(select)}.")
+    context = matrix.commands[name].make_context(name, rest, help_option_names=[])
+    options = dict(context.params)
+    if context.get_parameter_source("policy_source") is ParameterSource.COMMANDLINE:
+        raise UsageError("The command names a policy; it is judged by the base branch's.")
+    del options["policy_source"]
+    return select[name](policy, options)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selection:
+    """Rows, and the inputs that they were made of; of configurations only those on the rows' runners."""
+
+    rows: Sequence[Row]
+    inputs: Inputs
+
+
+def select_all(policy: Policy, options: dict[str, Any]) -> Selection:
+    """The rows of `full-sweep`."""
+    from infx.matrix.sweep import sweep_all
+
+    request = _request(policy, options)
+    inputs = _read_inputs(policy, options)
+    return _selection(sweep_all(inputs.configs, inputs.runners, request), inputs)
+
+
+def select_named(policy: Policy, options: dict[str, Any]) -> Selection:
+    """The rows of `test-config`."""
     from infx.matrix.sweep import sweep_keys
 
     request = _request(policy, options)
     inputs = _read_inputs(policy, options)
-    _print(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
+    return _selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
+
+
+def _selection(rows: Sequence[Row], inputs: Inputs) -> Selection:
+    used = {row.recipe.runner for row in rows}
+    configs = {key: config for key, config in inputs.configs.items() if config.runner in used}
+    return Selection(rows=rows, inputs=replace(inputs, configs=configs))
 
 
 def _request(policy: Policy, options: dict[str, Any]) -> Request:
@@ -176,13 +216,11 @@ def _read(path: str) -> bytes:
         raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
 
 
-def _print(rows: Sequence[Row], inputs: Inputs) -> None:
+def _print(selection: Selection) -> None:
     """Rows as a JSON array, one a line, on stdout; warnings on stderr."""
     from infx.cli.report import print_problems
     from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows
 
-    used = {row.recipe.runner for row in rows}
-    configs = [config for config in inputs.configs.values() if config.runner in used]
-    print_problems(find_unserved(inputs, configs), os.environ)
-    click.echo(actions.neutralise_json(render_rows(rows)))
+    print_problems(find_unserved(selection.inputs, selection.inputs.configs.values()), os.environ)
+    click.echo(actions.neutralise_json(render_rows(selection.rows)))

@@ -12,14 +12,18 @@ import click
 from infx import actions
 from infx.cli.decision import read_decision
 from infx.cli.options import format_option, policy_option
-from infx.errors import ProblemsError
+from infx.errors import InfxError, ProblemsError, UsageError
 from infx.git import Git
 from infx.inputs import read_plan_inputs
 from infx.policy.model import Effect, Policy, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from infx.matrix.load import Inputs
     from infx.matrix.plan import Options, Plan
     from infx.matrix.summary import Summary
+    from infx.policy.decision import Decision
 
 
 @click.command()
@@ -37,22 +41,55 @@ if TYPE_CHECKING:
 def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:
     """Plan the sweep that a changelog delta asks for."""
     from infx.cli.report import print_problems
-    from infx.matrix.load import check_runners, find_unserved
-    from infx.matrix.plan import plan_delta
+    from infx.matrix.load import find_unserved
     from infx.matrix.summary import find_long_queues, summarise
 
-    wanted = _read_options(policy, options)
+    decision = read_decision(options["decision_file"]) if options["decision_file"] else None
     git = Git(Path.cwd())
     base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
-    delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
-    if options["strict"] and (problems := check_runners(inputs)):
-        raise ProblemsError(problems)
-    planned = plan_delta(delta, inputs, base_inputs, wanted, policy.changelog)
+    if decision and decision.command:
+        planned, inputs = _plan_command(git, head, decision.command, policy, strict=options["strict"])
+    else:
+        planned, inputs = _plan_delta(
+            git, base, head, policy, _read_options(policy, options, decision), strict=options["strict"]
+        )
     summary = summarise(planned, inputs.runners, policy)
     unserved = find_unserved(inputs, inputs.configs.values())
     queues = find_long_queues(summary, policy.limits.queue_hours)
     print_problems((*planned.warnings, *unserved, *queues), os.environ)
     _print(planned, summary, base, head, as_json=as_json)
+
+
+def _plan_delta(
+    git: Git, base: str, head: str, policy: Policy, options: Options, *, strict: bool
+) -> tuple[Plan, Inputs]:
+    from infx.matrix.load import check_runners
+    from infx.matrix.plan import plan_delta
+
+    delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
+    if strict and (problems := check_runners(inputs)):
+        raise ProblemsError(problems)
+    return plan_delta(delta, inputs, base_inputs, options, policy.changelog), inputs
+
+
+def _plan_command(
+    git: Git, head: str, words: Sequence[str], policy: Policy, *, strict: bool
+) -> tuple[Plan, Inputs]:
+    """What a dispatch asks for by words of `infx matrix`, which reads the working tree."""
+    from infx.cli.matrix import select_by_words
+    from infx.matrix.load import check_runners
+    from infx.matrix.plan import plan_rows
+
+    if git.commit("HEAD") != head:
+        raise UsageError(
+            "A command reads the working tree, which is not at --head-ref.", hint="Check it out first."
+        )
+    selection = select_by_words(words, policy)
+    if not selection.rows:
+        raise InfxError("No row fits the command.", hint="Leave out options one by one with infx matrix.")
+    if strict and (problems := check_runners(selection.inputs)):
+        raise ProblemsError(problems)
+    return plan_rows(selection.rows), selection.inputs
 
 
 def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bool) -> None:
@@ -70,12 +107,11 @@ def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bo
         print_summary(summary)
 
 
-def _read_options(policy: Policy, options: dict[str, Any]) -> Options:
+def _read_options(policy: Policy, options: dict[str, Any], decision: Decision | None) -> Options:
     """The flags, and whatever a decision of the gate adds to them."""
     from infx.matrix.evals import find_profile
     from infx.matrix.plan import Options
 
-    decision = read_decision(options["decision_file"]) if options["decision_file"] else None
     effects = decision.effects if decision else ()
     return Options(
         profile=find_profile(options["eval_profile"], policy.evals),

@@ -16,10 +16,17 @@ _WRAPPING = {"why", "concurrency", "evaluated"}
 
 
 def print_summary(summary: Summary) -> None:
-    from infx.matrix.summary import CONFIG_COLUMNS, LABEL_COLUMNS, config_cells, describe_total, label_cells
+    from infx.matrix.summary import (
+        CONFIG_COLUMNS,
+        LABEL_COLUMNS,
+        NOTHING,
+        config_cells,
+        describe_total,
+        label_cells,
+    )
 
     if not summary.lines:
-        click.echo("Nothing is to be run: the changelog only corrects links.")
+        click.echo(NOTHING)
         return
     print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
     click.echo()

@@ -28,7 +28,7 @@ from infx.model import (
 from infx.policy.case import ONCE_PER_HEAD
 from infx.policy.decide import decide
 from infx.policy.decision import Reason
-from infx.policy.event import SHA, Event, EventName
+from infx.policy.event import SHA, Event, EventName, Inputs
 from infx.policy.facts import Approval, Changelog, Facts, MergeCheck, Reuse, SweepRun, read_labels
 from infx.policy.model import Policy
 
@@ -74,7 +74,7 @@ def gather_facts(
     if event.pull and event.name is not EventName.COMMENT:
         return _of_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
     if event.name is EventName.DISPATCH:
-        return replace(facts, head_sha=_dispatched_head(event, policy, github))
+        return _of_dispatch(facts, event.inputs or Inputs(), policy, github)
     if event.name is EventName.PUSH and event.head_sha and event.head_sha.strip("0"):
         return replace(facts, head_message=github.commit(event.head_sha).message)
     return facts
@@ -198,9 +198,20 @@ def _label_actor(pull: PullRequest, policy: Policy, github: GateReader) -> str |
     return None
 
 
-def _dispatched_head(event: Event, policy: Policy, github: GateReader) -> str | None:
-    """The commit that a dispatch names, by SHA or branch; that of the base branch for a command."""
-    name = event.inputs.head_ref if event.inputs else ""
-    if SHA.fullmatch(name):
-        return name
-    return github.ref(f"heads/{name or policy.base_branch}")
+def _of_dispatch(facts: Facts, given: Inputs, policy: Policy, github: GateReader) -> Facts:
+    """The commits that a dispatch names; the base branch is the head of a command that names none."""
+    return replace(
+        facts,
+        head_sha=_resolve(given.head_ref or policy.base_branch, github),
+        base_sha=_resolve(given.base_ref, github) if given.base_ref else None,
+    )
+
+
+def _resolve(name: str, github: GateReader) -> str | None:
+    """A commit by its full SHA or by its branch; None if there is none."""
+    if not SHA.fullmatch(name):
+        return github.ref(f"heads/{name}")
+    try:
+        return github.commit(name).sha
+    except NotFoundError:
+        return None

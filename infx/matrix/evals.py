@@ -107,6 +107,13 @@ def _evaluate_batch(row: Row) -> Row:
     return row
 
 
+def drop_eval(row: Row) -> Row:
+    """The same point without its accuracy run."""
+    return replace(
+        row, run_eval=None, eval_conc=None, eval_all_concs=None, eval_framework=None, eval_suite=None
+    )
+
+
 def keep_evals(rows: Iterable[Row]) -> list[Row]:
     """The accuracy runs alone; they measure no power."""
     without_power: dict[Recipe, Recipe] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from infx.changelog.delta import Delta, Entry
@@ -14,7 +14,7 @@ from infx.matrix.append import check_unchanged, select_added
 from infx.matrix.claims import Claim, claim_evals, claim_throughput
 from infx.matrix.complete import complete_evals, complete_throughput
 from infx.matrix.config import ScenarioType
-from infx.matrix.evals import EvalMode, drop_repeated, keep_evals, select_evals
+from infx.matrix.evals import EvalMode, drop_eval, drop_repeated, keep_evals, select_evals
 from infx.matrix.expand import Limits, expand_config
 from infx.matrix.keys import resolve_keys
 from infx.matrix.load import Inputs
@@ -86,6 +86,27 @@ def plan_delta(delta: Delta, head: Inputs, base: Inputs | None, options: Options
         evals=tuple(complete_evals(evals)),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def plan_rows(rows: Iterable[Row]) -> Plan:
+    """Rows that were selected without a changelog, as a sweep runs them: throughput and accuracy in jobs of their own.
+
+    What a changelog entry would plan for the same points is the same, fingerprints and ids included.
+    """
+    rows = list(rows)
+    throughput = [drop_eval(row) for row in rows if not row.eval_only]
+    return Plan(
+        entries=(),
+        throughput=tuple(complete_throughput(_without_entry(throughput))),
+        evals=tuple(complete_evals(_without_entry(keep_evals(rows)))),
+    )
+
+
+def _without_entry(rows: Iterable[Row]) -> Iterator[Planned]:
+    for row in rows:
+        recipe = row.recipe
+        words = (recipe.model_prefix, recipe.precision, recipe.framework, recipe.runner)
+        yield Planned(row=row, key=" ".join(words), entry=None)
 
 
 def _resolve(entries: Sequence[Entry], head: Inputs, path: str) -> list[list[str]]:

@@ -9,8 +9,11 @@ from infx.matrix.row import Row
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """key: of the configuration that the row is a point of. entry: index of the changelog entry that asked for it."""
+    """key: of the configuration that the row is a point of. entry: index of the changelog entry that asked for it.
+
+    entry is None for rows that were selected without a changelog; then the key only describes the configuration.
+    """
 
     row: Row
     key: str
-    entry: int
+    entry: int | None

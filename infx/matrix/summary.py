@@ -17,6 +17,7 @@ from infx.matrix.row import Row
 from infx.matrix.topology import count_gpus, count_nodes
 from infx.policy.model import Policy
 
+NOTHING = "Nothing is to be run: the changelog only corrects links."
 _MAX_WHY = 80  # characters of an entry's first sentence
 
 
@@ -24,7 +25,7 @@ _MAX_WHY = 80  # characters of an entry's first sentence
 class Line:
     """One configuration for one entry. gpus, nodes: of its largest row. gpu_hours: of all its rows, estimated.
 
-    evaluated: what an accuracy run looks at, such as `gsm8k c64`. why: the entry's line and first sentence.
+    evaluated: what an accuracy run looks at, such as `gsm8k c64`. why: the entry's line and first sentence, or that a command asks.
     """
 
     key: str
@@ -54,23 +55,23 @@ class Summary:
 
 def summarise(plan: Plan, runners: Runners, policy: Policy) -> Summary:
     """Lines in the order of the plan, loads with the busiest runner label first."""
-    groups: dict[tuple[str, int], list[Planned]] = defaultdict(list)
+    groups: dict[tuple[str, int | None], list[Planned]] = defaultdict(list)
     for planned in plan.rows:
         groups[planned.key, planned.entry].append(planned)
     lines = [
-        _line(key, plan.entries[entry], [planned.row for planned in found], runners, policy)
+        _line(key, _why(plan.entries, entry), [planned.row for planned in found], runners, policy)
         for (key, entry), found in groups.items()
     ]
     loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
     return Summary(lines=tuple(lines), loads=tuple(loads))
 
 
-def _line(key: str, entry: Entry, rows: Sequence[Row], runners: Runners, policy: Policy) -> Line:
+def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> Line:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
     return Line(
         key=key,
-        why=_why(entry),
+        why=why,
         throughput=len(rows) - len(evals),
         evals=len(evals),
         conc=tuple(sorted(points)),
@@ -81,7 +82,10 @@ def _line(key: str, entry: Entry, rows: Sequence[Row], runners: Runners, policy:
     )
 
 
-def _why(entry: Entry) -> str:
+def _why(entries: Sequence[Entry], index: int | None) -> str:
+    if index is None:
+        return "asked for by a command"
+    entry = entries[index]
     text = " ".join(entry.description[0].split()) if entry.description else ""
     short = text if len(text) <= _MAX_WHY else text[: _MAX_WHY - 1].rstrip() + "…"
     return f"line {entry.line}: {short}"
@@ -159,7 +163,7 @@ def _count(number: int, word: str) -> str:
 def render_markdown(summary: Summary) -> str:
     """For the summary of a workflow run. Keys, labels and sentences come from a pull request."""
     if not summary.lines:
-        return "## Plan\n\nNothing is to be run: the changelog only corrects links.\n"
+        return f"## Plan\n\n{NOTHING}\n"
     configs = [
         (table_code(key), foreign(why), rows, conc, evals, foreign(evaluated), *rest)
         for key, why, rows, conc, evals, evaluated, *rest in map(config_cells, summary.lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from infx.policy.facts import Facts, LabelSet, Marker, Reuse, find_marker, read_
 from infx.policy.model import Effect, Policy
 
 WORKFLOW_ACTOR = "github-actions[bot]"  # what it does starts no workflow, dispatches excepted
+COMMANDS = ("full-sweep", "test-config")  # of `infx matrix`
 ONCE_PER_HEAD = frozenset({Action.OPENED, Action.REOPENED, Action.READY_FOR_REVIEW})
 
 
@@ -83,6 +85,12 @@ class Case:
         return self.facts.approval is not None and not self.is_approved
 
     @property
+    def has_test_merge(self) -> bool:
+        """merge-sha of the dispatch merges just this head into the base branch's history."""
+        merge = self.facts.merge
+        return merge is not None and merge.sha == self.inputs.merge_sha and merge.is_of(self.pull.head_sha)
+
+    @property
     def run_in_the_way(self) -> bool:
         """Some events start a sweep only for a head that has none; a question is answered by the one there is."""
         once = self.is_asked or self.action in ONCE_PER_HEAD
@@ -113,13 +121,33 @@ class Case:
             return self._check_pull_inputs(given)
         if given.merge_sha:
             return "the dispatch gives merge-sha without pr"
+        if given.command:
+            return self._check_command(given)
         if len(refs) == 1:
             return "the dispatch gives one of base-ref and head-ref without the other"
-        if bool(given.command) == bool(refs):
+        if not refs:
             return "the dispatch must give either a command, or base-ref and head-ref, or pr"
+        return self._check_commits(given)
+
+    def _check_commits(self, given: Inputs) -> str | None:
+        if given.base_ref and self.facts.base_sha is None:
+            return f"there is no commit {one_line(given.base_ref)}"
         if self.facts.head_sha is None:
             return f"there is no commit {one_line(given.head_ref or self.policy.base_branch)}"
         return None
+
+    def _check_command(self, given: Inputs) -> str | None:
+        if given.base_ref:
+            return "the dispatch must give either a command, or base-ref and head-ref, or pr"
+        if given.trim or given.modifiers:
+            return "the dispatch gives trim or modifiers beside a command, which says such things by its own options"
+        try:
+            words = split_command(given.command)
+        except ValueError as error:
+            return f"the dispatch's command cannot be read ({error})"
+        if words[:1] not in ([name] for name in COMMANDS):
+            return f"the dispatch's command starts with neither {' nor '.join(COMMANDS)}"
+        return self._check_commits(given)
 
     def _check_pull_inputs(self, given: Inputs) -> str | None:
         if given.pull == 0:
@@ -141,6 +169,11 @@ class Case:
             label.lower(): value.effect for label, value in self.policy.labels.modifiers.items()
         }
         return by_label.get(name.lower()) or (Effect(name) if name in tuple(Effect) else None)
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command, with a shell's quotes and nothing else of a shell. Raises ValueError."""
+    return shlex.split(text)
 
 
 def one_line(text: str, room: int = 60) -> str:

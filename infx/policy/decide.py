@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from infx.policy.case import Case, join_words
+from infx.changelog.subject import Stage
+from infx.policy.case import Case, join_words, split_command
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import SHA, EventName
 from infx.policy.facts import Facts, Marker
@@ -39,9 +40,12 @@ def decide(facts: Facts, policy: Policy) -> Decision:
             assert_never(facts.event.name)
 
 
-def decide_row(facts: Facts, policy: Policy) -> Decision:
-    """What a row of a later attempt asks: is the pull request still one whose sweep may use a GPU?"""
-    case = Case(facts, policy)
+def decide_row(facts: Facts, policy: Policy, head_sha: str) -> Decision:
+    """What a row of a later attempt asks: is the pull request still one whose sweep may use a GPU?
+
+    head_sha: of the sweep that the row belongs to; a dispatch for a pull request need not have named it.
+    """
+    case = Case(replace(facts, event=replace(facts.event, head_sha=head_sha)), policy)
     if facts.pull is None:
         return _finish(case, (READY,))
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
@@ -85,6 +89,9 @@ def _finish(case: Case, table: tuple[Rule, ...]) -> Decision:
         pull=case.facts.event.pull or (case.facts.pull.number if case.facts.pull else None),
         head_sha=_head(case),
         merge_sha=case.inputs.merge_sha if SHA.fullmatch(case.inputs.merge_sha) else None,
+        base_sha=_base(case),
+        stage=_stage(case),
+        command=_command(case),
         scope=plan.scope,
         canary=plan.canary,
         fail_fast=plan.fail_fast,
@@ -146,6 +153,11 @@ def _notes(case: Case) -> list[str]:
         )
     if case.facts.edits_rules:
         notes.append("The PR edits workflows or the policy, so its results are no evidence by themselves.")
+    given = case.inputs
+    if case.facts.pull is not None and (given.trim or given.fail_fast or given.modifiers):
+        notes.append(
+            "The labels of the PR say how; trim, fail-fast and modifiers of the dispatch do not count."
+        )
     if case.facts.pull is not None and case.facts.changelog.touched is None:
         notes.append(f"Whether the PR touches {case.policy.changelog} could not be seen; the plan will tell.")
     return notes
@@ -163,6 +175,31 @@ def _also(case: Case, holding: list[Rule]) -> tuple[Reason, ...]:
 def _head(case: Case) -> str | None:
     told = case.facts.pull.head_sha if case.facts.pull else case.facts.head_sha or case.facts.event.head_sha
     return told if told and SHA.fullmatch(told) else None
+
+
+def _base(case: Case) -> str | None:
+    """A pull request is compared with the base branch as it is now, a test merge with what it was made of."""
+    facts = case.facts
+    if facts.event.name is EventName.PUSH:
+        told = facts.event.before
+    elif facts.pull is None:
+        told = facts.base_sha
+    else:
+        told = facts.merge.parents[0] if facts.merge and case.has_test_merge else None
+    return told if told and SHA.fullmatch(told) and told.strip("0") else None
+
+
+def _stage(case: Case) -> Stage | None:
+    if case.facts.event.name is EventName.PUSH:
+        return Stage.MAIN
+    return None if case.inputs.command else Stage.PR
+
+
+def _command(case: Case) -> tuple[str, ...]:
+    try:
+        return tuple(split_command(case.inputs.command))
+    except ValueError:
+        return ()  # the rules refuse it
 
 
 def _sweep_group(case: Case) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.changelog.subject import Stage
 from infx.policy.model import Effect, Scope
 
 
@@ -64,6 +65,9 @@ class Decision:
     fix: what the person who wants a sweep should do, full sentences; None where nothing is to be done.
     refused: somebody asked for a sweep in a way that cannot be followed; the run should look red.
     head_sha, merge_sha: what is measured; `merge_sha` only for an approved revision of a fork.
+    base_sha: what the head's changelog is compared with; None for the tip of the base branch.
+    stage: how strictly the changelog is validated; None where rows are asked for by a command instead.
+    command: the words of that command, for `infx matrix`.
     scope, canary, fail_fast, effects, reusable: how; without a sweep the values that would hold, or None.
     group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
     labels: those of the pull request that the policy knows; priorities go by them.
@@ -80,6 +84,9 @@ class Decision:
     pull: int | None = None
     head_sha: str | None = None
     merge_sha: str | None = None
+    base_sha: str | None = None
+    stage: Stage | None = Stage.PR
+    command: tuple[str, ...] = ()
     scope: Scope | None = None
     canary: bool = False
     fail_fast: bool = False

@@ -77,7 +77,8 @@ class Facts:
     actor: permission and role of `event.actor`; None where nobody asked GitHub, because the actor is one of the
     policy's identities or the event needs no permission.
     pull: the pull request as it is now, not as the event tells it.
-    head_message: full message of the head commit. head_sha: resolved head of a dispatch by revision.
+    head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
+    as commits.
     label_actor: who put the primary label on. conflicts: files in conflict with the base, where git was asked.
     edits_rules: the pull request changes `.github/` or the policy.
     """
@@ -87,6 +88,7 @@ class Facts:
     pull: PullRequest | None = None
     head_message: str = ""
     head_sha: str | None = None
+    base_sha: str | None = None
     changelog: Changelog = Changelog(touched=None)
     runs: tuple[SweepRun, ...] = ()
     approval: Approval | None = None

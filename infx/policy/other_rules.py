@@ -38,15 +38,8 @@ DISPATCH_INPUTS = Rule(
 )
 TEST_MERGE = Rule(
     reason=Reason.TEST_MERGE,
-    when="the pull request comes from a fork and merge-sha is not the test merge of its head",
-    test=lambda case: (
-        case.pull.is_fork
-        and (
-            case.facts.merge is None
-            or case.facts.merge.sha != case.inputs.merge_sha
-            or not case.facts.merge.is_of(case.pull.head_sha)
-        )
-    ),
+    when="the pull request comes from a fork, or merge-sha is given, and merge-sha is not the test merge of its head",
+    test=lambda case: bool(case.pull.is_fork or case.inputs.merge_sha) and not case.has_test_merge,
     verdict=Verdict.IGNORE,
     words="merge-sha is not the test merge of {head} with {base}",
     fix=APPROVE,

@@ -30,6 +30,8 @@ def render_outputs(decision: Decision) -> dict[str, str]:
         "pull": "" if decision.pull is None else str(decision.pull),
         "head-sha": decision.head_sha or "",
         "merge-sha": decision.merge_sha or "",
+        "base-sha": decision.base_sha or "",
+        "stage": decision.stage or "",
         "canary": _boolean(decision.canary),
         "fail-fast": _boolean(decision.fail_fast),
     }

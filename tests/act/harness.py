@@ -21,8 +21,8 @@ from typing import Any
 import yaml
 
 from infx.hub.hub import Hub
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[2]
 STAND_IN = Path(__file__).with_name("stand-in")
 _ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
 _STAND_INS = {
@@ -51,6 +51,13 @@ class Outcome:
         folder = self.artifacts / name
         files = (path for path in folder.rglob("*") if path.is_file())
         return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+    @property
+    def ledger(self) -> list[tuple[str, str]]:
+        """(id, revision) of every row whose command was started, if the policy's command says so."""
+        path = self.artifacts.with_name("ledger")
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [(line.split()[0], line.split()[1]) for line in lines]
 
     @property
     def uploaded(self) -> set[str]:
@@ -110,6 +117,7 @@ class Act:
             "SOURCE": str(self.hub.git.path),
             "TOOLKIT": str(self.toolkit),
             "ARTIFACTS": str(artifacts),
+            "LEDGER": str(self.folder / "ledger"),
         }
         labels = ["ubuntu-24.04", *_runner_labels()]
         options = [event, "--json", "-e", str(event_file), "-W", f".github/workflows/{workflow}"]

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infx.hub.hub import Hub
-from tests.act.harness import ROOT, Act, Outcome
+from tests.act.bench import changelog, payload
+from tests.act.harness import Act, Outcome
+from tests.conftest import ROOT
 
-KEY = "dsv41flash-fp4-b300-vllm-agentic-dspark"
-ENTRY = """
-- config-keys:
-    - {key}
-  description:
-    - "Measure it anew"
-  pr-link: https://github.com/acme/bench/pull/XXX
-"""
 WIDE = """
 wide-fp8-h100-sglang:
   image: lmsysorg/sglang:v0.5.16
@@ -36,23 +29,6 @@ wide-fp8-h100-sglang:
         search-space:
           - {{tp: 8, conc-list: {conc}}}
 """
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Hub]:
-    with Hub(tmp_path / "hub") as hub:
-        hub.is_limited = False
-        hub.account("cody", role="write")
-        paths = [path for path in (ROOT / "configs").rglob("*") if path.is_file()]
-        files = {
-            str(path.relative_to(ROOT)): path.read_bytes() for path in [*paths, ROOT / "perf-changelog.yaml"]
-        }
-        hub.push("main", files)
-        yield hub
-
-
-def changelog(key: str = KEY) -> str:
-    return (ROOT / "perf-changelog.yaml").read_text() + ENTRY.format(key=key)
 
 
 def play(
@@ -72,13 +48,12 @@ def play(
     pull = hub.open_pull("feat-x", repository=repository)
     hub.label(pull.number, *labels)
     hub.add_run("run-sweep.yml", pull=pull.number, run_id=700)
-    event: dict[str, Any] = {
-        "action": action,
-        "number": pull.number,
-        "pull_request": {"number": pull.number, "head": {"sha": pull.head_sha}},
-        "sender": {"login": "cody"},
-        "repository": {"full_name": "acme/bench", "default_branch": "main"},
-    }
+    event = payload(
+        hub,
+        action=action,
+        number=pull.number,
+        pull_request={"number": pull.number, "head": {"sha": pull.head_sha}},
+    )
     if label or labels:
         event["label"] = {"name": label or labels[0]}
     return Act(hub, folder).run("run-sweep.yml", "pull_request", event)

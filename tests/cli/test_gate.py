@@ -20,7 +20,9 @@ from infx.policy.facts import Changelog, Facts
 from infx.saved import dump_json, parse_json
 from tests.policy.gate import HEAD, READY, with_event, with_pull
 
-OUTPUTS = {"verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "canary", "fail-fast"}
+OUTPUTS = {
+    "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
+}  # fmt: skip
 
 # What people put into every field that they can fill.
 HOSTILE = (
@@ -135,6 +137,8 @@ def test_a_labelled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest
         "pull": "77",
         "head-sha": hub.state.pulls[77].head_sha,
         "merge-sha": "",
+        "base-sha": "",
+        "stage": "pr",
         "canary": "true",
         "fail-fast": "true",
     }
@@ -246,9 +250,9 @@ def test_facts_that_do_not_fit_are_refused_with_the_place(machine: Machine, text
 
 
 def test_a_row_of_a_later_attempt(machine: Machine) -> None:
-    assert machine.call("gate", "--row", "--facts", save(machine, with_event(attempt=2))) == 0
+    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, with_event(attempt=2))) == 0
     unlabelled = with_pull(with_event(attempt=2), labels=())
-    assert machine.call("gate", "--row", "--facts", save(machine, unlabelled)) == 1
+    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, unlabelled)) == 1
     assert "This row may not run. No sweep: the PR has no label" in machine.err
 
 
@@ -256,7 +260,7 @@ def test_a_row_asks_with_one_request(machine: Machine, hub: Hub, monkeypatch: py
     hub.label(77, "full-sweep-fail-fast")
     give_event(machine, hub, monkeypatch)
     hub.clear_log()
-    assert machine.call("gate", "--row") == 0
+    assert machine.call("gate", "--row", hub.state.pulls[77].head_sha) == 0
     assert hub.reads == 1
 
 

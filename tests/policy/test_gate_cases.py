@@ -249,7 +249,7 @@ def test_a_rerun_is_judged_by_the_labels_of_now_and_by_who_pressed_the_button() 
 )
 def test_what_a_row_of_a_later_attempt_asks(facts: Facts, reason: Reason) -> None:
     """A partial re-run keeps the gate's old outputs, so the row looks itself before it takes a GPU."""
-    decision = decide_row(with_event(facts, attempt=2), POLICY)
+    decision = decide_row(with_event(facts, attempt=2), POLICY, HEAD)
     assert decision.reason is reason
     assert decision.runs == (reason is Reason.READY)
 

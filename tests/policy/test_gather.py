@@ -242,9 +242,20 @@ def test_a_dispatch_by_branch_is_resolved(hub: Hub) -> None:
         head_sha="feat-x",
         inputs=Inputs(base_ref="main", head_ref="feat-x"),
     )
-    assert answer(hub, event).head_sha == tip
+    decision = answer(hub, event)
+    assert (decision.head_sha, decision.base_sha) == (tip, hub.git.resolve("refs/heads/main"))
+    assert hub.reads == 3
     gone = Event(name=EventName.DISPATCH, actor="mia", inputs=Inputs(base_ref="main", head_ref="gone"))
     assert answer(hub, gone).reason is Reason.DISPATCH_INPUTS
+    unknown = Event(name=EventName.DISPATCH, actor="mia", inputs=Inputs(base_ref="main", head_ref="e" * 40))
+    assert answer(hub, unknown).reason is Reason.DISPATCH_INPUTS
+
+
+def test_a_command_runs_on_the_base_branch_unless_it_names_a_head(hub: Hub) -> None:
+    for head, branch in (("", "main"), ("feat-x", "feat-x")):
+        inputs = Inputs(command="full-sweep --smoke", head_ref=head)
+        decision = answer(hub, Event(name=EventName.DISPATCH, actor="mia", inputs=inputs))
+        assert (decision.verdict, decision.head_sha) == (Verdict.RUN, hub.git.resolve(f"refs/heads/{branch}"))
 
 
 def test_a_row_asks_once_and_for_a_fork_twice(fork: Hub) -> None:

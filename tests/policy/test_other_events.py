@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from infx.changelog.subject import Stage
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import Event, EventName, Inputs
@@ -22,7 +23,7 @@ def dispatch(inputs: Inputs, **fields: object) -> Facts:
     event = Event(
         name=EventName.DISPATCH, actor=BOT, pull=inputs.pull, head_sha=inputs.head_ref or None, inputs=inputs
     )
-    return Facts(event=replace(event, run_id=9), **{"head_sha": HEAD, **fields})  # type: ignore[arg-type]  # any field of Facts
+    return Facts(event=replace(event, run_id=9), **{"head_sha": HEAD, "base_sha": BASE, **fields})  # type: ignore[arg-type]  # any field of Facts
 
 
 def ask(facts: Facts) -> Decision:
@@ -94,7 +95,14 @@ def test_a_dispatch_says_itself_how_it_sweeps() -> None:
         (Inputs(command="full-sweep", base_ref=BASE, head_ref=HEAD), "must give either"),
         (Inputs(base_ref=BASE), "without the other"),
         (Inputs(head_ref=HEAD), "without the other"),
+        (Inputs(command="full-sweep", base_ref=BASE), "must give either"),
         (Inputs(command="full-sweep", merge_sha=MERGE), "merge-sha without pr"),
+        (Inputs(command="full-sweep", trim=True), "by its own options"),
+        (Inputs(command="full-sweep", modifiers=("all-evals",)), "by its own options"),
+        (Inputs(command="full-sweep --model-prefix 'dsr1"), "cannot be read (No closing quotation)"),
+        (Inputs(command="config check"), "starts with neither full-sweep nor test-config"),
+        (Inputs(command="--policy x full-sweep"), "starts with neither full-sweep nor test-config"),
+        (Inputs(command="'' full-sweep"), "starts with neither full-sweep nor test-config"),
         (Inputs(command="full-sweep", modifiers=("everything",)), "unknown modifiers: everything"),
         (Inputs(pull=0), "not the number of a pull request"),
         (Inputs(pull=77, command="full-sweep"), "both a command and pr"),
@@ -113,9 +121,44 @@ def test_inputs_that_mean_nothing(inputs: Inputs, words: str) -> None:
     assert decision.group == "ignored-run-9"
 
 
-def test_a_dispatch_of_a_branch_that_is_not_there() -> None:
-    decision = ask(dispatch(Inputs(base_ref="main", head_ref="gone"), head_sha=None))
-    assert decision.words == "there is no commit gone"
+@pytest.mark.parametrize(
+    ("inputs", "missing", "words"),
+    [
+        (Inputs(base_ref="main", head_ref="gone"), {"head_sha": None}, "there is no commit gone"),
+        (Inputs(base_ref="gone", head_ref="main"), {"base_sha": None}, "there is no commit gone"),
+        (Inputs(command="full-sweep", head_ref="gone"), {"head_sha": None}, "there is no commit gone"),
+        (Inputs(command="full-sweep"), {"head_sha": None}, "there is no commit main"),
+    ],
+)
+def test_a_dispatch_of_a_branch_that_is_not_there(
+    inputs: Inputs, missing: dict[str, None], words: str
+) -> None:
+    decision = ask(dispatch(inputs, **missing))
+    assert (decision.reason, decision.words) == (Reason.DISPATCH_INPUTS, words)
+
+
+@pytest.mark.parametrize("head_ref", ["", "feat-x"])
+def test_a_command_is_words_and_has_no_changelog_to_validate(head_ref: str) -> None:
+    """On the base branch, or on the head that is named; quotes are a shell's, nothing else is."""
+    text = "full-sweep --model-prefix 'a b' --conc $(reboot) `x` ; --smoke"
+    decision = ask(dispatch(Inputs(command=text, head_ref=head_ref, fail_fast=True), base_sha=None))
+    assert decision.verdict is Verdict.RUN
+    words = ("full-sweep", "--model-prefix", "a b", "--conc", "$(reboot)", "`x`", ";", "--smoke")
+    assert (decision.command, decision.stage, decision.base_sha) == (words, None, None)
+    assert (decision.head_sha, decision.fail_fast, decision.group) == (HEAD, True, "sweep-run-9")
+
+
+def test_two_revisions_are_compared_with_each_other() -> None:
+    decision = ask(dispatch(Inputs(base_ref="main", head_ref="feat-x")))
+    assert (decision.base_sha, decision.head_sha, decision.stage) == (BASE, HEAD, Stage.PR)
+
+
+@pytest.mark.parametrize(("before", "base"), [(BASE, BASE), ("0" * 40, None), (None, None)])
+def test_a_push_is_compared_with_what_was_there_before(before: str | None, base: str | None) -> None:
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=HEAD, before=before, actor="mia")
+    decision = decide(Facts(event=push), replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP))
+    assert decision.verdict is Verdict.RUN
+    assert (decision.base_sha, decision.head_sha, decision.stage) == (base, HEAD, Stage.MAIN)
 
 
 def test_a_dispatch_by_somebody_without_write_access() -> None:
@@ -138,6 +181,19 @@ def test_the_dispatch_of_an_approved_fork_runs_by_its_labels() -> None:
     assert decision.group == "sweep-pr-77"
     assert (decision.scope, decision.canary, decision.fail_fast) == ("full", True, True)
     assert (decision.head_sha, decision.merge_sha) == (HEAD, MERGE)
+    assert (decision.base_sha, decision.stage) == (BASE, Stage.PR)  # what the test merge was made of
+
+
+def test_labels_outweigh_what_a_dispatch_says_of_itself() -> None:
+    inputs = replace(FOR_FORK, trim=True, modifiers=("evals-only",))
+    facts = dispatch(
+        inputs, pull=FORK, approval=APPROVED, merge=GOOD_MERGE, changelog=Changelog(touched=True)
+    )
+    decision = ask(facts)
+    assert (decision.scope, decision.effects) == ("full", ())
+    assert decision.notes == (
+        "The labels of the PR say how; trim, fail-fast and modifiers of the dispatch do not count.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,6 +237,21 @@ def test_a_dispatch_for_a_branch_of_the_repository_needs_no_approval_and_outweig
         Inputs(pull=77), pull=PULL, head_message="x [skip-sweep]", changelog=Changelog(touched=True)
     )
     assert ask(facts).verdict is Verdict.RUN
+
+
+@pytest.mark.parametrize(
+    ("merge", "reason"),
+    [
+        (GOOD_MERGE, Reason.READY),
+        (None, Reason.TEST_MERGE),
+        (replace(GOOD_MERGE, parents=(BASE, OLD)), Reason.TEST_MERGE),
+    ],
+)
+def test_a_merge_sha_is_checked_for_every_pull_request(merge: MergeCheck | None, reason: Reason) -> None:
+    """Else anybody's commit could pass for the measurement of this head."""
+    inputs = Inputs(pull=77, head_ref=HEAD, merge_sha=MERGE)
+    facts = dispatch(inputs, pull=PULL, merge=merge, changelog=Changelog(touched=True))
+    assert ask(facts).reason is reason
 
 
 def test_a_question_about_a_pull_request_needs_it() -> None:

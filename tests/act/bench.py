@@ -1,0 +1,42 @@
+"""The repository that the workflows under test belong to: the project's own configurations, on the hub."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infx.hub.hub import Hub
+from tests.conftest import ROOT
+
+KEY = "dsv41flash-fp4-b300-vllm-agentic-dspark"  # 14 rows and 3 accuracy rows; trimmed 3 and 3
+ENTRY = """
+- config-keys:
+    - {key}
+  description:
+    - "Measure it anew"
+  pr-link: https://github.com/acme/bench/pull/XXX
+"""
+# Leaves a sample result, and says in $LEDGER which revision it was started in (the stand-in checkout writes HEAD).
+ROW_COMMAND = [
+    "bash", "-c", 'echo "$ROW_ID $(cat HEAD)" >> "$LEDGER"; exec python -m infx.results.sample',
+]  # fmt: skip
+
+
+def changelog(key: str = KEY) -> str:
+    return (ROOT / "perf-changelog.yaml").read_text() + ENTRY.format(key=key)
+
+
+def policy(**sections: Any) -> str:
+    """The project's own policy with other values. YAML is JSON where that is shorter."""
+    import json
+
+    lines = [f"{name}: {json.dumps(value)}\n" for name, value in sections.items()]
+    return (ROOT / "configs/policy.yaml").read_text() + "".join(lines)
+
+
+def payload(hub: Hub, **fields: Any) -> dict[str, Any]:
+    """What every event has."""
+    return {
+        "sender": {"login": "cody"},
+        "repository": {"full_name": hub.repository, "default_branch": "main"},
+        **fields,
+    }
