@@ -5,10 +5,11 @@ script, light and dark, wide and narrow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from infx.demo.charts import draw_plan, draw_results
 from infx.demo.stage import Stage, Step
@@ -83,12 +84,18 @@ def _conversation(hub: Hub, pull: Pull) -> Iterable[_Item]:
             label = f' <span class="label">{escape(entry.label)}</span>' if entry.label else ""
             words = f"<b>{escape(entry.actor or 'ghost')}</b> {_WORDS[entry.event]}{label}"
             yield _Item(at=entry.created_at, html=f'<p class="event">{words}</p>')
-    shas = set(hub.git.commits_between(pull.base_sha, pull.head_sha)) | {pull.head_sha}
-    for sha in shas:
-        commit = hub.git.commit(sha)
-        subject = commit.message.splitlines()[0] if commit.message else ""
-        words = f"<b>{escape(commit.name)}</b> pushed {escape(subject)} <code>{sha[:7]}</code>"
-        yield _Item(at=commit.date, html=f'<p class="event">{words}{_statuses(hub, sha)}</p>')
+    for event in hub.state.events:
+        is_push = event.name == "pull_request" and event.action in {"opened", "synchronize"}
+        if is_push and event.payload["number"] == pull.number:
+            yield _render_push(hub, event.payload["pull_request"])
+
+
+def _render_push(hub: Hub, payload: Mapping[str, Any]) -> _Item:
+    """The commit that became the head; its author may have pushed more than one."""
+    commit = hub.git.commit(payload["head"]["sha"])
+    subject = commit.message.splitlines()[0] if commit.message else ""
+    words = f"<b>{escape(commit.name)}</b> pushed {escape(subject)} <code>{commit.sha[:7]}</code>"
+    return _Item(at=payload["updated_at"], html=f'<p class="event">{words}{_statuses(hub, commit.sha)}</p>')
 
 
 def _statuses(hub: Hub, sha: str) -> str:
