@@ -6,8 +6,11 @@ start with its base is cut into chunks of text, at lines that start an item in t
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 
 class Kind(StrEnum):
@@ -69,6 +72,16 @@ class Comparison:
     inserted: tuple[Chunk, ...] = ()
     changes: tuple[Change, ...] = ()
     past_end: int = 0
+
+    def line(self, offset: int) -> int:
+        """Of the head, from 1."""
+        return bisect.bisect_left(self._breaks, offset) + 1
+
+    @cached_property
+    def _breaks(self) -> list[int]:
+        """Where the head's lines end. Counting them anew for each of many problems would take for ever."""
+        lengths = (len(line) + 1 for line in self.head.split(b"\n"))
+        return [end - 1 for end in itertools.accumulate(lengths)]
 
     @property
     def additions(self) -> list[tuple[int, int]]:
