@@ -181,6 +181,7 @@ def main() -> int:
     options = parser.parse_args()
     for who in ("AUTHOR", "COMMITTER"):
         os.environ |= {f"GIT_{who}_NAME": "cody", f"GIT_{who}_EMAIL": "cody@example.com"}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     over = 0
     print(f"{'':<32}{'base':>9}{'command':>9}{'ratio':>8}{'limit':>7}")
     for ratio in RATIOS:
