@@ -75,13 +75,20 @@ class Comparison:
 
     def line(self, offset: int) -> int:
         """Of the head, from 1."""
-        return bisect.bisect_left(self._breaks, offset) + 1
+        start, before, breaks = self._lines
+        if offset < start:
+            return self.head.count(b"\n", 0, offset) + 1
+        return before + bisect.bisect_left(breaks, offset) + 1
 
     @cached_property
-    def _breaks(self) -> list[int]:
-        """Where the head's lines end. Counting them anew for each of many problems would take for ever."""
-        lengths = (len(line) + 1 for line in self.head.split(b"\n"))
-        return [end - 1 for end in itertools.accumulate(lengths)]
+    def _lines(self) -> tuple[int, int, list[int]]:
+        """(where the counted part starts, line ends before it, offsets of those in it): the base's lines are counted
+        once, and there may be many problems behind it.
+        """
+        start = self.appended or 0
+        lengths = (len(line) + 1 for line in self.head[start:].split(b"\n"))
+        breaks = [start + end - 1 for end in itertools.accumulate(lengths)]
+        return start, self.head.count(b"\n", 0, start), breaks
 
     @property
     def additions(self) -> list[tuple[int, int]]:
