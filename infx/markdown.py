@@ -6,6 +6,7 @@ is no command, a quoted checklist is no checklist.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -74,6 +75,7 @@ class _Cursor:
         return self.quotes == 0 and self.hidden == 0
 
 
+@functools.lru_cache(maxsize=16)  # several rules look at the same comment
 def read_blocks(source: str) -> tuple[Block, ...]:
     """Everything visible, in order. Text beyond `MAX_CHARACTERS` is not read."""
     from markdown_it import MarkdownIt

@@ -12,7 +12,7 @@ from infx import yaml12
 from infx.errors import Problem, ProblemsError
 
 
-def problems_of(data: bytes, **options: bool) -> list[Problem]:
+def problems_of(data: bytes, **options: Any) -> list[Problem]:
     with pytest.raises(ProblemsError) as caught:
         yaml12.load(data, "f.yaml", **options)
     return caught.value.problems
@@ -214,6 +214,31 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
 )
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"a: 1\nb: 2\na: 3\n", 42),
+        (b"a: 1\n\tb: 2\n", 41),
+        (b"a: [\n", 40),
+        (b"a: 1\nb: !tag 2\n", 41),
+        (b"a: 1\n---\nb: 2\n", 41),
+        (b"a: 1\nb: '\0'\n", 41),
+    ],
+)
+def test_a_part_of_a_file_has_the_lines_of_the_file(data: bytes, line: int) -> None:
+    (problem,) = problems_of(data, first_line=40)
+    assert problem.line == line
+    if problem.rule == "yaml-duplicate-key":
+        assert "on lines 40 and 42" in problem.message
+    assert yaml12.load(b"a:\n  b: 1\n", "f", first_line=40).line("a", "b") == 41
+
+
+@pytest.mark.parametrize("data", [b'a: "open\nb: 1\nc: 2\n', b"a: 1\n[b\n"])
+def test_what_is_left_open_is_shown_where_it_was_opened(data: bytes) -> None:
+    (problem,) = problems_of(data)
+    assert problem.line == (1 if b"open" in data else 2)
 
 
 @given(JSON)

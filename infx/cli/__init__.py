@@ -13,6 +13,7 @@ from infx import __version__
 from infx.cli.group import LazyGroup
 
 COMMANDS = {
+    "demo": ("infx.cli.demo:demo", "Play three pull requests from the first push to the merge, offline."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),

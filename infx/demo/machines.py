@@ -57,6 +57,30 @@ class Machines:
             expect=expect,
         )
 
+    def merge_group(self, number: int) -> None:
+        """The workflow `changelog` in the merge queue: what would be merged has canonical links, and nothing is lost."""
+        pull = self.stage.hub.state.pulls[number]
+        self.stage.hub.compute_merge(pull)
+        assert pull.merge_sha is not None
+        self.stage.command(
+            ACTIONS,
+            "merge queue: what would be on main is judged once more",
+            *(
+                "changelog",
+                "validate",
+                "--stage",
+                "merge",
+                "--base-ref",
+                pull.base_sha,
+                "--head-ref",
+                pull.merge_sha,
+            ),
+            *("--policy", f"{pull.base_sha}:{POLICY}"),
+            at=self._measured(pull.merge_sha),
+            pull=number,
+            show=lambda answer: answer.err.splitlines(),
+        )
+
     def reconcile(self, *numbers: int, why: str = "") -> None:
         """The workflow `reconcile`: what the bot says, brought in line with the facts."""
         hub = self.stage.hub

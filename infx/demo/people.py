@@ -71,17 +71,6 @@ class Person:
         )
         return self._push_changelog(at, branch, number, "Repair the changelog entry", repository)
 
-    def canonicalize(self, branch: str, number: int, *, repository: str | None = None) -> Event:
-        """The last step before a merge: the placeholder becomes the pull request's own link."""
-        at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
-        self._type(
-            "makes the link canonical before the merge",
-            *("changelog", "canonicalize", "--write", "--base-ref", "origin/main", "--pr", str(number)),
-            at=at,
-            pull=number,
-        )
-        return self._push_changelog(at, branch, number, "Canonical link [skip-sweep]", repository)
-
     def resolve_changelog(self, branch: str, number: int) -> Event:
         """What the notice says: merge main, and let infx put both sides' entries in order."""
         at = self._start_merge(branch)
@@ -119,7 +108,8 @@ class Person:
     @property
     def _names(self) -> dict[str, str]:
         roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
-        return {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
+        names = {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
+        return {**names, **{f"GIT_{role}_DATE": self.stage.hub.now() for role in roles}}
 
     def explain(self, number: int) -> None:
         """Ask, from a laptop, why nothing runs."""

@@ -65,7 +65,7 @@ class Story:
         self.machines.sweep(self.cody.resolve_changelog(branch, number), number)
         self.machines.changelog(number)
         self.machines.reconcile(number, why="nothing is in the way any more")
-        self.mia.merge(number)
+        self._merge(number)
 
     def _open_offload(self, branch: str, number: int) -> None:
         """The first push: 0.6 of the DRAM, and an invented placeholder."""
@@ -104,7 +104,7 @@ class Story:
         self.machines.reconcile(number, why="one point ran out of memory, and the rest was stopped")
         self._repair_arms(branch, number)
         self.machines.reconcile(number, why="all of it ran")
-        self.mia.merge(number)
+        self._merge(number)
 
     def _open_arms(self, branch: str, number: int) -> None:
         words = "Add TEP4 and DEP4 at concurrency 32, 64 and 128"
@@ -168,10 +168,13 @@ class Story:
         self.machines.reconcile(number, why="main moved under the branch")
         resolved = self.mia.file(SCRIPT) + "# Kimi-K3 needs two.\n"
         self.eve.merge_main(branch, number, {SCRIPT: resolved}, repository=fork)
-        self.eve.canonicalize(branch, number, repository=fork)
         self.machines.changelog(number)
         self._approve(number)
         self.machines.reconcile(number, why="ready")
+        self._merge(number)
+
+    def _merge(self, number: int) -> None:
+        self.machines.merge_group(number)
         self.mia.merge(number)
 
     @property

@@ -158,6 +158,8 @@ class RunActions(ConversationActions):
             raise Refused(422, f"No ref found for: {ref}")
         self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, inputs), starts=True)
         title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows
+        if {"pr", "head-ref"} <= set(inputs):  # and what that of run-sweep makes of them
+            title = f"PR {inputs['pr']} at {inputs['head-ref']}"
         return self.add_run(
             workflow,
             branch=branch,

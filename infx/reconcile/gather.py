@@ -92,10 +92,12 @@ class _Reading:
         statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
         runs = self._runs()
         approval = self._approval(statuses, comments)
-        dispatched = self._approved_run(approval)
+        approved = self._approved_runs(approval)
+        linked = _linked_run(approval) if approval and approval.sha == pull.head_sha else None
+        dispatched = [run for run in approved if run.id == linked or self._is_for_head(run)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
-        sweeps = self._sweeps(_unique([*runs, *dispatched]), standing)
+        sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
         if self._is_labelled() and not _any_may_sweep(sweeps, standing):
             self.left += EXTRA_READS
@@ -187,21 +189,29 @@ class _Reading:
             return None
         return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
 
-    def _approved_run(self, approval: Approval | None) -> list[Run]:
-        """The run that the approval of the head started."""
-        if approval is None or approval.sha != self.pull.head_sha:
+    def _approved_runs(self, approval: Approval | None) -> list[Run]:
+        """Runs that approvals of a fork's revisions started, those of earlier revisions too."""
+        if approval is None:
             return []
-        self.left += 1  # the jobs of this run are what the whole comment is about
-        found = re.search(r"/actions/runs/([0-9]+)", approval.url)
-        return [self._spend(self.reader.run, int(found[1]))] if found else []
+        self.left += 1  # what they did is what the whole comment is about
+        return self._dispatched(linked=_linked_run(approval))
 
     def _dispatched_by_hand(self) -> list[Run]:
-        """Runs that somebody started for this head: GitHub does not tell a dispatch's inputs, but its title does."""
+        """Runs that somebody started for this head."""
+        return [run for run in self._dispatched() if self._is_for_head(run)]
+
+    def _dispatched(self, *, linked: int | None = None) -> list[Run]:
+        """Of this pull request: GitHub does not tell a dispatch's inputs, but its title does. linked: one that
+        surely is.
+        """
         found = self._spend(
             self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
         )
-        title = f"PR {self.pull.number} at {self.pull.head_sha}"
-        return [run for run in found if run.title == title]
+        mine = f"PR {self.pull.number} at "
+        return [run for run in found if run.id == linked or run.title.startswith(mine)]
+
+    def _is_for_head(self, run: Run) -> bool:
+        return run.title == f"PR {self.pull.number} at {self.pull.head_sha}"
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the
@@ -237,6 +247,11 @@ class _Reading:
         events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
         found = (event for event in reversed(events) if event.added and event.label.lower() in on)
         return next((event.actor.login for event in found), None)
+
+
+def _linked_run(approval: Approval) -> int | None:
+    found = re.search(r"/actions/runs/([0-9]+)", approval.url)
+    return int(found[1]) if found else None
 
 
 def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:

@@ -30,8 +30,8 @@ def make_files(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
-    speed = 20 + _chance(environ["RESULT_FILENAME"]) * 60  # tokens per second of one client alone
-    interactivity = speed / (1 + conc / 64)
+    speed = 60 + _chance(_deployment(environ)) * 60  # tokens per second of one client alone
+    interactivity = speed / (1 + (conc / (8 * _gpus(environ))) ** 0.75)
     gpus = _gpus(environ)
     output = interactivity * conc / gpus
     isl, osl = int(environ["ISL"]), int(environ["OSL"])
@@ -99,6 +99,21 @@ def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
         return {"meta_env.json": {**meta, "conc": concs[0]}, "results.json": result}
     files: dict[str, Any] = {"meta_env.json": {**meta, "eval_concs": concs, "completed_eval_concs": concs}}
     return files | {f"results_conc{conc}.json": result for conc in concs}
+
+
+def _deployment(environ: Mapping[str, str]) -> str:
+    """What a curve has in common: everything but the number of clients."""
+    names = (
+        "RUNNER_TYPE",
+        "MODEL_PREFIX",
+        "FRAMEWORK",
+        "PRECISION",
+        "ISL",
+        "EP_SIZE",
+        "DP_ATTENTION",
+        "DECODE_TP",
+    )
+    return "/".join(environ.get(name, "") for name in names)
 
 
 def _chance(text: str) -> float:

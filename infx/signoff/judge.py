@@ -138,15 +138,12 @@ def _limit(check: Check, outcome: Outcome, policy: Policy) -> Outcome:
     return dataclasses.replace(outcome, status=Status.FAIL, reason=reason)
 
 
-def make_verdict(
-    judgement: Judgement, facts: Facts, policy: Policy, covered_sha: str | None = None
-) -> Verdict:
-    """The judgement in the form that is published. covered_sha: a later head with the same diff."""
+def make_verdict(judgement: Judgement, facts: Facts, policy: Policy) -> Verdict:
+    """The judgement in the form that is published."""
     return Verdict(
         rows=tuple(_row(result) for result in judgement.results),
         signer=facts.signoff.author.login,
         sha=facts.pull.head_sha,
-        covered_sha=covered_sha,
         escalated=tuple(dict.fromkeys(_escalations(judgement.results, policy))),
     )
 

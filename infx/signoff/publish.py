@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infx.comments.status import Status
 from infx.comments.sticky import Sticky, is_ours
@@ -69,16 +69,7 @@ def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> 
     assert assessment.facts is not None
     verdict = make_verdict(assessment.judgement, assessment.facts, policy)
     sha = assessment.binding.record.sha
-    covered = head_sha if sha != head_sha else None
-    return render_verdict(
-        verdict.__class__(
-            rows=verdict.rows,
-            signer=verdict.signer,
-            sha=sha,
-            covered_sha=covered,
-            escalated=verdict.escalated,
-        )
-    )
+    return render_verdict(replace(verdict, sha=sha, covered_sha=head_sha if sha != head_sha else None))
 
 
 def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
-from infx.policy.load import default_policy, parse_policy
+from infx.policy.changelog import ChangelogPolicy
+from infx.policy.load import default_part, default_policy, parse_part, parse_policy
 from infx.policy.model import Drafts, Effect, ModifierLabel, OnMerge, Policy, PrimaryLabel, Scope
 
 DEFAULT = Path(schema.__file__).parent / "policy" / "default.yaml"
@@ -247,3 +248,19 @@ def test_every_value_of_the_default_reaches_the_model() -> None:
 
     values = yaml12.load_mapping(DEFAULT.read_bytes(), "default.yaml").value
     assert list(lost(values, plain(default_policy()), "")) == []
+
+
+def test_a_part_says_what_the_whole_says() -> None:
+    """Fields of the same names and types, so that no command reads another policy than the rest."""
+    text = b"repository: acme/bench\nformer-names: [old/bench]\npr-link: {placeholders: [TBD]}\n"
+    for whole, part in (
+        (default_policy(), default_part(ChangelogPolicy)),
+        (parse_policy(text, "p"), parse_part(text, "p", ChangelogPolicy)),
+    ):
+        for field in dataclasses.fields(ChangelogPolicy):
+            assert getattr(part, field.name) == getattr(whole, field.name)
+
+
+def test_a_part_of_a_wrong_policy_is_refused() -> None:
+    with pytest.raises(ProblemsError, match='unknown key "pr-links"'):
+        parse_part(b"pr-links: {}\n", "policy.yaml", ChangelogPolicy)

@@ -1,0 +1,78 @@
+"""The demo as a whole: a hub, a stage on it, the story, and what remains of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from infx.demo.fanout import Show
+from infx.demo.machines import Machines
+from infx.demo.page import render_page
+from infx.demo.stage import Stage, Step, ticking_clock
+from infx.demo.story import Story
+from infx.hub.hub import Hub
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    words: str
+    play: Callable[[], None]
+
+
+@dataclass
+class Play:
+    hub: Hub
+    folder: Path
+    stage: Stage = field(init=False)
+    story: Story = field(init=False)
+
+    def begin(self, tell: Callable[[Step], None], show: Show) -> None:
+        """Everything that is there before the first scene."""
+        self.stage = Stage(self.hub, self.folder, tell)
+        self.story = Story(self.stage, Machines(self.stage, show))
+        self.story.set_the_stage()
+
+    def scenes(self, only: str | None = None) -> dict[str, Scene]:
+        """By name, in their order."""
+        chosen = {name: act for name, act in self.story.scenes.items() if only in {None, name}}
+        return {name: self._scene(name, act) for name, act in chosen.items()}
+
+    def _scene(self, name: str, act: Callable[[], None]) -> Scene:
+        def play() -> None:
+            self.stage.scene = name
+            act()
+
+        words = (act.__doc__ or "").strip().splitlines()[0]
+        return Scene(words=words, play=play)
+
+    def page(self) -> str:
+        return render_page(self.stage)
+
+    def summary(self, seconds: float) -> str:
+        steps = self.stage.steps
+        commands = [step for step in steps if step.command]
+        rows = sum(row.conclusion != "cancelled" for sweep in self.stage.sweeps for row in sweep.rows)
+        reads, writes = (sum(getattr(step, name) for step in commands) for name in ("reads", "writes"))
+        return (
+            f"{len(self.hub.state.pulls)} pull requests, {len(commands)} commands, {rows} rows, "
+            f"{reads} reads and {writes} writes of GitHub's API, in {seconds:.0f} s."
+        )
+
+    def how_to_go_on(self) -> str:
+        """For a second terminal."""
+        token = self.hub.user_token("mia")
+        return (
+            f"\nThe hub goes on at {self.hub.api}; interrupt to stop. In another terminal:\n\n"
+            f"  export GITHUB_API_URL={self.hub.api} GITHUB_REPOSITORY={self.hub.repository} GH_TOKEN={token}\n"
+            f"  git clone {self.hub.git.path} bench && cd bench\n"
+            f"  infx explain --pr {max(self.hub.state.pulls)}"
+        )
+
+
+@contextmanager
+def play(folder: Path) -> Iterator[Play]:
+    with Hub(folder / "hub", clock=ticking_clock()) as hub:
+        hub.is_limited = False  # GitHub counts an hour's requests; the demo takes less than a minute
+        yield Play(hub, folder)
