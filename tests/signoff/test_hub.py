@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import infx.cli.signoff
 import infx.github.signoff.links
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
@@ -32,7 +31,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         monkeypatch.setattr(
             infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
         )
-        monkeypatch.setattr(infx.cli.signoff, "read_clock", made.tick)
         yield made
 
 
