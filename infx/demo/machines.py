@@ -6,6 +6,7 @@ The jobs are those of `.github/workflows`; which of them run is decided by the g
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from infx.policy.load import parse_policy
 
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
+_CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
+_LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 
 
 @dataclass
@@ -98,6 +101,22 @@ class Machines:
             show=lambda answer: (answer.out + answer.err).splitlines(),
         )
         hub.sync()
+
+    def signoff(self, event: Event, number: int, *, why: str) -> None:
+        """The workflow `signoff`: every sign-off of the pull request is read and verified anew."""
+        hub = self.stage.hub
+        self.stage.command(
+            ACTIONS,
+            f"signoff: {why}",
+            *("signoff", "verify", "--publish", "--event", str(self._save(event))),
+            *("--event-name", event.name, "--format", "table"),
+            at=self.stage.clone("infx"),
+            token=hub.workflow_token(
+                contents="read", pull_requests="write", statuses="write", actions="read"
+            ),
+            pull=number,
+            show=_describe_signoff,
+        )
 
     def approve(self, event: Event, *, expect: int = 0) -> Run | None:
         """The workflow `approve-fork`; returns the run that it dispatched."""
@@ -257,6 +276,21 @@ def _describe_index(answer: Answer) -> list[str]:
     index = json.loads(answer.out)
     canary = f", canary {index['canary']}" if index["canary"] else ", no canary"
     return [f"{index['rows']} rows in {index['shards']} matrix{canary}"]
+
+
+def _describe_signoff(answer: Answer) -> list[str]:
+    """The status, what became of our comments, and what is not good in the newest verdict."""
+    told = answer.err.splitlines()
+    status = [line for line in told if line.startswith("#")][-1:]
+    comments = [line for line in told if line.startswith("PR ") and " comment" in line]
+    newest = answer.out.rsplit("\n## ", 1)[-1]
+    return [*status, *comments, *(_describe_check(*found) for found in _CHECK.findall(newest))]
+
+
+def _describe_check(mark: str, check: str, reason: str) -> str:
+    """Without the links. A warning that somebody has settled needs no reason any more."""
+    who = re.search(r"Settled by `([^`]+)`", reason)
+    return f"{mark} {check}: " + (f"settled by {who[1]}" if who else _LINKS.sub("", reason))
 
 
 def _describe_rows(rows: Sequence[RowOutcome]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from infx.demo.charts import draw_plan, draw_results
 from infx.demo.stage import Stage, Step
 from infx.hub.hub import Hub
-from infx.hub.state import Pull
+from infx.hub.state import Comment, Pull
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
 _WORDS = {
@@ -23,6 +23,7 @@ _WORDS = {
     "merged": "merged this",
     "head_ref_force_pushed": "forced a push",
 }
+_BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # how a task starts in the rendered text of a comment
 
 _LEGEND = (
     '<p class="legend">A cell is a row: c64 measures 64 concurrent sessions, e64 checks accuracy there. '
@@ -40,7 +41,8 @@ class _Item:
 
 def render_page(stage: Stage) -> str:
     hub = stage.hub
-    pulls = list(hub.state.pulls.values())
+    told = {step.pull for step in stage.steps}
+    pulls = [pull for pull in hub.state.pulls.values() if pull.number in told]
     nav = " ".join(f'<a href="#pr-{pull.number}">#{pull.number}</a>' for pull in pulls)
     body = [
         "<header><h1>infx demo</h1>",
@@ -76,9 +78,7 @@ def _render_pull(stage: Stage, pull: Pull) -> str:
 
 def _conversation(hub: Hub, pull: Pull) -> Iterable[_Item]:
     for comment in hub.comments_of(pull.number):
-        yield _Item(
-            at=comment.created_at, html=_render_comment(comment.author or "ghost", comment.body or "")
-        )
+        yield _Item(at=comment.created_at, html=_render_comment(comment))
     for entry in hub.state.timeline:
         if entry.pull == pull.number and entry.event in _WORDS:
             label = f' <span class="label">{escape(entry.label)}</span>' if entry.label else ""
@@ -106,14 +106,24 @@ def _statuses(hub: Hub, sha: str) -> str:
     )
 
 
-def _render_comment(author: str, body: str) -> str:
+def _render_comment(comment: Comment) -> str:
     """Ours may hold the HTML that our renderers write; everybody else's is text."""
     from markdown_it import MarkdownIt
 
+    author, body = comment.author or "ghost", comment.body or ""
     ours = author.endswith("[bot]")
     parser = MarkdownIt("commonmark", {"html": ours, "breaks": True}).enable("table")
     text = parser.render(re.sub(r"<!--.*?-->\n?", "", body, flags=re.DOTALL) if ours else body)
-    return f'<article><h4>{escape(author)}{" <i>bot</i>" if ours else ""}</h4><div class="body">{text}</div></article>'
+    marks = [
+        word for word, holds in (("bot", ours), ("edited", comment.updated_at != comment.created_at)) if holds
+    ]
+    about = f" <i>{', '.join(marks)}</i>" if marks else ""
+    return f'<article><h4>{escape(author)}{about}</h4><div class="body">{_BOX.sub(_draw_box, text)}</div></article>'
+
+
+def _draw_box(match: re.Match[str]) -> str:
+    checked = " checked" if match[2] != " " else ""
+    return f'{match[1]}<input type="checkbox" disabled{checked}> '
 
 
 def _render_timeline(steps: Sequence[Step]) -> str:

@@ -49,10 +49,28 @@ class Person:
         self.stage.note(self.login, f"takes {name} off", pull=number)
         return self.stage.last_event("pull_request", "unlabeled")
 
-    def comment(self, number: int, body: str) -> Event:
+    def comment(self, number: int, body: str, *, words: str | None = None) -> Event:
+        """words: what the timeline says instead of the text."""
         self.stage.hub.comment(number, body, by=self.login)
-        self.stage.note(self.login, f"writes: {body}", pull=number)
+        first, *more = body.splitlines()
+        self.stage.note(
+            self.login, words or f"writes: {first}", pull=number, shown=() if words else tuple(more)
+        )
         return self.stage.last_event("issue_comment", "created")
+
+    def edit(self, number: int, comment: int, body: str, words: str) -> Event:
+        self.stage.hub.edit_comment(comment, body, by=self.login)
+        self.stage.note(self.login, words, pull=number)
+        return self.stage.last_event("issue_comment", "edited")
+
+    def print_checklist(self, number: int) -> str:
+        return self.stage.command(
+            self.login,
+            "prints the checklist of today",
+            *("signoff", "template", "--signed", self.login),
+            at=self.stage.clone(f"{self.login}-laptop"),
+            pull=number,
+        ).out
 
     def merge(self, number: int) -> None:
         """The green button, with squash."""

@@ -56,7 +56,7 @@ class Play:
         rows = sum(row.conclusion != "cancelled" for sweep in self.stage.sweeps for row in sweep.rows)
         reads, writes = (sum(getattr(step, name) for step in commands) for name in ("reads", "writes"))
         return (
-            f"{len(self.hub.state.pulls)} pull requests, {len(commands)} commands, {rows} rows, "
+            f"{len({step.pull for step in steps} - {None})} pull requests, {len(commands)} commands, {rows} rows, "
             f"{reads} reads and {writes} writes of GitHub's API, in {seconds:.0f} s."
         )
 
