@@ -69,6 +69,14 @@ def test_other_owner_is_rejected(world: World) -> None:
     assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
 
 
+def test_an_owner_who_waits_outweighs_somebody_who_was_rejected(world: World) -> None:
+    world.sweep()
+    world.sign()
+    world.sign(by="amy")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+
+
 def test_signoff_waits_for_its_sweep(world: World) -> None:
     """The event of the finished run is enough to verify again; the same comment turns green."""
     world.sign()
