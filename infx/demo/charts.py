@@ -20,7 +20,8 @@ def draw_plan(sweep: SweepRecord) -> str:
     for row in sweep.rows:
         lanes[row.runner or "not started"].append(row)
     names = sorted(lanes, key=lambda name: (name == "not started", name))
-    width = _LANE + max((len(rows) for rows in lanes.values()), default=1) * (_CELL + _GAP)
+    longest = max((len(rows) for rows in lanes.values()), default=1)
+    width = max(_WIDTH * 2 // 3, _LANE + longest * (_CELL + _GAP))  # short sweeps in the size of long ones
     height = len(names) * (_CELL + _GAP)
     parts = []
     for number, name in enumerate(names):

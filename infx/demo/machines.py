@@ -98,7 +98,11 @@ class Machines:
             token=token,
             pull=numbers[0],
             environ={"INFX_PUSH_TOKEN": push},
-            show=lambda answer: (answer.out + answer.err).splitlines(),
+            show=lambda answer: [
+                line
+                for line in (answer.out + answer.err).splitlines()
+                if not line.startswith("Pull requests:")
+            ],
         )
         hub.sync()
 
@@ -191,6 +195,7 @@ class Machines:
             fail_fast=bool(decision["fail-fast"]),
         )
         rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
+        self.stage.clock.skip_to_next_hour()
         self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
         return self._collect(run, number, rows)
 
@@ -279,12 +284,13 @@ def _describe_index(answer: Answer) -> list[str]:
 
 
 def _describe_signoff(answer: Answer) -> list[str]:
-    """The status, what became of our comments, and what is not good in the newest verdict."""
+    """The status, what became of our comments, and in the newest verdict what failed, or else was warned of."""
     told = answer.err.splitlines()
     status = [line for line in told if line.startswith("#")][-1:]
     comments = [line for line in told if line.startswith("PR ") and " comment" in line]
-    newest = answer.out.rsplit("\n## ", 1)[-1]
-    return [*status, *comments, *(_describe_check(*found) for found in _CHECK.findall(newest))]
+    checks = _CHECK.findall(answer.out.rsplit("\n## ", 1)[-1])
+    failed = [check for check in checks if check[0] == "❌"]
+    return [*status, *comments, *(_describe_check(*check) for check in failed or checks)]
 
 
 def _describe_check(mark: str, check: str, reason: str) -> str:

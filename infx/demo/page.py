@@ -27,7 +27,8 @@ _BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # how a task starts in the 
 
 _LEGEND = (
     '<p class="legend">A cell is a row: c64 measures 64 concurrent sessions, e64 checks accuracy there. '
-    '<span class="status success">passed</span> <span class="status failure">failed</span> stopped before it began.</p>'
+    '<span class="status success">passed</span> <span class="status failure">failed</span> '
+    '<span class="status cancelled">stopped before it began</span></p>'
 )
 
 

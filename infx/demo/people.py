@@ -160,7 +160,7 @@ class Person:
             *arguments,
             at=at,
             pull=pull,
-            show=lambda answer: [line for line in (answer.err + answer.out).splitlines() if line][:6],
+            show=lambda answer: answer.err.splitlines(),
         )
 
     def _push_changelog(

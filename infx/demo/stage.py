@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Lock
 
+from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
@@ -20,6 +22,32 @@ from infx.results.collect import Point
 
 APP = "bench-bot[bot]"
 _START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+_LOOK, _HOUR = timedelta(seconds=7), timedelta(hours=1)
+
+
+class Clock:
+    """Every look at it is some seconds later than the one before, so that every run of the demo sees the same times."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self._lock = Lock()
+
+    def __call__(self) -> datetime:
+        with self._lock:
+            self._looks += 1
+            return _START + self._looks * _LOOK
+
+    def skip_to_next_hour(self) -> None:
+        """However often it was looked at before: rows that run at once, or not at all, do so in no certain order."""
+        with self._lock:
+            hours = self._looks * _LOOK // _HOUR + 1
+            self._looks = -(-hours * _HOUR // _LOOK)
+
+
+class StoryError(InfxError):
+    """A command did not end as the story has it: infx, or what it runs on, is not what the demo was written for."""
+
+    exit_code = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +101,10 @@ class Answer:
 
 @dataclass
 class Stage:
-    """folder: temporary. tell: called with every step as soon as it is over."""
+    """folder: temporary. clock: the hub's. tell: called with every step as soon as it is over."""
 
     hub: Hub
+    clock: Clock
     folder: Path
     tell: Callable[[Step], None]
     scene: str = ""
@@ -116,7 +145,11 @@ class Stage:
         )
         self._add(step)
         if answer.code != expect:
-            raise RuntimeError(f"{step.command} ended with {answer.code}:\n{answer.err}\n{answer.out}")
+            said = (answer.err or answer.out).strip()
+            raise StoryError(
+                f"The demo stops here: `{step.command}` ended with {answer.code} instead of {expect}.",
+                hint=f"It said: {said}" if said else "It said nothing.",
+            )
         return answer
 
     def last_event(self, name: str, action: str | None) -> Event:
@@ -137,12 +170,6 @@ class Stage:
     def _add(self, step: Step) -> None:
         self.steps.append(step)
         self.tell(step)
-
-
-def ticking_clock() -> Callable[[], datetime]:
-    """Every look at it is some seconds later than the one before, and every run of the demo sees the same times."""
-    looks = iter(range(10_000_000))
-    return lambda: _START + timedelta(seconds=7 * next(looks))
 
 
 def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:

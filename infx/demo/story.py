@@ -231,6 +231,14 @@ class Story:
         self.machines.merge_group(number)
         self.mia.merge(number)
 
+    def open_another(self) -> tuple[int, str]:
+        """One that is left to whoever goes on by hand: its number and branch."""
+        key, branch, number = "dsr1-fp8-h200-sglang", "dsr1-again", 3500
+        files = {CHANGELOG: self.cody.file(CHANGELOG) + entry_text(key, "Measure once more", f"{_LINK}/XXX")}
+        self.stage.hub.push(branch, files, "Measure once more", by="cody")
+        self.stage.hub.open_pull(branch, title="Measure once more", by="cody", number=number)
+        return number, branch
+
     @property
     def scenes(self) -> dict[str, Callable[[], None]]:
         return {"A": self.scene_a, "B": self.scene_b, "C": self.scene_c}

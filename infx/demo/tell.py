@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from infx.demo.stage import RowOutcome, Step
-from infx.matrix.jobs import Job
+from infx.matrix.jobs import Job, describe_layout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,7 +103,8 @@ class RowProgress:
         self.progress.start()
 
     def started(self, job: Job) -> None:
-        self._update(0, job.name.rsplit(" | ", 1)[-1])
+        mark = "e" if job.row.eval_only else "c"
+        self._update(0, f"{describe_layout(job.row.recipe)} {mark}{max(job.row.conc)}")
 
     def ended(self, outcome: RowOutcome) -> None:
         with self.lock:
