@@ -15,7 +15,7 @@ from typing import Any
 
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
-from infx.demo.stage import Answer, RowOutcome, Stage, SweepRecord
+from infx.demo.stage import Answer, RowOutcome, Stage, SweepRecord, hub_dates
 from infx.git import Git
 from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
@@ -97,7 +97,7 @@ class Machines:
             at=self.stage.clone("infx"),
             token=token,
             pull=numbers[0],
-            environ={"INFX_PUSH_TOKEN": push},
+            environ={"INFX_PUSH_TOKEN": push, **hub_dates(self.stage)},
             show=lambda answer: [
                 line
                 for line in (answer.out + answer.err).splitlines()

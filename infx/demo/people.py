@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infx.demo.repository import CHANGELOG
-from infx.demo.stage import Answer, Stage
+from infx.demo.stage import Answer, Stage, hub_dates
 from infx.git import Git
 from infx.hub.state import Event
 
@@ -127,7 +127,7 @@ class Person:
     def _names(self) -> dict[str, str]:
         roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
         names = {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
-        return {**names, **{f"GIT_{role}_DATE": self.stage.hub.now() for role in roles}}
+        return {**names, **hub_dates(self.stage)}
 
     def explain(self, number: int) -> None:
         """Ask, from a laptop, why nothing runs."""

@@ -172,6 +172,11 @@ class Stage:
         self.tell(step)
 
 
+def hub_dates(stage: Stage) -> dict[str, str]:
+    """So that commits, too, are made at the hub's time."""
+    return {f"GIT_{role}_DATE": stage.hub.now() for role in ("AUTHOR", "COMMITTER")}
+
+
 def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:
     """A command in this process, with the folder, environment and streams of one of its own."""
     from infx.cli import infx
