@@ -57,7 +57,7 @@ class Teller:
 
         lines = [text]
         if self.console.is_terminal:
-            room = max(20, self.console.width - first.cell_len - (last.cell_len if last else 0))
+            room = max(16, self.console.width - first.cell_len - (last.cell_len if last else 0))
             if is_cut:
                 text.truncate(room, overflow="ellipsis")
             else:
