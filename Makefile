@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint bench fix lock nightly clean
 
 demo: .venv/run
-	@$(BIN)/infx config check --format table
+	@$(BIN)/infx demo --html demo.html
 
 test: .venv/dev
 	@$(BIN)/pytest -n 2 --dist worksteal

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +133,7 @@ class Kept:
     shown: str
     scene: str
     page: Path
-    folder: Path
+    temporary: Path
 
     def find(self, pattern: str) -> str:
         (found,) = re.findall(pattern, self.shown)
@@ -165,43 +165,44 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     process.stdout.close()
 
 
-def test_a_kept_hub_answers_and_what_it_prints_works(kept: Kept, tmp_path: Path) -> None:
+def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) -> None:
+    """What it prints works when it is typed in; then nothing is left."""
     environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
     assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
     assert connect("acme/bench", environ=environ).pull(3405).is_merged
     clone = kept.find(r"git clone (\S+) bench")
     subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
-    commands = re.findall(r"(?m)^  \S*infx ((?:explain|plan|reconcile|signoff template) .+)$", kept.shown)
-    commands = [command for command in commands if "--pr N" not in command]
-    said = []
-    for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "infx", *command.split()],
-            cwd=tmp_path / "bench",
-            env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        said.append(done.stdout + done.stderr)
-    assert [words in text for words, text in zip(EXPECTED, said, strict=True)] == [True] * 4
-
-
-EXPECTED = (
-    "no label that starts one",
-    "10 rows of 1 configuration",
-    "create the greeting comment",
-    "Signed: mia",
-)
-
-
-def test_an_interrupt_ends_it_and_nothing_is_left(kept: Kept) -> None:
-    """The last test of this file, since it takes the hub away."""
-    (place,) = kept.folder.iterdir()
+    by_hand = kept.shown.partition(" bench && cd bench\n")[2]
+    commands = re.findall(r"(?m)^  \S*infx (.+)$", by_hand)
+    said = [type_in(command, tmp_path / "bench", environ) for command in commands]
+    expected = (
+        "no label that starts one",
+        "10 rows of 1 configuration",
+        "create the greeting comment",
+        "Signed: mia",
+    )
+    assert [words in text for words, text in zip(expected, said, strict=True)] == [True] * 4
+    (place,) = kept.temporary.iterdir()
     assert place.name.startswith("infx-demo-")
+    interrupt(kept)
+    assert list(kept.temporary.iterdir()) == []
+
+
+def type_in(command: str, place: Path, environ: Mapping[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "infx", *command.split()],
+        cwd=place,
+        env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def interrupt(kept: Kept) -> None:
     kept.process.send_signal(signal.SIGINT)
     assert kept.process.wait(10) == 0
     assert kept.process.stdout is not None
     assert kept.process.stdout.read().splitlines()[-1] == "Stopped."
-    assert list(kept.folder.iterdir()) == []
