@@ -15,7 +15,7 @@ from typing import Any
 
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
-from infx.demo.stage import Answer, RowOutcome, Stage, SweepRecord, hub_dates
+from infx.demo.stage import APP, Answer, RowOutcome, Stage, SweepRecord, hub_dates
 from infx.git import Git
 from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
@@ -38,57 +38,36 @@ class Machines:
 
     def changelog(self, number: int, *, expect: int = 0) -> None:
         """The workflow `changelog`: validate what the pull request appends."""
-        pull = self.stage.hub.state.pulls[number]
-        at = self._measured(pull.head_sha)
-        self.stage.command(
-            ACTIONS,
-            "changelog: every push is judged before any GPU is used",
-            *(
-                "changelog",
-                "validate",
-                "--stage",
-                "pr",
-                "--base-ref",
-                pull.base_sha,
-                "--head-ref",
-                pull.head_sha,
-            ),
-            *("--pr", str(number), "--policy", f"{pull.base_sha}:{POLICY}"),
-            at=at,
-            pull=number,
-            show=lambda answer: answer.err.splitlines(),
-            expect=expect,
-        )
+        words = "changelog: every push is judged before any GPU is used"
+        head = self.stage.hub.state.pulls[number].head_sha
+        self._validate(words, number, head, "--stage", "pr", "--pr", str(number), expect=expect)
 
     def merge_group(self, number: int) -> None:
         """The workflow `changelog` in the merge queue: what would be merged has canonical links, and nothing is lost."""
         pull = self.stage.hub.state.pulls[number]
         self.stage.hub.compute_merge(pull)
         assert pull.merge_sha is not None
+        words = "merge queue: what would be on main is judged once more"
+        self._validate(words, number, pull.merge_sha, "--stage", "merge")
+
+    def _validate(self, words: str, number: int, head: str, *options: str, expect: int = 0) -> None:
+        base = self.stage.hub.state.pulls[number].base_sha
         self.stage.command(
             ACTIONS,
-            "merge queue: what would be on main is judged once more",
-            *(
-                "changelog",
-                "validate",
-                "--stage",
-                "merge",
-                "--base-ref",
-                pull.base_sha,
-                "--head-ref",
-                pull.merge_sha,
-            ),
-            *("--policy", f"{pull.base_sha}:{POLICY}"),
-            at=self._measured(pull.merge_sha),
+            words,
+            *("changelog", "validate", *options, "--base-ref", base, "--head-ref", head),
+            *("--policy", f"{base}:{POLICY}"),
+            at=self._measured(head),
             pull=number,
             show=lambda answer: answer.err.splitlines(),
+            expect=expect,
         )
 
     def reconcile(self, *numbers: int, why: str = "") -> None:
         """The workflow `reconcile`: what the bot says, brought in line with the facts."""
         hub = self.stage.hub
         token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
-        push = hub.app_token("bench-bot[bot]", contents="write")
+        push = hub.app_token(APP, contents="write")
         options = [part for number in numbers for part in ("--pr", str(number))]
         self.stage.command(
             ACTIONS,

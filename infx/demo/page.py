@@ -13,6 +13,7 @@ from typing import Any
 
 from infx.demo.charts import draw_plan, draw_results
 from infx.demo.stage import Stage, Step
+from infx.demo.tell import TABLE
 from infx.hub.hub import Hub
 from infx.hub.state import Comment, Pull
 
@@ -139,15 +140,22 @@ def _render_timeline(steps: Sequence[Step]) -> str:
 
 
 def _render_step(step: Step) -> str:
-    pull = f' <span class="number">#{step.pull}</span>' if step.pull else ""
-    command = calls = shown = ""
-    if step.command:
-        mark = "" if step.code == 0 else f' <span class="code">exit {step.code}</span>'
-        command = f"<pre>$ {escape(step.command)}</pre>"
-        calls = (
-            f'<span class="calls">{step.seconds:.2f} s, {step.reads} reads, {step.writes} writes{mark}</span>'
-        )
-    if step.shown:
-        text = "\n".join(step.shown)
-        shown = f"<details open><summary>output</summary><pre>{escape(text)}</pre></details>"
-    return f'<div class="step"><p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {calls}</p>{command}{shown}</div>'
+    pull = f' <a class="number" href="#pr-{step.pull}">#{step.pull}</a>' if step.pull else ""
+    code = f' <span class="code">exit {step.code}</span>' if step.code else ""
+    words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {_render_cost(step)}{code}</p>"
+    lines = [f"<b>$ {escape(step.command)}</b>"] if step.command else []
+    lines += [_render_line(line) for line in step.shown]
+    said = f"<pre>{''.join(lines)}</pre>" if lines else ""
+    return f'<div class="step">{words}{said}</div>'
+
+
+def _render_line(line: str) -> str:
+    kind = ' class="cells"' if TABLE.search(line) else ""
+    return f"<span{kind}>{escape(line)}</span>" if line.strip() else ""
+
+
+def _render_cost(step: Step) -> str:
+    if not step.command:
+        return ""
+    calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
+    return f'<span class="calls">{step.seconds:.2f} s{calls}</span>'

@@ -10,7 +10,7 @@ from pathlib import Path
 from infx.demo.fanout import Show
 from infx.demo.machines import Machines
 from infx.demo.page import render_page
-from infx.demo.stage import Clock, Stage, Step
+from infx.demo.stage import Clock, Stage, Step, plain_git
 from infx.demo.story import Story
 from infx.hub.hub import Hub
 
@@ -82,6 +82,6 @@ class Play:
 @contextmanager
 def play(folder: Path) -> Iterator[Play]:
     clock = Clock()
-    with Hub(folder / "hub", clock=clock) as hub:
+    with plain_git(), Hub(folder / "hub", clock=clock) as hub:
         hub.is_limited = False  # GitHub counts an hour's requests; the demo takes less than a minute
         yield Play(hub, clock, folder)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 
+from infx.cli.shell import STOPPED, run
 from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
@@ -21,6 +22,7 @@ from infx.matrix.jobs import Job
 from infx.results.collect import Point
 
 APP = "bench-bot[bot]"
+_OF_ACTIONS = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
 _START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 _LOOK, _HOUR = timedelta(seconds=7), timedelta(hours=1)
 
@@ -131,6 +133,8 @@ class Stage:
         started = time.perf_counter()
         variables = {**self.hub.environ(token), **(environ or {})}
         answer = call(arguments, at, variables)
+        if answer.code == STOPPED:
+            raise KeyboardInterrupt  # it was meant for the demo
         step = Step(
             scene=self.scene,
             who=who,
@@ -141,14 +145,13 @@ class Stage:
             seconds=time.perf_counter() - started,
             reads=self.hub.reads - before[0],
             writes=self.hub.writes - before[1],
-            shown=tuple(show(answer)),
+            shown=tuple(show(answer) if answer.code == expect else (answer.err + answer.out).splitlines()),
         )
         self._add(step)
         if answer.code != expect:
-            said = (answer.err or answer.out).strip()
             raise StoryError(
                 f"The demo stops here: `{step.command}` ended with {answer.code} instead of {expect}.",
-                hint=f"It said: {said}" if said else "It said nothing.",
+                hint="What it said stands above.",
             )
         return answer
 
@@ -180,25 +183,34 @@ def hub_dates(stage: Stage) -> dict[str, str]:
 def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:
     """A command in this process, with the folder, environment and streams of one of its own."""
     from infx.cli import infx
-    from infx.cli.shell import run
 
     out, err = io.StringIO(), io.StringIO()
-    with _surroundings(at, variables), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        _environment(variables, without=_OF_ACTIONS),
+        contextlib.chdir(at),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         code = run(infx, list(arguments), os.environ)
     return Answer(code=code, out=out.getvalue(), err=err.getvalue())
 
 
+def plain_git() -> contextlib.AbstractContextManager[None]:
+    """Neither a repository that we are called from, as in a hook, nor how somebody likes to sign commits plays a part."""
+    plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return _environment(plain, without=("GIT_",))
+
+
 @contextlib.contextmanager
-def _surroundings(at: Path, variables: Mapping[str, str]) -> Iterator[None]:
-    """Nothing of Actions that happens to be around us is seen by the command."""
+def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> Iterator[None]:
+    """without: how the names begin of variables that happen to be around us and are not seen."""
     before = dict(os.environ)
     for name in before:
-        if name.startswith(("GITHUB_", "GH_", "INFX_", "RUNNER_")):
+        if name.startswith(without):
             del os.environ[name]
     os.environ.update(variables)
     try:
-        with contextlib.chdir(at):
-            yield
+        yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MOST_LINES = 12  # of the output of one command
-_TABLE = re.compile(r"\S   *\S")
+TABLE = re.compile(r"\S   *\S")  # a line with columns
 _COLOURS = {"Actions": "cyan", "runners": "magenta", "GitHub": "yellow"}
 
 
@@ -49,7 +49,7 @@ class Teller:
             code = Text(f"  → exit {step.code}" if step.code else "", style="bold red")
             self._print(margin, Text(f"$ {step.command}", style="bold"), code, is_cut=True)
         for line in _shorten(step.shown):
-            self._print(margin + Text("  "), Text(line, style="dim"), is_cut=bool(_TABLE.search(line)))
+            self._print(margin + Text("  "), Text(line, style="dim"), is_cut=bool(TABLE.search(line)))
 
     def _print(self, first: Text, text: Text, last: Text | None = None, *, is_cut: bool = False) -> None:
         """first: stands before the text, whose later lines begin below its beginning. last: is never cut off."""

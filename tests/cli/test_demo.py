@@ -100,17 +100,41 @@ def test_a_failing_command_ends_with_its_words_and_no_traceback(
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run(infx, ["demo"], {}) == 4
-    told = capsys.readouterr().err
-    assert "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0." in told
-    assert "No such option" in told
-    assert "Traceback" not in told
+    told = capsys.readouterr()
+    assert "No such option" in told.out
+    assert told.err.splitlines() == [
+        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
+    ]
     assert acts == ["stage"]
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupt_ends_the_demo_whatever_it_hits(
+    acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Inside of a command, too, whose own shell would take it for the command's."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def scene(story: Story) -> None:
+        """Somebody loses patience."""
+        monkeypatch.setattr("infx.cli.config.find_root", lambda *_: interrupt())
+        story.stage.command("cody", "waits", "config", "check", at=story.stage.folder)
+
+    monkeypatch.setattr(Story, "scene_a", scene)
+    assert run(infx, ["demo"], {}) == 130
+    assert capsys.readouterr().err.splitlines() == ["Stopped."]
+    assert acts == ["stage"]
+
+
 @pytest.mark.parametrize("scene", ["B", "C"])
-def test_a_scene_stands_on_its_own(scene: str, kept: Kept, tmp_path: Path) -> None:
-    """And plays the same again: the page is that of the other play, but for the seconds."""
+def test_a_scene_stands_on_its_own(
+    scene: str, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And plays the same again, wherever it is called from: the page is that of the other play, but for the seconds."""
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "amy")
     with offline(), play(tmp_path) as story:
         story.begin(lambda _: None, Quiet())
         ((_, act),) = story.scenes(scene).items()
