@@ -22,7 +22,7 @@ from pathlib import Path
 import yaml
 
 from tests.conftest import ROOT, SHARED
-from tests.matrix.large import write_large
+from tests.matrix.large import write_large, write_plan
 from tests.repository import Repository
 
 INFX = (sys.executable, "-m", "infx")
@@ -76,6 +76,17 @@ def plan_in(folder: str) -> tuple[str, ...]:
     return ("sh", "-c", f"cd {folder} && exec {command}")
 
 
+def two_plans(folder: Path) -> Path:
+    write_plan(folder / "small.json", 16_384)
+    write_plan(folder / "large.json", 65_536)
+    return folder
+
+
+def shards_of(plan: str) -> tuple[str, ...]:
+    command = " ".join((*map(shlex.quote, INFX), "shards", "--plan", f"{plan}.json", "--out", f"cut-{plan}"))
+    return ("sh", "-c", f"rm -rf cut-{plan} && exec {command}")
+
+
 def histories(folder: Path) -> Path:
     """base-N.yaml and head-N.yaml: the changelog without and with its last entry, its history N times over."""
     whole = (real_data(folder) / "perf-changelog.yaml").read_bytes()
@@ -123,6 +134,7 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="plan of one entry", command=(*INFX, "plan", "--base-ref", "HEAD~1", "--head-ref", "HEAD"), base=LOAD_CONFIGS, limit=2.0, where=two_revisions),
     # Four times the rows in four times the time, and a quarter of that for noise.
     Ratio(name="plan of 65,536 rows, of 16,384", command=plan_in("large"), base=plan_in("small"), limit=5.0, where=two_sizes),
+    Ratio(name="shards of 65,536 rows, of 16,384", command=shards_of("large"), base=shards_of("small"), limit=5.0, where=two_plans),
     Ratio(name="changelog validate", command=changelog("validate", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
     Ratio(name="changelog canonicalize", command=changelog("canonicalize", 1), base=(*INFX, "--help"), limit=2.0, where=histories),
     Ratio(name="changelog validate, 10 x history", command=changelog("validate", 10), base=changelog("validate", 1), limit=1.3, where=histories),
@@ -169,6 +181,7 @@ def main() -> int:
     options = parser.parse_args()
     for who in ("AUTHOR", "COMMITTER"):
         os.environ |= {f"GIT_{who}_NAME": "cody", f"GIT_{who}_EMAIL": "cody@example.com"}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     over = 0
     print(f"{'':<32}{'base':>9}{'command':>9}{'ratio':>8}{'limit':>7}")
     for ratio in RATIOS:

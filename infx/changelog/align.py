@@ -12,6 +12,7 @@ from infx.errors import ProblemsError
 
 _ITEM = b"- "
 _LINK_LINE = b"  pr-link:"
+_MOST_PAIRS = 250_000  # beyond that, whoever rewrote the file gets told in its order
 
 
 def split_chunks(data: bytes, start: int = 0) -> list[Chunk]:
@@ -110,6 +111,9 @@ def _is_link_change(base: Chunk, head: Chunk) -> bool:
 
 def _pair(past: Sequence[Chunk], now: Sequence[Chunk]) -> tuple[list[Chunk | None], list[Chunk]]:
     """For each past chunk the new text that most resembles it, or None; and the chunks that resemble none."""
+    if len(past) * len(now) > _MOST_PAIRS:
+        both = min(len(past), len(now))
+        return [*now[:both], *[None] * (len(past) - both)], list(now[both:])
     free = list(now)
     pairs: list[Chunk | None] = []
     for chunk in past:

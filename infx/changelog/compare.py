@@ -6,8 +6,11 @@ start with its base is cut into chunks of text, at lines that start an item in t
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 
 class Kind(StrEnum):
@@ -69,6 +72,23 @@ class Comparison:
     inserted: tuple[Chunk, ...] = ()
     changes: tuple[Change, ...] = ()
     past_end: int = 0
+
+    def line(self, offset: int) -> int:
+        """Of the head, from 1."""
+        start, before, breaks = self._lines
+        if offset < start:
+            return self.head.count(b"\n", 0, offset) + 1
+        return before + bisect.bisect_left(breaks, offset) + 1
+
+    @cached_property
+    def _lines(self) -> tuple[int, int, list[int]]:
+        """(where the counted part starts, line ends before it, offsets of those in it): the base's lines are counted
+        once, and there may be many problems behind it.
+        """
+        start = self.appended or 0
+        lengths = (len(line) + 1 for line in self.head[start:].split(b"\n"))
+        breaks = [start + end - 1 for end in itertools.accumulate(lengths)]
+        return start, self.head.count(b"\n", 0, start), breaks
 
     @property
     def additions(self) -> list[tuple[int, int]]:

@@ -94,7 +94,7 @@ class Subject:
         return self.comparison.head
 
     def line(self, offset: int) -> int:
-        return self.head.count(b"\n", 0, offset) + 1
+        return self.comparison.line(offset)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -64,5 +64,5 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
 def wait(seconds: float) -> None:
     """Sleep, and say so where somebody may wonder."""
     if seconds >= SILENT:
-        click.echo(f"Waiting {seconds:.0f} s, as GitHub asks.", err=True)
+        click.echo(f"Waiting {seconds:.0f} s before asking GitHub again.", err=True)
     time.sleep(seconds)

@@ -141,6 +141,8 @@ def repository_name(given: str | None, policy: NamesRepository) -> str | None:
             if not _NAME.fullmatch(name):
                 raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
             return name
+    if "GIT_DIR" not in os.environ and not (find_root(Path.cwd()) / ".git").exists():
+        return None  # known without starting git
     from infx.git import Git, GitError
 
     try:

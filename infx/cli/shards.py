@@ -54,7 +54,12 @@ def shards(
     decision = read_decision(decision_file) if decision_file else None
     root = find_root(Path.cwd())
     namespace = f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}"
-    occasion = Occasion(event=event, labels=decision.labels if decision else (), namespace=namespace)
+    occasion = Occasion(
+        event=event,
+        labels=decision.labels if decision else (),
+        pull=decision.pull if decision else None,
+        namespace=namespace,
+    )
     runners = read_runners(runner_config, root / policy.runners)
     weights = read_priorities_file(priorities, root / policy.priorities)
     with_canary = not no_canary and (decision is None or decision.canary)
@@ -76,9 +81,23 @@ def shards(
 @click.option("--shard", type=int, help="Number of the shard, from 0.")
 @click.option("--canary", is_flag=True, help="The row that runs first, instead of a shard.")
 @click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
-def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> None:
+@click.option("--scheduler", is_flag=True, help="Ask for runners by priority: more labels in runs-on.")
+@click.option("--node-slots", is_flag=True, help="Of a scheduler that counts nodes: say how many.")
+@click.option(
+    "--attempt", type=int, envvar="GITHUB_RUN_ATTEMPT", default=1, help="Of the run, for a scheduler."
+)
+def rows(
+    folder: Path,
+    shard: int | None,
+    canary: bool,
+    without: str | None,
+    scheduler: bool,
+    node_slots: bool,
+    attempt: int,
+) -> None:
     """Print the matrix of one shard, or of the canary."""
     from infx.matrix.folder import CANARY, JOBS, read_jobs, read_shard
+    from infx.matrix.scheduling import Scheduler
     from infx.matrix.shards import render_matrix
 
     if canary is (shard is not None):
@@ -86,7 +105,7 @@ def rows(folder: Path, shard: int | None, canary: bool, without: str | None) -> 
     with lines_of(folder, CANARY if shard is None else JOBS) as lines:
         found = read_jobs(lines) if shard is None else read_shard(lines, shard)
         jobs = [job for job in found if job.id != without]
-    matrix = render_matrix(jobs)
+    matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
     click.echo(actions.neutralise_json(matrix))
 

@@ -16,7 +16,7 @@ from infx.errors import InfxError, suggest
 from infx.matrix.config import KvOffloading
 from infx.matrix.names import name_sequence
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
-from infx.policy.model import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
+from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
 
 
 class EvalMode(StrEnum):

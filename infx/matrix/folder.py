@@ -86,6 +86,8 @@ def _render_job(job: Job) -> str:
         "runs-on": job.runs_on,
         "priority": str(job.priority),
         "queue-token": job.queue_token,
+        "nodes": job.nodes,
+        "skip-queue-pull": job.skip_queue_pull,
         "result-name": job.result_name,
         "row": render_row(job.row),
     }
@@ -101,4 +103,6 @@ def _read_job(values: dict[str, Any], reader: RowReader) -> Job:
         priority=Decimal(values["priority"]),
         queue_token=values["queue-token"],
         shard=values["shard"],
+        nodes=values["nodes"],
+        skip_queue_pull=values["skip-queue-pull"],
     )

@@ -27,7 +27,9 @@ _JOB_ID = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """A row that will be run. number: its shard. priority: see `priority.py`."""
+    """A row that will be run. priority: see `priority.py`. nodes: how many it occupies. skip_queue_pull: the pull
+    request whose label lets its jobs pass others.
+    """
 
     id: str
     row: Row
@@ -36,6 +38,8 @@ class Job:
     priority: Decimal
     queue_token: str
     shard: int
+    nodes: int = 1
+    skip_queue_pull: int | None = None
 
     @property
     def runs_on(self) -> str:

@@ -22,7 +22,7 @@ from infx.matrix.planned import Planned
 from infx.matrix.points import drop_points
 from infx.matrix.row import Recipe, Roles, Row
 from infx.matrix.trim import trim_rows
-from infx.policy.model import EvalProfile
+from infx.policy.evals import EvalProfile
 
 
 @dataclass(frozen=True, kw_only=True)

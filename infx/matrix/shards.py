@@ -9,27 +9,32 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from infx.errors import InfxError, Problem, ProblemsError
+from infx.errors import Problem, ProblemsError
 from infx.matrix.config import Runners
 from infx.matrix.estimate import order_rows
 from infx.matrix.family import CANARY, bucket_of, family_of
 from infx.matrix.jobs import MAX_NAME, Job, job_name, row_ids
 from infx.matrix.priority import Priorities, queue_token, score_row
 from infx.matrix.row import Row
+from infx.matrix.scheduling import Scheduler, runner_labels
 from infx.matrix.topology import count_nodes
 from infx.policy.model import Policy
 
+_LONGEST = Scheduler(
+    attempt=50, node_slots=True
+)  # GitHub allows 50 attempts; labels for a scheduler are the longest
 _FORBIDDEN_IN_ARTIFACTS = set('":<>|*?\r\n\\/')
 
 
 @dataclass(frozen=True, kw_only=True)
 class Occasion:
-    """Why rows are run, as far as the queue cares. namespace: `<run id>:<attempt>`."""
+    """Why rows are run, as far as the queue cares. pull: whose labels these are. namespace: `<run id>:<attempt>`."""
 
     event: str = ""
     labels: tuple[str, ...] = ()
+    pull: int | None = None
     namespace: str = "0:1"
 
 
@@ -54,6 +59,7 @@ def cut_shards(
     """Raises ProblemsError where a limit would be met."""
     ids, places = row_ids(rows), _places(rows)
     size = policy.limits.matrix_rows
+    skips = occasion.pull if priorities.skip_queue_label in occasion.labels else None
     jobs = []
     for number, index in enumerate(order_rows(rows, policy.estimates)):
         row = rows[index]
@@ -69,6 +75,8 @@ def cut_shards(
                 priority=score,
                 queue_token=queue_token(row, places[index], occasion.namespace),
                 shard=number // size,
+                nodes=nodes,
+                skip_queue_pull=skips,
             )
         )
     canary = choose_canary(jobs, policy.canary.pools) if with_canary else None
@@ -100,32 +108,14 @@ def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job 
         if found:
             best = min(found, key=lambda job: (min(job.row.conc), order[job.family]))
             name = job_name(best.id, CANARY, best.row, best.priority)
-            return Job(
-                id=best.id,
-                row=best.row,
-                family=CANARY,
-                name=name,
-                priority=best.priority,
-                queue_token=best.queue_token,
-                shard=best.shard,
-            )
+            return replace(best, family=CANARY, name=name)
     return None
 
 
-def matrix_of(jobs: Sequence[Job]) -> list[dict[str, str]]:
-    """One shard as the vector of a matrix: no more than an id, a label and a name, so that no field is lost."""
-    return [{"id": job.id, "runs-on": job.runs_on, "name": job.name} for job in jobs]
-
-
-def render_matrix(jobs: Sequence[Job]) -> str:
-    return json.dumps(matrix_of(jobs), ensure_ascii=False, separators=(",", ":"))
-
-
-def shard_jobs(shards: Shards, number: int, *, without: str | None = None) -> list[Job]:
-    """The jobs of one shard; without: the id of a row that has already run."""
-    if not 0 <= number < max(shards.count, 1):
-        raise InfxError(f"There is no shard {number}: the plan has {shards.count}, counted from 0.")
-    return [job for job in shards.jobs if job.shard == number and job.id != without]
+def render_matrix(jobs: Sequence[Job], scheduler: Scheduler | None = None) -> str:
+    """One shard as the vector of a matrix: no more than an id, labels and a name; the rest is read from the plan."""
+    vector = [{"id": job.id, "runs-on": runner_labels(job, scheduler), "name": job.name} for job in jobs]
+    return json.dumps(vector, ensure_ascii=False, separators=(",", ":"))
 
 
 def measure(shards: Shards, policy: Policy) -> list[Problem]:
@@ -138,7 +128,7 @@ def measure(shards: Shards, policy: Policy) -> list[Problem]:
         problems.append(_too_much("limit-rows", text, "Name fewer config keys, or split the change."))
     for number in range(min(shards.count, limits.matrix_rows)):
         part = shards.jobs[number * limits.matrix_rows : (number + 1) * limits.matrix_rows]
-        characters = len(render_matrix(part).encode("utf-16-le")) // 2
+        characters = len(render_matrix(part, _LONGEST).encode("utf-16-le")) // 2
         if characters > limits.output_characters:
             text = (
                 f"Shard {number} has {characters:,} characters; an output holds {limits.output_characters:,}."

@@ -14,7 +14,7 @@ from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, s
 from infx.matrix.keys import resolve_keys
 from infx.matrix.row import Row
 from infx.matrix.trim import trim_rows
-from infx.policy.model import EvalProfile
+from infx.policy.evals import EvalProfile
 
 
 @dataclass(frozen=True, kw_only=True)

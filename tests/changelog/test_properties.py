@@ -182,7 +182,9 @@ def test_a_repaired_file_is_valid_says_the_same_and_needs_no_repair(
     if repair.head is not None:
         assert validate(base, repair.head, ANY).ok
         assert repair.head.startswith(complete(base))
-        assert [block.meaning for block in parse_blocks(repair.head, "p", start)] == expected
+        found = [block.meaning for block in parse_blocks(repair.head, "p", start)]
+        # Among past entries, a new one with the text of a past one cannot be told from it; then the order is open.
+        assert (sorted(map(repr, found)) == sorted(map(repr, expected))) if above else found == expected
         assert fix(base, repair.head, ANY).head == repair.head
     event("repaired" if repair.head is not None else "refused")
 

@@ -156,6 +156,12 @@ def test_a_group_may_hold_several_pull_requests() -> None:
     assert fix(BASE, BASE + new("XXX"), context(stage=Stage.MERGE, number=None)).head is None
 
 
+def test_after_the_merge_a_placeholder_is_corrected_by_another_pull_request() -> None:
+    head = BASE + new("XXX")
+    assert "before the pull request is queued" in words(judge(BASE, head, Stage.MERGE, number=None))
+    assert "in a pull request that does nothing else" in words(judge(BASE, head, Stage.MAIN, number=None))
+
+
 def test_a_group_may_correct_links_and_append() -> None:
     base = entry(link("XXX")) + new(link(11))
     head = entry(link(9)) + new(link(11)) + new(link(80))

@@ -85,7 +85,7 @@ def test_long_waits_are_explained(hub: Hub, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == ""
     hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, seconds=600))
     assert call() == 0
-    assert capsys.readouterr().err == "Waiting 600 s, as GitHub asks.\n"
+    assert capsys.readouterr().err == "Waiting 600 s before asking GitHub again.\n"
 
 
 def test_a_wait_that_is_too_long_is_an_error(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ from infx.matrix.evals import find_profile
 from infx.matrix.load import Inputs, load_inputs
 from infx.matrix.plan import Options, Plan, plan_delta
 from infx.matrix.row import Roles, Row
+from infx.policy.evals import EvalProfile
 from infx.policy.load import default_policy
-from infx.policy.model import EvalProfile
 
 PATH = "nvidia-master.yaml"
 RUNNERS = """\

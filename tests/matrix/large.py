@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+from infx.matrix.config import Parallelism
+from infx.matrix.row import render_row
+from tests.matrix.rows import FIXED, row
 from tests.repository import Repository
 
 ROWS_PER_KEY = 512
@@ -43,3 +48,13 @@ m1-fp8-h200-vllm-{index}:
       osl: 1024
       search-space:
 {rows}"""
+
+
+def write_plan(path: Path, rows: int) -> Path:
+    """A plan with that many rows, all different, as `infx plan` prints it."""
+    layouts = [
+        replace(FIXED, layout=Parallelism(tp=1 + number, ep=1, dp_attn=False)) for number in range(512)
+    ]
+    values = [render_row(row(layouts[number % 512], 1 + number // 512)) for number in range(rows)]
+    path.write_text(json.dumps({"single_node": {"8k1k": values}, "multi_node": {}}), encoding="utf-8")
+    return path

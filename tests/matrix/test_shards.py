@@ -14,6 +14,7 @@ from infx.matrix.estimate import estimate_loads, estimate_minutes, order_rows
 from infx.matrix.folder import JOBS, find_job, read_index, read_jobs, render_folder
 from infx.matrix.priority import NO_PRIORITIES
 from infx.matrix.row import FixedWorkload, Recipe, Row
+from infx.matrix.scheduling import Scheduler, runner_labels
 from infx.matrix.shards import Occasion, Shards, cut_shards, render_matrix
 from infx.matrix.topology import count_nodes, find_hardware
 from infx.policy.load import default_policy
@@ -151,6 +152,37 @@ def test_nodes(recipe: Recipe, nodes: int) -> None:
 
 def test_clusters_of_one_family_that_disagree_say_nothing_about_a_third() -> None:
     assert find_hardware("cluster:gb200-z", RUNNERS) is None
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "labels"),
+    [
+        (None, "cluster:h200-a"),
+        (Scheduler(attempt=2), ["self-hosted", "cluster:h200-a", "ci-job-1.000-TOKEN", "ci-attempt-2"]),
+        (
+            Scheduler(attempt=1, node_slots=True),
+            ["self-hosted", "cluster:h200-a", "nodes:4", "ci-job-1.000-TOKEN", "ci-attempt-1"],
+        ),
+    ],
+)
+def test_a_scheduler_finds_score_token_and_nodes_in_the_labels(
+    scheduler: Scheduler | None, labels: str | list[str]
+) -> None:
+    (job,) = cut([row(DISAGG, 4)]).jobs
+    (found,) = json.loads(render_matrix([job], scheduler))
+    wanted = (
+        [label.replace("TOKEN", job.queue_token) for label in labels] if isinstance(labels, list) else labels
+    )
+    assert found["runs-on"] == wanted
+
+
+@pytest.mark.parametrize(("on", "skips"), [((), None), (("skip_queue",), 77)])
+def test_a_label_lets_a_pull_request_pass_others(on: tuple[str, ...], skips: int | None) -> None:
+    weights = replace(NO_PRIORITIES, skip_queue_label="skip_queue")
+    occasion = Occasion(labels=on, pull=77)
+    (job,) = cut_shards([row()], RUNNERS, weights, POLICY, occasion, with_canary=False).jobs
+    labels = runner_labels(job, Scheduler(attempt=1))
+    assert ("ci-skip-queue-pr-77" in labels) is (skips == 77)
 
 
 def test_the_folder_gives_back_what_was_cut() -> None:

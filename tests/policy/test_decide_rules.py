@@ -1,6 +1,6 @@
 """Every event × labels × draft × fork × mergeable × changelog × sender, against the rules written down once more.
 
-`expect` below is the rules of DESIGN in plain words and plain Python; it shares nothing with the program but the
+`expect` below is the rules in plain words and plain Python; it shares nothing with the program but the
 names of verdicts. Some 80,000 combinations are compared; the property below draws from all of them.
 """
 

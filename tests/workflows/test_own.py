@@ -89,7 +89,7 @@ def test_the_status_is_always_told(gate: str, sweep: str) -> None:
 def test_rows_fan_out_after_a_canary_that_passed_or_was_not_wanted(
     plan: str, canary: str, cancelled: bool
 ) -> None:
-    """G13: cancelled or failed, no fan-out; skipped without a cancellation, all rows, the canary's included."""
+    """Cancelled or failed, no fan-out; skipped without a cancellation, all rows, the canary's included."""
     values = {
         "needs.plan.result": plan,
         "needs.canary.result": canary,

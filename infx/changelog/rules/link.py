@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from infx.changelog.entries import LINK_KEY, Block
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning, Reference
-from infx.changelog.subject import Context, Draft, Edit, Rule, Subject, quote
+from infx.changelog.subject import Context, Draft, Edit, Rule, Stage, Subject, quote
 from infx.errors import Level
+
+_EARLY = "Run `infx changelog canonicalize --write --pr <number>` before the pull request is queued."
+_LATE = "Correct the link in a pull request that does nothing else to the changelog."
 
 
 def _hint(context: Context) -> str:
@@ -120,9 +123,7 @@ def _not_canonical(subject: Subject) -> Iterator[Draft]:
         else:
             continue
         if context.number is None:
-            hint = (
-                "Run `infx changelog canonicalize --write --pr <number>` before the pull request is queued."
-            )
+            hint = _LATE if context.stage is Stage.MAIN else _EARLY
             found = block.find(LINK_KEY)
             yield Draft(offset=found[0] if found else block.start, message=message, hint=hint)
         else:

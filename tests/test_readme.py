@@ -1,0 +1,46 @@
+"""Both readmes open with the two commands, name commands that exist, and are in step."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+READMES = ("README.md", "README_zh.md")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def find_commands(text: str) -> list[str]:
+    """In code: blocks and spans."""
+    blocks = "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL))
+    typed = re.findall(r"^infx [^#\n]+", blocks, re.MULTILINE) + re.findall(r"`(infx [^`\n]+)`", text)
+    return [command.strip() for command in typed]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_it_opens_with_the_two_commands(name: str) -> None:
+    lines = read(name).splitlines()
+    assert lines[2:3] == ["```console"]
+    assert [line.split("#")[0].strip() for line in lines[3:5]] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_its_links_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", read(name))
+    missing = [link for link in links if not link.startswith("https://") and not Path(ROOT / link).exists()]
+    assert links
+    assert missing == []
+
+
+def test_both_name_the_same_commands_and_pages() -> None:
+    """The translation follows: every command line and every link of the one is in the other."""
+    commands = [sorted(find_commands(read(name))) for name in READMES]
+    assert commands[0] == commands[1]
+    links = [sorted(set(re.findall(r"\]\(([^)]+)\)", read(name))) - set(READMES)) for name in READMES]
+    assert links[0] == links[1]
