@@ -103,6 +103,9 @@ def top_level_keys(data: bytes, path: str) -> dict[str, int]:
             elif isinstance(event, yaml.NodeEvent):
                 line = _mark_line(event.start_mark)
                 if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+                    line = min(
+                        line, max(len(data.splitlines()), 1)
+                    )  # an empty document is marked behind its ---
                     raise ProblemsError([_problem(path, line, "yaml-root", "Expected a mapping.")])
                 if depth == 1:
                     if is_key and isinstance(event, yaml.ScalarEvent):

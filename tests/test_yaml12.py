@@ -249,6 +249,7 @@ def test_properties_json_is_yaml(value: Any) -> None:
 
 @given(st.binary(max_size=200) | st.text("ab:-{}[]&*!|>'\"#%@,?\n\t 01.<~", max_size=200).map(str.encode))
 @example(b"%TAG ! tag:x,2000:\n---\n!a b\n")
+@example(b"---")
 def test_properties_any_bytes_give_a_value_or_problems_with_lines(data: bytes) -> None:
     lines = data.count(b"\n") + data.count(b"\r") + 1
     for read in (yaml12.load, yaml12.top_level_keys):

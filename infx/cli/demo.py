@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from infx.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from infx.demo.play import Play
 
 
 @click.command()
@@ -22,33 +33,70 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
     from rich.console import Console
 
     from infx.demo.play import play
-    from infx.demo.tell import RowProgress, Teller
 
+    if html and not html.absolute().parent.is_dir():
+        raise UsageError(
+            "There is no such folder.", hint="Make it, or give another --html.", where=str(html.parent)
+        )
     console = Console()
-    teller = Teller(console)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="infx-demo-") as folder, play(Path(folder)) as story:
-        story.begin(teller.tell, RowProgress(console))
-        for name, act in story.scenes(scene).items():
-            teller.title(name, act.words)
-            act.play()
-            if step:
-                click.pause("\nPress a key for what comes next …")
+        _play(story, console, scene, step=step)
         if html:
             html.write_text(story.page(), encoding="utf-8")
-        console.print(f"\n{story.summary(time.perf_counter() - started)}", highlight=False)
-        console.print(_next_steps(html), highlight=False, markup=False)
+        _say(console, f"\n{story.summary(time.perf_counter() - started)}\n\nWhat to try next:\n")
+        _say(console, "\n".join(_describe_next_steps(html)))
         if keep:
-            console.print(story.how_to_go_on(), highlight=False, markup=False)
-            story.hub.wait()
+            _keep(story, console)
 
 
-def _next_steps(html: Path | None) -> str:
-    page = f"  open {html}                 what each pull request looked like in the end\n" if html else ""
-    return (
-        f"\nWhat to try next:\n{page}"
-        "  infx demo --step --scene A       one scene at a time\n"
-        "  infx demo --keep                 go on by hand, with a hub that stays\n"
-        "  infx explain --pr N              ask why a sweep did or did not start\n"
-        "  docs/adopting.md                 move a repository over in an afternoon"
-    )
+def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:
+    from infx.demo.tell import RowProgress, Teller
+
+    teller = Teller(console)
+    story.begin(teller.tell, RowProgress(console))
+    for number, (name, act) in enumerate(story.scenes(scene).items()):
+        if step and number:
+            click.pause("\nPress a key for the next scene …")
+        teller.title(name, act.words)
+        act.play()
+
+
+def _keep(story: Play, console: Console) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the temporary folder goes in any case
+    _say(console, story.how_to_go_on(_find_infx()))
+    try:
+        story.hub.wait()
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
+
+
+def _describe_next_steps(html: Path | None) -> list[str]:
+    """Short enough for 80 columns, but for the name of the page."""
+    infx = _find_infx(Path.cwd())
+    steps = [
+        (f"{infx} demo --step --scene A", "one scene at a time"),
+        (f"{infx} demo --keep", "go on by hand, with a hub that stays"),
+        (f"{infx} explain --pr N", "why a sweep did or did not start"),
+        (f"{infx} signoff verify --pr N", "whether a reviewer's checklist is true"),
+        ("docs/adopting.md", "move a repository over in an afternoon"),
+    ]
+    if html:
+        steps.insert(0, (str(html), "each pull request, as people see it"))
+    else:
+        steps.insert(0, (f"{infx} demo --html demo.html", "each pull request, as people see it"))
+    width = max(len(command) for command, _ in steps[1:])
+    return [f"  {command:<{width}}  {words}" for command, words in steps]
+
+
+def _find_infx(place: Path | None = None) -> str:
+    """How to call infx in a shell, or in one that stands in a certain place."""
+    if shutil.which("infx"):
+        return "infx"
+    here = Path(sys.executable).with_name("infx")
+    return str(here.relative_to(place) if place and here.is_relative_to(place) else here)
+
+
+def _say(console: Console, text: str) -> None:
+    """As it is: a command that was folded cannot be copied."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +130,6 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         policy=policy,
         policy_path=find_policy_path(click.get_current_context().params.get("policy_source")),
         repository=github.repository,
-        now=read_clock(),
         fetch_page=fetch_page,
     )
 
@@ -144,11 +142,6 @@ def find_policy_path(source: str | None) -> str:
         return match[1]
     root, path = find_root(Path.cwd()).resolve(), Path(source).resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else source
-
-
-def read_clock() -> datetime:
-    """Whole seconds, as GitHub's own times are, so that what is later there is later here."""
-    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:

@@ -11,7 +11,7 @@ from infx.matrix.jobs import describe_layout
 from infx.results.collect import Point
 
 _CELL, _GAP, _LANE = 30, 4, 132
-_WIDTH, _HEIGHT, _MARGIN = 640, 320, 48
+_WIDTH, _HEIGHT, _MARGIN = 460, 300, 48
 
 
 def draw_plan(sweep: SweepRecord) -> str:
@@ -20,7 +20,8 @@ def draw_plan(sweep: SweepRecord) -> str:
     for row in sweep.rows:
         lanes[row.runner or "not started"].append(row)
     names = sorted(lanes, key=lambda name: (name == "not started", name))
-    width = _LANE + max((len(rows) for rows in lanes.values()), default=1) * (_CELL + _GAP)
+    longest = max((len(rows) for rows in lanes.values()), default=1)
+    width = max(_WIDTH * 4 // 5, _LANE + longest * (_CELL + _GAP))  # short sweeps in the size of long ones
     height = len(names) * (_CELL + _GAP)
     parts = []
     for number, name in enumerate(names):
@@ -107,7 +108,7 @@ def _draw_curves(curves: Mapping[str, Sequence[Point]], scale: _Scale) -> Iterab
             title = f"{layout}, {point.row.conc} sessions: {x_of(point):.1f} tok/s/user, {y_of(point):.0f} tok/s/GPU"
             at = f'cx="{scale.x(x_of(point)):.1f}" cy="{scale.y(y_of(point)):.1f}"'
             yield f'<circle {at} r="5"><title>{escape(title)}</title></circle>'
-        yield f'<text x="{_WIDTH - 150}" y="{28 + 18 * number}">● {escape(layout)}</text></g>'
+        yield f'<text x="{_WIDTH - 130}" y="{28 + 18 * number}">● {escape(layout)}</text></g>'
 
 
 def _svg(width: float, height: float, parts: Iterable[str], label: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Protocol
 
 from infx.cli.row_process import gather_results, run_command
@@ -45,36 +44,41 @@ class Fanout:
     show: Show
     fail_fast: bool
     _failed: Event = field(default_factory=Event)
-    _lock: Lock = field(default_factory=Lock)
-    _busy: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def play(self, canary: Sequence[Job], jobs: Sequence[Job]) -> list[RowOutcome]:
         """The outcome of every row, in the order of the plan; the canary's row counts once."""
         self.show.begin(len(jobs), f"sweep of run {self.run}")
-        first = {job.id: self._run(job, f"sweep / canary / {job.name}") for job in canary}
-        passed = all(outcome.conclusion == "success" for outcome in first.values())
-        rest = [job for job in jobs if job.id not in first]
-        if passed:
-            with ThreadPoolExecutor(self.workers) as pool:
-                ran = dict(
-                    zip((job.id for job in rest), pool.map(self._run_unless_stopped, rest), strict=True)
-                )
-        else:
-            ran = {job.id: RowOutcome(job=job, conclusion="cancelled") for job in rest}
-        self.show.end()
-        return [first.get(job.id) or ran[job.id] for job in jobs]
+        try:
+            first = {job.id: self._run(job, f"sweep / canary / {job.name}", 0) for job in canary}
+            rest = self._play_rest([job for job in jobs if job.id not in first])
+        finally:
+            self.show.end()
+        return [first.get(job.id) or rest[job.id] for job in jobs]
 
-    def _run_unless_stopped(self, job: Job) -> RowOutcome:
-        if self._failed.is_set() and self.fail_fast:
-            self.hub.add_job(self.run, f"sweep / rows ({job.shard}) / {job.name}", conclusion="cancelled")
-            outcome = RowOutcome(job=job, conclusion="cancelled")
-            self.show.ended(outcome)
-            return outcome
-        return self._run(job, f"sweep / rows ({job.shard}) / {job.name}")
+    def _play_rest(self, jobs: Sequence[Job]) -> dict[str, RowOutcome]:
+        """Each worker has its own rows, so that two plays put them on the same runners."""
+        if self._failed.is_set():  # the canary's
+            return {job.id: RowOutcome(job=job, conclusion="cancelled") for job in jobs}
+        shares = [jobs[worker :: self.workers] for worker in range(self.workers)]
+        with ThreadPoolExecutor(self.workers) as pool:
+            played = pool.map(self._run_share, shares, range(self.workers))
+            return {outcome.job.id: outcome for outcomes in played for outcome in outcomes}
 
-    def _run(self, job: Job, name: str) -> RowOutcome:
-        """One row as `infx row run` does it, on a runner of its label."""
-        runner, slot = self._take_runner(job.runs_on)
+    def _run_share(self, jobs: Sequence[Job], worker: int) -> list[RowOutcome]:
+        return [self._run_unless_stopped(job, worker) for job in jobs]
+
+    def _run_unless_stopped(self, job: Job, worker: int) -> RowOutcome:
+        name = f"sweep / rows ({job.shard}) / {job.name}"
+        if not (self._failed.is_set() and self.fail_fast):
+            return self._run(job, name, worker)
+        self.hub.add_job(self.run, name, conclusion="cancelled")
+        outcome = RowOutcome(job=job, conclusion="cancelled")
+        self.show.ended(outcome)
+        return outcome
+
+    def _run(self, job: Job, name: str, worker: int) -> RowOutcome:
+        """One row as `infx row run` does it, on the worker's runner of its label."""
+        runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
         self.show.started(job)
         started = time.perf_counter()
@@ -105,13 +109,5 @@ class Fanout:
             seconds=time.perf_counter() - started,
             words=(log.read_text(errors="replace").strip().splitlines() or [""])[-1],
         )
-        self._busy[job.runs_on].discard(slot)
         self.show.ended(outcome)
         return outcome
-
-    def _take_runner(self, label: str) -> tuple[str, int]:
-        """The first free runner of a label."""
-        with self._lock:
-            slot = next(number for number in range(1000) if number not in self._busy[label])
-            self._busy[label].add(slot)
-        return f"{label.removeprefix('cluster:')}_{slot:02}", slot

@@ -6,6 +6,7 @@ The jobs are those of `.github/workflows`; which of them run is decided by the g
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
-from infx.demo.stage import Answer, RowOutcome, Stage, SweepRecord
+from infx.demo.stage import APP, Answer, RowOutcome, Stage, SweepRecord, hub_dates
 from infx.git import Git
 from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
@@ -23,6 +24,8 @@ from infx.policy.load import parse_policy
 
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
+_CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
+_LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 
 
 @dataclass
@@ -35,57 +38,36 @@ class Machines:
 
     def changelog(self, number: int, *, expect: int = 0) -> None:
         """The workflow `changelog`: validate what the pull request appends."""
-        pull = self.stage.hub.state.pulls[number]
-        at = self._measured(pull.head_sha)
-        self.stage.command(
-            ACTIONS,
-            "changelog: every push is judged before any GPU is used",
-            *(
-                "changelog",
-                "validate",
-                "--stage",
-                "pr",
-                "--base-ref",
-                pull.base_sha,
-                "--head-ref",
-                pull.head_sha,
-            ),
-            *("--pr", str(number), "--policy", f"{pull.base_sha}:{POLICY}"),
-            at=at,
-            pull=number,
-            show=lambda answer: answer.err.splitlines(),
-            expect=expect,
-        )
+        words = "changelog: every push is judged before any GPU is used"
+        head = self.stage.hub.state.pulls[number].head_sha
+        self._validate(words, number, head, "--stage", "pr", "--pr", str(number), expect=expect)
 
     def merge_group(self, number: int) -> None:
         """The workflow `changelog` in the merge queue: what would be merged has canonical links, and nothing is lost."""
         pull = self.stage.hub.state.pulls[number]
         self.stage.hub.compute_merge(pull)
         assert pull.merge_sha is not None
+        words = "merge queue: what would be on main is judged once more"
+        self._validate(words, number, pull.merge_sha, "--stage", "merge")
+
+    def _validate(self, words: str, number: int, head: str, *options: str, expect: int = 0) -> None:
+        base = self.stage.hub.state.pulls[number].base_sha
         self.stage.command(
             ACTIONS,
-            "merge queue: what would be on main is judged once more",
-            *(
-                "changelog",
-                "validate",
-                "--stage",
-                "merge",
-                "--base-ref",
-                pull.base_sha,
-                "--head-ref",
-                pull.merge_sha,
-            ),
-            *("--policy", f"{pull.base_sha}:{POLICY}"),
-            at=self._measured(pull.merge_sha),
+            words,
+            *("changelog", "validate", *options, "--base-ref", base, "--head-ref", head),
+            *("--policy", f"{base}:{POLICY}"),
+            at=self._measured(head),
             pull=number,
             show=lambda answer: answer.err.splitlines(),
+            expect=expect,
         )
 
     def reconcile(self, *numbers: int, why: str = "") -> None:
         """The workflow `reconcile`: what the bot says, brought in line with the facts."""
         hub = self.stage.hub
         token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
-        push = hub.app_token("bench-bot[bot]", contents="write")
+        push = hub.app_token(APP, contents="write")
         options = [part for number in numbers for part in ("--pr", str(number))]
         self.stage.command(
             ACTIONS,
@@ -94,10 +76,30 @@ class Machines:
             at=self.stage.clone("infx"),
             token=token,
             pull=numbers[0],
-            environ={"INFX_PUSH_TOKEN": push},
-            show=lambda answer: (answer.out + answer.err).splitlines(),
+            environ={"INFX_PUSH_TOKEN": push, **hub_dates(self.stage)},
+            show=lambda answer: [
+                line
+                for line in (answer.out + answer.err).splitlines()
+                if not line.startswith("Pull requests:")
+            ],
         )
         hub.sync()
+
+    def signoff(self, event: Event, number: int, *, why: str) -> None:
+        """The workflow `signoff`: every sign-off of the pull request is read and verified anew."""
+        hub = self.stage.hub
+        self.stage.command(
+            ACTIONS,
+            f"signoff: {why}",
+            *("signoff", "verify", "--publish", "--event", str(self._save(event))),
+            *("--event-name", event.name, "--format", "table"),
+            at=self.stage.clone("infx"),
+            token=hub.workflow_token(
+                contents="read", pull_requests="write", statuses="write", actions="read"
+            ),
+            pull=number,
+            show=_describe_signoff,
+        )
 
     def approve(self, event: Event, *, expect: int = 0) -> Run | None:
         """The workflow `approve-fork`; returns the run that it dispatched."""
@@ -172,6 +174,7 @@ class Machines:
             fail_fast=bool(decision["fail-fast"]),
         )
         rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
+        self.stage.clock.skip_to_next_hour()
         self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
         return self._collect(run, number, rows)
 
@@ -257,6 +260,22 @@ def _describe_index(answer: Answer) -> list[str]:
     index = json.loads(answer.out)
     canary = f", canary {index['canary']}" if index["canary"] else ", no canary"
     return [f"{index['rows']} rows in {index['shards']} matrix{canary}"]
+
+
+def _describe_signoff(answer: Answer) -> list[str]:
+    """The status, what became of our comments, and in the newest verdict what failed, or else was warned of."""
+    told = answer.err.splitlines()
+    status = [line for line in told if line.startswith("#")][-1:]
+    comments = [line for line in told if line.startswith("PR ") and " comment" in line]
+    checks = _CHECK.findall(answer.out.rsplit("\n## ", 1)[-1])
+    failed = [check for check in checks if check[0] == "❌"]
+    return [*status, *comments, *(_describe_check(*check) for check in failed or checks)]
+
+
+def _describe_check(mark: str, check: str, reason: str) -> str:
+    """Without the links. A warning that somebody has settled needs no reason any more."""
+    who = re.search(r"Settled by `([^`]+)`", reason)
+    return f"{mark} {check}: " + (f"settled by {who[1]}" if who else _LINKS.sub("", reason))
 
 
 def _describe_rows(rows: Sequence[RowOutcome]) -> str:

@@ -13,8 +13,9 @@ from typing import Any
 
 from infx.demo.charts import draw_plan, draw_results
 from infx.demo.stage import Stage, Step
+from infx.demo.tell import TABLE
 from infx.hub.hub import Hub
-from infx.hub.state import Pull
+from infx.hub.state import Comment, Pull
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
 _WORDS = {
@@ -23,10 +24,12 @@ _WORDS = {
     "merged": "merged this",
     "head_ref_force_pushed": "forced a push",
 }
+_BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # how a task starts in the rendered text of a comment
 
 _LEGEND = (
     '<p class="legend">A cell is a row: c64 measures 64 concurrent sessions, e64 checks accuracy there. '
-    '<span class="status success">passed</span> <span class="status failure">failed</span> stopped before it began.</p>'
+    '<span class="status success">passed</span> <span class="status failure">failed</span> '
+    '<span class="status cancelled">stopped before it began</span></p>'
 )
 
 
@@ -40,7 +43,8 @@ class _Item:
 
 def render_page(stage: Stage) -> str:
     hub = stage.hub
-    pulls = list(hub.state.pulls.values())
+    told = {step.pull for step in stage.steps}
+    pulls = [pull for pull in hub.state.pulls.values() if pull.number in told]
     nav = " ".join(f'<a href="#pr-{pull.number}">#{pull.number}</a>' for pull in pulls)
     body = [
         "<header><h1>infx demo</h1>",
@@ -76,9 +80,7 @@ def _render_pull(stage: Stage, pull: Pull) -> str:
 
 def _conversation(hub: Hub, pull: Pull) -> Iterable[_Item]:
     for comment in hub.comments_of(pull.number):
-        yield _Item(
-            at=comment.created_at, html=_render_comment(comment.author or "ghost", comment.body or "")
-        )
+        yield _Item(at=comment.created_at, html=_render_comment(comment))
     for entry in hub.state.timeline:
         if entry.pull == pull.number and entry.event in _WORDS:
             label = f' <span class="label">{escape(entry.label)}</span>' if entry.label else ""
@@ -106,14 +108,24 @@ def _statuses(hub: Hub, sha: str) -> str:
     )
 
 
-def _render_comment(author: str, body: str) -> str:
+def _render_comment(comment: Comment) -> str:
     """Ours may hold the HTML that our renderers write; everybody else's is text."""
     from markdown_it import MarkdownIt
 
+    author, body = comment.author or "ghost", comment.body or ""
     ours = author.endswith("[bot]")
     parser = MarkdownIt("commonmark", {"html": ours, "breaks": True}).enable("table")
     text = parser.render(re.sub(r"<!--.*?-->\n?", "", body, flags=re.DOTALL) if ours else body)
-    return f'<article><h4>{escape(author)}{" <i>bot</i>" if ours else ""}</h4><div class="body">{text}</div></article>'
+    marks = [
+        word for word, holds in (("bot", ours), ("edited", comment.updated_at != comment.created_at)) if holds
+    ]
+    about = f" <i>{', '.join(marks)}</i>" if marks else ""
+    return f'<article><h4>{escape(author)}{about}</h4><div class="body">{_BOX.sub(_draw_box, text)}</div></article>'
+
+
+def _draw_box(match: re.Match[str]) -> str:
+    checked = " checked" if match[2] != " " else ""
+    return f'{match[1]}<input type="checkbox" disabled{checked}> '
 
 
 def _render_timeline(steps: Sequence[Step]) -> str:
@@ -128,15 +140,22 @@ def _render_timeline(steps: Sequence[Step]) -> str:
 
 
 def _render_step(step: Step) -> str:
-    pull = f' <span class="number">#{step.pull}</span>' if step.pull else ""
-    command = calls = shown = ""
-    if step.command:
-        mark = "" if step.code == 0 else f' <span class="code">exit {step.code}</span>'
-        command = f"<pre>$ {escape(step.command)}</pre>"
-        calls = (
-            f'<span class="calls">{step.seconds:.2f} s, {step.reads} reads, {step.writes} writes{mark}</span>'
-        )
-    if step.shown:
-        text = "\n".join(step.shown)
-        shown = f"<details open><summary>output</summary><pre>{escape(text)}</pre></details>"
-    return f'<div class="step"><p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {calls}</p>{command}{shown}</div>'
+    pull = f' <a class="number" href="#pr-{step.pull}">#{step.pull}</a>' if step.pull else ""
+    code = f' <span class="code">exit {step.code}</span>' if step.code else ""
+    words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {_render_cost(step)}{code}</p>"
+    lines = [f"<b>$ {escape(step.command)}</b>"] if step.command else []
+    lines += [_render_line(line) for line in step.shown]
+    said = f"<pre>{''.join(lines)}</pre>" if lines else ""
+    return f'<div class="step">{words}{said}</div>'
+
+
+def _render_line(line: str) -> str:
+    kind = ' class="cells"' if TABLE.search(line) else ""
+    return f"<span{kind}>{escape(line)}</span>" if line.strip() else ""
+
+
+def _render_cost(step: Step) -> str:
+    if not step.command:
+        return ""
+    calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
+    return f'<span class="calls">{step.seconds:.2f} s{calls}</span>'

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infx.demo.repository import CHANGELOG
-from infx.demo.stage import Answer, Stage
+from infx.demo.stage import Answer, Stage, hub_dates
 from infx.git import Git
 from infx.hub.state import Event
 
@@ -49,10 +49,28 @@ class Person:
         self.stage.note(self.login, f"takes {name} off", pull=number)
         return self.stage.last_event("pull_request", "unlabeled")
 
-    def comment(self, number: int, body: str) -> Event:
+    def comment(self, number: int, body: str, *, words: str | None = None) -> Event:
+        """words: what the timeline says instead of the text."""
         self.stage.hub.comment(number, body, by=self.login)
-        self.stage.note(self.login, f"writes: {body}", pull=number)
+        first, *more = body.splitlines()
+        self.stage.note(
+            self.login, words or f"writes: {first}", pull=number, shown=() if words else tuple(more)
+        )
         return self.stage.last_event("issue_comment", "created")
+
+    def edit(self, number: int, comment: int, body: str, words: str) -> Event:
+        self.stage.hub.edit_comment(comment, body, by=self.login)
+        self.stage.note(self.login, words, pull=number)
+        return self.stage.last_event("issue_comment", "edited")
+
+    def print_checklist(self, number: int) -> str:
+        return self.stage.command(
+            self.login,
+            "prints the checklist of today",
+            *("signoff", "template", "--signed", self.login),
+            at=self.stage.clone(f"{self.login}-laptop"),
+            pull=number,
+        ).out
 
     def merge(self, number: int) -> None:
         """The green button, with squash."""
@@ -109,7 +127,7 @@ class Person:
     def _names(self) -> dict[str, str]:
         roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
         names = {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
-        return {**names, **{f"GIT_{role}_DATE": self.stage.hub.now() for role in roles}}
+        return {**names, **hub_dates(self.stage)}
 
     def explain(self, number: int) -> None:
         """Ask, from a laptop, why nothing runs."""
@@ -142,7 +160,7 @@ class Person:
             *arguments,
             at=at,
             pull=pull,
-            show=lambda answer: [line for line in (answer.err + answer.out).splitlines() if line][:6],
+            show=lambda answer: answer.err.splitlines(),
         )
 
     def _push_changelog(

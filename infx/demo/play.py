@@ -10,7 +10,7 @@ from pathlib import Path
 from infx.demo.fanout import Show
 from infx.demo.machines import Machines
 from infx.demo.page import render_page
-from infx.demo.stage import Stage, Step, ticking_clock
+from infx.demo.stage import Clock, Stage, Step, plain_git
 from infx.demo.story import Story
 from infx.hub.hub import Hub
 
@@ -24,13 +24,14 @@ class Scene:
 @dataclass
 class Play:
     hub: Hub
+    clock: Clock
     folder: Path
     stage: Stage = field(init=False)
     story: Story = field(init=False)
 
     def begin(self, tell: Callable[[Step], None], show: Show) -> None:
         """Everything that is there before the first scene."""
-        self.stage = Stage(self.hub, self.folder, tell)
+        self.stage = Stage(self.hub, self.clock, self.folder, tell)
         self.story = Story(self.stage, Machines(self.stage, show))
         self.story.set_the_stage()
 
@@ -53,26 +54,34 @@ class Play:
     def summary(self, seconds: float) -> str:
         steps = self.stage.steps
         commands = [step for step in steps if step.command]
+        pulls = len({step.pull for step in steps} - {None})
         rows = sum(row.conclusion != "cancelled" for sweep in self.stage.sweeps for row in sweep.rows)
         reads, writes = (sum(getattr(step, name) for step in commands) for name in ("reads", "writes"))
         return (
-            f"{len(self.hub.state.pulls)} pull requests, {len(commands)} commands, {rows} rows, "
-            f"{reads} reads and {writes} writes of GitHub's API, in {seconds:.0f} s."
+            f"{pulls} pull request{'s' if pulls > 1 else ''}, {len(commands)} commands, {rows} rows, "
+            f"{reads} reads, {writes} writes, {seconds:.0f} s."
         )
 
-    def how_to_go_on(self) -> str:
-        """For a second terminal."""
-        token = self.hub.user_token("mia")
-        return (
-            f"\nThe hub goes on at {self.hub.api}; interrupt to stop. In another terminal:\n\n"
-            f"  export GITHUB_API_URL={self.hub.api} GITHUB_REPOSITORY={self.hub.repository} GH_TOKEN={token}\n"
-            f"  git clone {self.hub.git.path} bench && cd bench\n"
-            f"  infx explain --pr {max(self.hub.state.pulls)}"
-        )
+    def how_to_go_on(self, infx: str) -> str:
+        """For a second terminal: one more pull request, which waits for a label. infx: how to call it there."""
+        number, branch = self.story.open_another()
+        lines = [
+            f"The hub goes on at {self.hub.api}; interrupt to stop. In another terminal:",
+            "",
+            f"  export GITHUB_API_URL={self.hub.api} GITHUB_REPOSITORY={self.hub.repository}",
+            f"  export GH_TOKEN={self.hub.user_token('mia')}   # mia, who may do everything",
+            f"  git clone {self.hub.git.path} bench && cd bench",
+            f"  {infx} explain --pr {number}",
+            f"  {infx} plan --base-ref origin/main --head-ref origin/{branch} --format table",
+            f"  {infx} reconcile --pr {number} --dry-run --format table",
+            f"  {infx} signoff template --signed mia",
+        ]
+        return "\n" + "\n".join(lines)
 
 
 @contextmanager
 def play(folder: Path) -> Iterator[Play]:
-    with Hub(folder / "hub", clock=ticking_clock()) as hub:
+    clock = Clock()
+    with plain_git(), Hub(folder / "hub", clock=clock) as hub:
         hub.is_limited = False  # GitHub counts an hour's requests; the demo takes less than a minute
-        yield Play(hub, folder)
+        yield Play(hub, clock, folder)

@@ -13,8 +13,11 @@ POLICY = "configs/policy.yaml"
 SCRIPT = "benchmarks/run.py"
 
 OFFLOAD = "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake"
+OFFLOAD_SCRIPT = "benchmarks/agentic/dsv41flash_fp4_gb200_vllm.sh"
 ARMS = "dsv41flash-fp4-b300-vllm-agentic-dspark"
+ARMS_SCRIPT = "benchmarks/agentic/dsv41flash_fp4_b300_vllm.sh"
 DISAGG = "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d"
+DISAGG_RECIPE = "recipes/vllm/kimi-k3/agentic/disagg-b300-1p1d-dcp8-dspark-mooncake.yaml"
 
 _CODEOWNERS = """\
 * @mia
@@ -29,16 +32,51 @@ def read_data(name: str) -> str:
 
 def base_files() -> dict[str, str]:
     """Path → text of everything on main before the first scene."""
-    names = ("amd-master.yaml", "runners.yaml", "ci-priority.yaml", "models.yaml", "eval-thresholds.yaml")
+    configs = ("amd-master.yaml", "runners.yaml", "ci-priority.yaml", "models.yaml", "eval-thresholds.yaml")
+    golden = ("dsv41flash_dspark.yaml", "kimik3_dspark.yaml")
+    checklists = ("PR_REVIEW_CHECKLIST.md", "PR_REVIEW_CHECKLIST_zh.md")
     master = without_keys(read_data("nvidia-master.yaml"), OFFLOAD, DISAGG)
     return {
-        **{f"configs/{name}": read_data(name) for name in names},
+        **{f"configs/{name}": read_data(name) for name in configs},
+        **{f"configs/golden-al/{name}": read_data(name) for name in golden},
+        **{f"docs/{name}": read_data(name) for name in checklists},
         MASTER: master.replace(config_text(ARMS), _tp4_alone()),
         CHANGELOG: without_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
         POLICY: read_data("policy.yaml"),
         SCRIPT: read_data("run.py"),
+        ARMS_SCRIPT: serving_script(5, "3.51"),
         ".github/CODEOWNERS": _CODEOWNERS,
     }
+
+
+def recipe_files() -> dict[str, str]:
+    """What a sign-off can link as upstream's recipe."""
+    text = "# {model}\n\nServe it with vLLM and its own draft model, {tokens} tokens ahead.\n"
+    return {
+        "docs/recipes/deepseek-v4.1-flash.md": text.format(model="DeepSeek-V4.1-Flash", tokens=5),
+        "docs/recipes/kimi-k3.md": text.format(model="Kimi-K3", tokens=3),
+    }
+
+
+def serving_script(tokens: int, length: str) -> str:
+    """How a row starts the engine. length: of the acceptance that it simulates."""
+    return (
+        "#!/usr/bin/env bash\nset -euo pipefail\n"
+        'vllm serve "$MODEL" --tensor-parallel-size "$TP" \\\n'
+        f"  --speculative-config '{_speculative(tokens, length)}'\n"
+    )
+
+
+def deployment_recipe(tokens: int, length: str) -> str:
+    """The same for both engines of a disaggregated deployment."""
+    return "".join(
+        f"{role}:\n  speculative-config: '{_speculative(tokens, length)}'\n" for role in ("prefill", "decode")
+    )
+
+
+def _speculative(tokens: int, length: str) -> str:
+    synthetic = f'"rejection_sample_method": "synthetic", "synthetic_acceptance_length": {length}'
+    return f'{{"num_speculative_tokens": {tokens}, {synthetic}}}'
 
 
 def _tp4_alone() -> str:

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Lock
 
+from infx.cli.shell import STOPPED, run
+from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
@@ -19,7 +22,34 @@ from infx.matrix.jobs import Job
 from infx.results.collect import Point
 
 APP = "bench-bot[bot]"
+_OF_ACTIONS = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
 _START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+_LOOK, _HOUR = timedelta(seconds=7), timedelta(hours=1)
+
+
+class Clock:
+    """Every look at it is some seconds later than the one before, so that every run of the demo sees the same times."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self._lock = Lock()
+
+    def __call__(self) -> datetime:
+        with self._lock:
+            self._looks += 1
+            return _START + self._looks * _LOOK
+
+    def skip_to_next_hour(self) -> None:
+        """However often it was looked at before: rows that run at once, or not at all, do so in no certain order."""
+        with self._lock:
+            hours = self._looks * _LOOK // _HOUR + 1
+            self._looks = -(-hours * _HOUR // _LOOK)
+
+
+class StoryError(InfxError):
+    """A command did not end as the story has it: infx, or what it runs on, is not what the demo was written for."""
+
+    exit_code = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +103,10 @@ class Answer:
 
 @dataclass
 class Stage:
-    """folder: temporary. tell: called with every step as soon as it is over."""
+    """folder: temporary. clock: the hub's. tell: called with every step as soon as it is over."""
 
     hub: Hub
+    clock: Clock
     folder: Path
     tell: Callable[[Step], None]
     scene: str = ""
@@ -102,6 +133,8 @@ class Stage:
         started = time.perf_counter()
         variables = {**self.hub.environ(token), **(environ or {})}
         answer = call(arguments, at, variables)
+        if answer.code == STOPPED:
+            raise KeyboardInterrupt  # it was meant for the demo
         step = Step(
             scene=self.scene,
             who=who,
@@ -112,11 +145,14 @@ class Stage:
             seconds=time.perf_counter() - started,
             reads=self.hub.reads - before[0],
             writes=self.hub.writes - before[1],
-            shown=tuple(show(answer)),
+            shown=tuple(show(answer) if answer.code == expect else (answer.err + answer.out).splitlines()),
         )
         self._add(step)
         if answer.code != expect:
-            raise RuntimeError(f"{step.command} ended with {answer.code}:\n{answer.err}\n{answer.out}")
+            raise StoryError(
+                f"The demo stops here: `{step.command}` ended with {answer.code} instead of {expect}.",
+                hint="What it said stands above.",
+            )
         return answer
 
     def last_event(self, name: str, action: str | None) -> Event:
@@ -139,34 +175,42 @@ class Stage:
         self.tell(step)
 
 
-def ticking_clock() -> Callable[[], datetime]:
-    """Every look at it is some seconds later than the one before, and every run of the demo sees the same times."""
-    looks = iter(range(10_000_000))
-    return lambda: _START + timedelta(seconds=7 * next(looks))
+def hub_dates(stage: Stage) -> dict[str, str]:
+    """So that commits, too, are made at the hub's time."""
+    return {f"GIT_{role}_DATE": stage.hub.now() for role in ("AUTHOR", "COMMITTER")}
 
 
 def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:
     """A command in this process, with the folder, environment and streams of one of its own."""
     from infx.cli import infx
-    from infx.cli.shell import run
 
     out, err = io.StringIO(), io.StringIO()
-    with _surroundings(at, variables), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        _environment(variables, without=_OF_ACTIONS),
+        contextlib.chdir(at),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         code = run(infx, list(arguments), os.environ)
     return Answer(code=code, out=out.getvalue(), err=err.getvalue())
 
 
+def plain_git() -> contextlib.AbstractContextManager[None]:
+    """Neither a repository that we are called from, as in a hook, nor how somebody likes to sign commits plays a part."""
+    plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return _environment(plain, without=("GIT_",))
+
+
 @contextlib.contextmanager
-def _surroundings(at: Path, variables: Mapping[str, str]) -> Iterator[None]:
-    """Nothing of Actions that happens to be around us is seen by the command."""
+def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> Iterator[None]:
+    """without: how the names begin of variables that happen to be around us and are not seen."""
     before = dict(os.environ)
     for name in before:
-        if name.startswith(("GITHUB_", "GH_", "INFX_", "RUNNER_")):
+        if name.startswith(without):
             del os.environ[name]
     os.environ.update(variables)
     try:
-        with contextlib.chdir(at):
-            yield
+        yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -11,19 +11,30 @@ from infx.demo.repository import (
     ARMS,
     CHANGELOG,
     DISAGG,
+    DISAGG_RECIPE,
     MASTER,
     OFFLOAD,
+    OFFLOAD_SCRIPT,
     SCRIPT,
     base_files,
     config_text,
+    deployment_recipe,
     entry_text,
     part_of,
+    recipe_files,
+    serving_script,
 )
+from infx.demo.reviews import RECIPES_PULL, Reviews
 from infx.demo.stage import Stage
+from infx.hub.state import Event
 
 OFFLOAD_PULL, ARMS_PULL, DISAGG_PULL = 2996, 3028, 3405
 _SECTION = "# DeepSeek-V4.1-Flash"
 _LINK = "https://github.com/acme/bench/pull"
+_SAME_SETTINGS = {
+    3: "compared every setting with the recipe: the same",
+    13: "the draft is the published one, in its own precision",
+}
 
 
 @dataclass
@@ -34,13 +45,19 @@ class Story:
     def __post_init__(self) -> None:
         self.cody, self.noor = Person(self.stage, "cody"), Person(self.stage, "noor")
         self.mia, self.eve = Person(self.stage, "mia"), Person(self.stage, "eve")
+        self.amy = Person(self.stage, "amy")
+        self.reviews = Reviews(self.stage, self.machines)
 
     def set_the_stage(self) -> None:
-        """People, and a repository with 26 configurations."""
+        """People, a repository with 26 configurations, and upstream's recipes, merged long ago."""
         for login, role in (("mia", "admin"), ("cody", "write"), ("noor", "write"), ("amy", "write")):
             self.stage.hub.account(login, role=role)
         self.stage.hub.account("eve")
         self.stage.hub.push("main", base_files(), "Benchmarks", by="mia")
+        words = "Document two recipes"
+        self.stage.hub.push("recipes", recipe_files(), words, by="noor")
+        self.stage.hub.open_pull("recipes", title=words, by="noor", number=RECIPES_PULL)
+        self.stage.hub.merge_pull(RECIPES_PULL, by="mia")
 
     def scene_a(self) -> None:
         """A GB200 offload recipe: a placeholder that nobody knows, two sweeps, and a changelog that moved."""
@@ -60,11 +77,14 @@ class Story:
             self.cody.push(branch, {MASTER: lower}, "Use 0.4 of the DRAM", pull=number), number
         )
         self.machines.reconcile(number, why="the same comment follows the newest run")
+        self._sign_off_offload(number)
         self._another_entry_on_main("dsr1-fp8-h200-sglang", 2997)
         self.machines.reconcile(number, why="main moved, and both append to the end of one file")
         self.machines.sweep(self.cody.resolve_changelog(branch, number), number)
+        self.reviews.look_again(number, why="the push only merged main, so the sign-off still holds")
         self.machines.changelog(number)
         self.machines.reconcile(number, why="nothing is in the way any more")
+        self.reviews.ask_for_reuse(self.cody, number, why="nothing is open any more")
         self._merge(number)
 
     def _open_offload(self, branch: str, number: int) -> None:
@@ -74,12 +94,20 @@ class Story:
         files = {
             MASTER: _add_to_section(self.cody.file(MASTER), first),
             CHANGELOG: self.cody.file(CHANGELOG) + entry_text(OFFLOAD, words, "TBD"),
+            OFFLOAD_SCRIPT: serving_script(5, "3.51"),
         }
         self.cody.push(branch, files, words)
         opened = self.cody.open(branch, number, words)
         self.machines.changelog(number, expect=1)
         self.machines.sweep(opened, number)
         self.machines.reconcile(number, why="one greeting, and what is wrong")
+
+    def _sign_off_offload(self, number: int) -> None:
+        """An owner of something else signs; then the right one, and an administrator settles what is for a human."""
+        self.reviews.look_again(number, why="a sweep has ended; whose word is missing?")
+        self.reviews.sign(self.amy, number, why="amy owns another file")
+        self.reviews.sign(self.noor, number, why="noor owns it; three checks are for a human")
+        self.reviews.settle(self.mia, number, _SAME_SETTINGS)
 
     def _another_entry_on_main(self, key: str, number: int) -> None:
         """Somebody else's pull request is merged first, and both append to the end of one file."""
@@ -104,6 +132,7 @@ class Story:
         self.machines.reconcile(number, why="one point ran out of memory, and the rest was stopped")
         self._repair_arms(branch, number)
         self.machines.reconcile(number, why="all of it ran")
+        self._sign_off_arms(number)
         self._merge(number)
 
     def _open_arms(self, branch: str, number: int) -> None:
@@ -128,6 +157,21 @@ class Story:
         self.machines.changelog(number)
         self.machines.sweep(pushed, number)
 
+    def _sign_off_arms(self, number: int) -> None:
+        """The right owner leaves an item open; the comment is corrected, and so is the answer to it."""
+        self.reviews.ask_for_reuse(self.cody, number, why="whose word is missing?")
+        signed = self.reviews.sign(
+            self.noor, number, forgets="Golden acceptance length", why="an open item needs a reason"
+        )
+        self.reviews.sign_again(
+            self.noor,
+            number,
+            signed,
+            words="ticks it and saves the comment",
+            why="the answer is edited in place",
+        )
+        self.reviews.settle(self.mia, number, _SAME_SETTINGS)
+
     def scene_c(self) -> None:
         """A disaggregated Kimi-K3 from a fork: approved for one commit, voided by a push, told about a conflict."""
         branch, number, fork = "kimik3-disagg", DISAGG_PULL, "eve/bench"
@@ -137,6 +181,7 @@ class Story:
             MASTER: self.eve.file(MASTER) + "\n" + config_text(DISAGG),
             CHANGELOG: self.eve.file(CHANGELOG) + entry_text(DISAGG, words, "PRLINK_PLACEHOLDER"),
             SCRIPT: script,
+            DISAGG_RECIPE: deployment_recipe(3, "2.87"),
         }
         self.eve.push(branch, files, words, repository=fork)
         self.eve.open(branch, number, words, repository=fork)
@@ -147,12 +192,16 @@ class Story:
         self.machines.reconcile(number, why="a fork needs somebody's word")
         self._approve(number)
         self.machines.reconcile(number, why="the approved revision was measured")
+        signed = self.reviews.sign(
+            self.noor, number, why="three checks are for a human, and no reuse was asked for"
+        )
         later = self.eve.push(
             branch, {SCRIPT: script + "# Or two.\n"}, "Warm up twice", pull=number, repository=fork
         )
         self.machines.sweep(later, number)
+        self.reviews.look_again(number, why="a push that changes something makes the sign-off stale")
         self.machines.reconcile(number, why="the approval was for another commit")
-        self._finish_fork(branch, number, fork)
+        self._finish_fork(branch, number, fork, signed)
 
     def _approve(self, number: int) -> None:
         head = self.stage.hub.state.pulls[number].head_sha
@@ -160,7 +209,7 @@ class Story:
         assert run is not None
         self.machines.sweep(self.stage.last_event("workflow_dispatch", None), number, run=run)
 
-    def _finish_fork(self, branch: str, number: int, fork: str) -> None:
+    def _finish_fork(self, branch: str, number: int, fork: str, signed: Event) -> None:
         """The scripts moved on main: told with the files, resolved by the author, approved again, merged."""
         self.mia.push(
             "main", {SCRIPT: self.mia.file(SCRIPT) + "\n# One warm-up for all.\n"}, "Move the warm-up"
@@ -170,12 +219,25 @@ class Story:
         self.eve.merge_main(branch, number, {SCRIPT: resolved}, repository=fork)
         self.machines.changelog(number)
         self._approve(number)
+        self.reviews.sign_again(
+            self.noor, number, signed, words="reviews the rest and signs again", why="of the new commit"
+        )
+        one_point = {14: "one concurrency is what was asked for here"}
+        self.reviews.settle(self.mia, number, {**_SAME_SETTINGS, **one_point}, reuse=True)
         self.machines.reconcile(number, why="ready")
         self._merge(number)
 
     def _merge(self, number: int) -> None:
         self.machines.merge_group(number)
         self.mia.merge(number)
+
+    def open_another(self) -> tuple[int, str]:
+        """One that is left to whoever goes on by hand: its number and branch."""
+        key, branch, number = "dsr1-fp8-h200-sglang", "dsr1-again", 3500
+        files = {CHANGELOG: self.cody.file(CHANGELOG) + entry_text(key, "Measure once more", f"{_LINK}/XXX")}
+        self.stage.hub.push(branch, files, "Measure once more", by="cody")
+        self.stage.hub.open_pull(branch, title="Measure once more", by="cody", number=number)
+        return number, branch
 
     @property
     def scenes(self) -> dict[str, Callable[[], None]]:

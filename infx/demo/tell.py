@@ -2,54 +2,71 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from infx.demo.stage import RowOutcome, Step
-from infx.matrix.jobs import Job
+from infx.matrix.jobs import Job, describe_layout
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
+    from rich.text import Text
 
 MOST_LINES = 12  # of the output of one command
+TABLE = re.compile(r"\S   *\S")  # a line with columns
 _COLOURS = {"Actions": "cyan", "runners": "magenta", "GitHub": "yellow"}
 
 
 class Teller:
-    """console: of rich; without a terminal it prints plain lines. width: of the column of names."""
+    """console: of rich. On a terminal long lines are folded under their beginning, but tables and commands are cut;
+    anywhere else every line is whole. names: width of their column.
+    """
 
-    def __init__(self, console: Console, width: int = 8) -> None:
+    def __init__(self, console: Console, names: int = 8) -> None:
         self.console = console
-        self.width = width
+        self.names = names
 
     def title(self, name: str, words: str) -> None:
-        self.console.print(f"\n[bold]Scene {name}[/]  {words}\n", highlight=False)
+        from rich.text import Text
+
+        self.console.print()
+        self._print(Text(f"Scene {name}  ", style="bold"), Text(words, style="bold"))
+        self.console.print()
 
     def tell(self, step: Step) -> None:
         from rich.text import Text
 
-        line = Text("  ")
-        line.append(f"{step.who:<{self.width}} ", style=_COLOURS.get(step.who, "green"))
-        line.append(step.words)
+        words = Text(step.words)
         if step.command:
             calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
-            line.append(f"  ({step.seconds:.1f} s{calls})", style="dim")
-        self.console.print(line, overflow="fold")
-        margin = " " * (self.width + 3)
+            words.append(f"  ({step.seconds:.1f} s{calls})", style="dim")
+        self._print(Text(f"  {step.who:<{self.names}} ", style=_COLOURS.get(step.who, "green")), words)
+        margin = Text(" " * (self.names + 3))
         if step.command:
-            mark = f"  → exit {step.code}" if step.code else ""
-            self._print(f"{margin}$ {step.command}", "bold", mark, "bold red")
-        for text in _shorten(step.shown):
-            self._print(f"{margin}  {text}", "dim")
+            code = Text(f"  → exit {step.code}" if step.code else "", style="bold red")
+            self._print(margin, Text(f"$ {step.command}", style="bold"), code, is_cut=True)
+        for line in _shorten(step.shown):
+            self._print(margin + Text("  "), Text(line, style="dim"), is_cut=bool(TABLE.search(line)))
 
-    def _print(self, text: str, style: str, more: str = "", more_style: str = "") -> None:
+    def _print(self, first: Text, text: Text, last: Text | None = None, *, is_cut: bool = False) -> None:
+        """first: stands before the text, whose later lines begin below its beginning. last: is never cut off."""
         from rich.text import Text
 
-        line = Text(text, style=style)
-        line.append(more, style=more_style)
-        self.console.print(line, overflow="ellipsis", no_wrap=True)
+        lines = [text]
+        if self.console.is_terminal:
+            room = max(16, self.console.width - first.cell_len - (last.cell_len if last else 0))
+            if is_cut:
+                text.truncate(room, overflow="ellipsis")
+            else:
+                lines = list(text.wrap(self.console, room))
+        for number, line in enumerate(lines):
+            before = first if number == 0 else Text(" " * first.cell_len)
+            whole = Text.assemble(before, line, last or "")
+            whole.rstrip()
+            self.console.print(whole, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _shorten(lines: Sequence[str]) -> list[str]:
@@ -86,7 +103,8 @@ class RowProgress:
         self.progress.start()
 
     def started(self, job: Job) -> None:
-        self._update(0, job.name.rsplit(" | ", 1)[-1])
+        mark = "e" if job.row.eval_only else "c"
+        self._update(0, f"{describe_layout(job.row.recipe)} {mark}{max(job.row.conc)}")
 
     def ended(self, outcome: RowOutcome) -> None:
         with self.lock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TypeVar
 
 from infx.errors import UsageError
@@ -35,6 +36,10 @@ class GitHub(Pulls, Conversation, Commits, Workflows):
     @property
     def requests(self) -> RequestCount:
         return self.connection.count
+
+    def now(self) -> datetime:
+        """GitHub's clock at its newest reply."""
+        return self.connection.now()
 
     def at(self, repository: str) -> GitHub:
         """Another repository, through the same connection and count."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from infx.github.errors import (
@@ -19,6 +20,7 @@ from infx.github.errors import (
     UnknownOutcomeError,
     UnreachableError,
     explain,
+    server_now,
 )
 from infx.github.exchange import Reply, Request, RequestCount, Transport
 
@@ -45,6 +47,7 @@ class Connection:
         self._clock = clock
         self._sleep = sleep
         self._budget = budget
+        self._told: float | None = None
 
     def read(self, path: str, **parameters: str | int | None) -> Reply:
         """GET, repeated by the rule above. Raises a child of GitHubError."""
@@ -108,6 +111,13 @@ class Connection:
 
         return self.repeat(download)
 
+    def now(self) -> datetime:
+        """The time of the newest reply by GitHub's own clock, in whole seconds like every time it tells, so that what is
+        later there is later here; before any reply, ours.
+        """
+        seconds = self._clock() if self._told is None else self._told
+        return datetime.fromtimestamp(int(seconds), UTC)
+
     def pause(self, seconds: float) -> None:
         """Wait for something other than a limit, such as a test merge that GitHub still computes."""
         self._sleep(seconds)
@@ -119,6 +129,7 @@ class Connection:
         except ConnectionError as error:
             hint = "Check the network and GITHUB_API_URL."
             raise UnreachableError(f"No reply from GitHub to {request}: {error}.", hint=hint) from None
+        self._told = server_now(reply.headers, self._clock())
         remaining = reply.headers.get("x-ratelimit-remaining", "")
         self.count.remaining = int(remaining) if remaining.isdecimal() else self.count.remaining
         if reply.status in {301, 307, 308}:

@@ -183,7 +183,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     if re.fullmatch(r"\d+(\.\d+)?", value):
         return float(value)
     moment = _http_date(value)
-    return None if moment is None else max(0.0, moment - _server_now(headers, now))
+    return None if moment is None else max(0.0, moment - server_now(headers, now))
 
 
 def _seconds_to_reset(headers: Mapping[str, str], now: float) -> float | None:
@@ -192,10 +192,10 @@ def _seconds_to_reset(headers: Mapping[str, str], now: float) -> float | None:
     value = headers.get("x-ratelimit-reset", "").strip()
     if wait is not None or not re.fullmatch(r"\d+(\.\d+)?", value):
         return wait
-    return max(0.0, float(value) - _server_now(headers, now))
+    return max(0.0, float(value) - server_now(headers, now))
 
 
-def _server_now(headers: Mapping[str, str], now: float) -> float:
+def server_now(headers: Mapping[str, str], now: float) -> float:
     """GitHub's own clock where it tells it, so that a machine whose clock is wrong waits no shorter than told."""
     told = _http_date(headers.get("date", ""))
     return now if told is None else told

@@ -118,10 +118,13 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
     by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}
     if good := by_state[StatusState.SUCCESS]:
         return StatusState.SUCCESS, _describe_good(good[0])
+    pending = by_state[StatusState.PENDING]
+    if waiting := [a for a in pending if a.binding.standing is not Standing.STALE]:
+        return StatusState.PENDING, _describe_pending(waiting[-1])  # whatever somebody else got wrong
     if bad := by_state[StatusState.FAILURE]:
         return StatusState.FAILURE, _describe_bad(bad[-1])
-    if by_state[StatusState.PENDING]:
-        return StatusState.PENDING, _describe_pending(by_state[StatusState.PENDING][-1])
+    if pending:
+        return StatusState.PENDING, _describe_pending(pending[-1])
     owners = ", ".join(scope.owners[:4]) or "an owner"
     return StatusState.PENDING, f"Waiting for the sign-off of one owner: {owners}"
 

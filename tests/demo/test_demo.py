@@ -6,19 +6,33 @@ Nothing past the hub is faked, so what stands here is what the workflows' comman
 from __future__ import annotations
 
 import re
+import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infx.demo.play import Play, play
-from infx.demo.repository import CHANGELOG, MASTER, base_files
-from infx.demo.stage import RowOutcome, Step
+from infx.demo.repository import (
+    CHANGELOG,
+    DISAGG_RECIPE,
+    MASTER,
+    OFFLOAD_SCRIPT,
+    base_files,
+    recipe_files,
+    serving_script,
+)
+from infx.demo.stage import RowOutcome, Step, StoryError
+from infx.git import Git
 from infx.matrix.jobs import Job
 from infx.model import CommentKind
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
+BOT = "github-actions[bot]"
 
 
 class Quiet:
@@ -31,15 +45,36 @@ class Quiet:
     def end(self) -> None: ...
 
 
+@contextmanager
+def offline() -> Iterator[None]:
+    """A connection to anywhere but this machine fails, and is noticed even if somebody makes do without it."""
+    real = socket.socket.connect
+    asked = []
+
+    def connect(sock: socket.socket, address: Any) -> None:
+        if address[0] not in {"127.0.0.1", "::1"}:
+            asked.append(address)
+            raise OSError(f"the demo is offline, and {address} was asked for")
+        real(sock, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect)
+        yield
+    assert asked == []
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
     told: list[Step] = []
-    with play(tmp_path_factory.mktemp("demo")) as story:
+    before = set(threading.enumerate())
+    with offline(), play(tmp_path_factory.mktemp("demo")) as story:
         story.begin(told.append, Quiet())
         for act in story.scenes().values():
             act.play()
         assert told == story.stage.steps
+        assert story.hub.errors == []
         yield story
+    assert set(threading.enumerate()) == before
 
 
 def read_main(played: Play, path: str) -> str:
@@ -88,27 +123,31 @@ def test_main_holds_what_was_measured_last(played: Play) -> None:
 @pytest.mark.parametrize(
     ("number", "comments"),
     [
-        (OFFLOAD, [("github-actions[bot]", "greeting"), ("github-actions[bot]", "visualizer")]),
-        (ARMS, [("github-actions[bot]", "greeting"), ("github-actions[bot]", "visualizer")]),
-        (
-            DISAGG,
-            [
-                ("github-actions[bot]", "greeting"),
-                ("mia", "/approve-sweep"),
-                ("github-actions[bot]", "visualizer"),
-                ("mia", "/approve-sweep"),
-            ],
-        ),
+        (OFFLOAD, [
+            (BOT, "greeting"), (BOT, "visualizer"), ("amy", "sign-off"), (BOT, "verdict"), ("noor", "sign-off"), (BOT, "verdict"),
+            ("mia", "/settle"), ("cody", "/use"),
+        ]),
+        (ARMS, [
+            (BOT, "greeting"), (BOT, "visualizer"), ("cody", "/use"), ("noor", "sign-off"), (BOT, "verdict"), ("mia", "/settle"),
+        ]),
+        (DISAGG, [
+            (BOT, "greeting"), ("mia", "/approve-sweep"), (BOT, "visualizer"), ("noor", "sign-off"), (BOT, "verdict"),
+            ("mia", "/approve-sweep"), ("mia", "/use"),
+        ]),
     ],
-)
+)  # fmt: skip
 def test_what_stands_on_a_pull_request_in_the_end(
     played: Play, number: int, comments: list[tuple[str, str]]
 ) -> None:
-    """One greeting, one comment that follows the newest run, and no notice whose cause is gone."""
+    """One greeting, one comment that follows the newest run, one verdict for each sign-off, however often it was
+    edited, and no notice whose cause is gone.
+    """
     marks = {
         "<!-- infx-greeting -->": "greeting",
         "<!-- inferencex-unofficial-run-visualizer -->": "visualizer",
-        "/approve-sweep": "/approve-sweep",
+        "As a PR reviewer and CODEOWNER": "sign-off",
+        "<!-- codeowner-signoff-verify -->": "verdict",
+        **{command: command for command in ("/approve-sweep", "/settle", "/use")},
     }
     found = [
         (comment.author, next(name for mark, name in marks.items() if (comment.body or "").startswith(mark)))
@@ -146,7 +185,7 @@ def test_the_comment_about_runs_names_the_newest_and_counts_its_rows(
 
 
 def test_each_placeholder_was_refused_at_the_first_push_and_repaired(played: Play) -> None:
-    refused = [step for step in played.stage.steps if step.code == 1]
+    refused = [step for step in played.stage.steps if step.code]
     assert [(step.scene, step.pull) for step in refused] == [("A", OFFLOAD), ("C", DISAGG)]
     assert ["TBD" in refused[0].shown[0], "PRLINK_PLACEHOLDER" in refused[1].shown[0]] == [True, True]
     repairs = [step for step in played.stage.steps if step.command and "--fix" in step.command]
@@ -192,21 +231,111 @@ def test_every_row_that_passed_left_its_artifact(played: Play) -> None:
         assert {"sweep-plan", "results_bmk"} <= names
 
 
+def statuses(played: Play, number: int, context: str) -> list[tuple[str, str]]:
+    """State and words of every status of a pull request's commits, in their order."""
+    events = [event for event in played.hub.state.events if event.name == "pull_request"]
+    heads = {
+        event.payload["pull_request"]["head"]["sha"] for event in events if event.payload["number"] == number
+    }
+    return [
+        (status.state, status.description or "")
+        for status in played.hub.state.statuses
+        if status.sha in heads and status.context == context
+    ]
+
+
 @pytest.mark.parametrize("number", [OFFLOAD, ARMS, DISAGG])
-def test_the_status_of_every_merged_head_is_success(played: Play, number: int) -> None:
+@pytest.mark.parametrize("context", ["infx/sweep", "codeowner-signoff-verify"])
+def test_both_statuses_of_every_merged_head_are_success(played: Play, number: int, context: str) -> None:
     head = played.hub.state.pulls[number].head_sha
-    newest = [
-        status for status in played.hub.state.statuses if (status.sha, status.context) == (head, "infx/sweep")
-    ][-1]
-    assert newest.state == "success"
-    assert newest.description is not None
-    assert newest.description.startswith("Swept: ")
+    on_it = [
+        status.state
+        for status in played.hub.state.statuses
+        if (status.sha, status.context) == (head, context)
+    ]
+    assert on_it[-1] == "success"
+    merged = next(e for e in played.hub.state.timeline if (e.pull, e.event) == (number, "merged"))
+    assert all(
+        status.created_at < merged.created_at for status in played.hub.state.statuses if status.sha == head
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (OFFLOAD, [
+            ("pending", "Waiting for the sign-off of one owner: @noor"),
+            ("failure", "Sign-off of amy rejected: checks 0"),
+            ("pending", "Sign-off of noor: warnings 3, 4, 13 to be settled"),
+            ("pending", "Sign-off of noor: warnings 4 to be settled"),
+            ("pending", "Sign-off of noor: warnings 4 to be settled"),  # on the merge commit
+            ("success", "Signed off by noor at …, 2 warnings settled, carried over to the same diff"),
+        ]),
+        (ARMS, [
+            ("pending", "Waiting for the sign-off of one owner: @noor, @mia"),
+            ("failure", "Sign-off of noor rejected: checks 5"),
+            ("pending", "Sign-off of noor: warnings 3, 13 to be settled"),
+            ("success", "Signed off by noor at …, 2 warnings settled"),
+        ]),
+        (DISAGG, [
+            ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
+            ("pending", "noor signed off at …; the head changes something else since"),
+            ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
+            ("success", "Signed off by noor at …, 3 warnings settled"),
+        ]),
+    ],
+)  # fmt: skip
+def test_what_was_said_of_sign_offs(played: Play, number: int, said: list[tuple[str, str]]) -> None:
+    """In A an owner of something else signs first, in B an item is left open, in C a push comes in between."""
+    found = statuses(played, number, "codeowner-signoff-verify")
+    assert [(state, re.sub(r"\b[0-9a-f]{12}\b", "…", words)) for state, words in found] == said
+
+
+def verdicts(played: Play, number: int) -> list[str]:
+    bodies = [comment.body or "" for comment in played.hub.comments_of(number)]
+    return [body for body in bodies if body.startswith("<!-- codeowner-signoff-verify -->")]
+
+
+@pytest.mark.parametrize(
+    ("number", "headings", "failing", "warned"),
+    [
+        (OFFLOAD, ["❌❌❌ **REJECTED** ❌❌❌", "⚠️ **Verdict: WARN** ⚠️"], [["0"], []], [["3", "13"], ["3", "13"]]),
+        (ARMS, ["⚠️ **Verdict: WARN** ⚠️"], [[]], [["3", "13"]]),
+        (DISAGG, ["⚠️ **Verdict: WARN** ⚠️"], [[]], [["3", "13", "14"]]),
+    ],
+)  # fmt: skip
+def test_verdicts(
+    played: Play, number: int, headings: list[str], failing: list[list[str]], warned: list[list[str]]
+) -> None:
+    """As they stand in the end: who does not own the file stays rejected, and every warning names who settled it."""
+    found = verdicts(played, number)
+    assert [re.findall(r"(?m)^## (.+)$", body) for body in found] == [[heading] for heading in headings]
+    assert [re.findall(r"Check (\d+) \([^)]+\): FAIL", body) for body in found] == failing
+    assert [re.findall(r"Check (\d+) .*: WARN .*Settled by `mia`", body) for body in found] == warned
+    assert [re.findall(r"Check (\d+) \([^)]+\): WARN", body) for body in found] == warned
+
+
+def test_a_verdict_says_which_file_the_wrong_owner_does_not_own(played: Play) -> None:
+    rejected, signed = verdicts(played, OFFLOAD)
+    assert "`amy` does not own `configs/nvidia-master.yaml` (owners: `@noor`)" in rejected
+    head = played.hub.state.pulls[OFFLOAD].head_sha
+    assert f"It covers `{head}`, whose diff against the target branch is identical." in signed
+
+
+def test_every_sign_off_is_the_template_filled_in(played: Play) -> None:
+    template = base_files()["docs/PR_REVIEW_CHECKLIST.md"]
+    items = re.findall(r"(?m)^ *- \[ \] (.+)$", template)
+    for number in (OFFLOAD, ARMS, DISAGG):
+        for comment in played.hub.comments_of(number):
+            if (comment.body or "").startswith("As a PR reviewer"):
+                assert re.findall(r"(?m)^ *- \[x\] (.+)$", comment.body or "") == items
 
 
 def test_an_approval_is_for_one_commit(played: Play) -> None:
     approved = [status for status in played.hub.state.statuses if status.context == "infx/approval"]
     bodies = [comment.body or "" for comment in played.hub.comments_of(DISAGG) if comment.author == "mia"]
-    assert {status.sha for status in approved} == {body.split()[1] for body in bodies}
+    asked = {body.split()[1] for body in bodies if body.startswith("/approve-sweep")}
+    assert {status.sha for status in approved} == asked
     assert len({status.sha for status in approved}) == 2
 
 
@@ -216,7 +345,7 @@ def test_no_comment_was_written_by_anybody_but_us_and_people(played: Play) -> No
         for (kind, _), comment in played.hub.state.comments.items()
         if kind is CommentKind.ISSUE
     }
-    assert authors == {"github-actions[bot]", "mia"}
+    assert authors == {BOT, "amy", "cody", "mia", "noor"}
 
 
 def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_path: Path) -> None:
@@ -229,6 +358,12 @@ def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_pat
     assert page.count("View unofficial run (performance)") == 3
     assert page.count('class="state merged"') == 3
     assert page.count("<svg ") == 2 * len(played.stage.sweeps)
+    assert page.count("<strong>REJECTED</strong>") == 1
+    assert page.count("<strong>Verdict: WARN</strong>") == 3
+    assert page.count('<input type="checkbox" disabled checked>') == 4 * 17  # sign-offs, items
+    assert not re.search(r"\[[ xX]\]", page)
+    assert page.count('class="status success">codeowner-signoff-verify') == 3
+    assert "#2871" not in page.partition('id="timeline"')[0]
 
 
 def test_every_command_of_the_story_did_what_the_story_says(played: Play) -> None:
@@ -236,3 +371,22 @@ def test_every_command_of_the_story_did_what_the_story_says(played: Play) -> Non
     codes = Counter(step.code for step in played.stage.steps if step.command)
     assert set(codes) == {0, 1}
     assert codes[1] == 2
+
+
+def test_main_holds_nothing_else(played: Play) -> None:
+    """Files that no scene touches are as they were; those that scenes add are what the scenes wrote."""
+    listed = Git(played.hub.git.path).run("ls-tree", "-r", "-z", "--name-only", "main")
+    paths = {path.decode() for path in listed.split(b"\0") if path}
+    before = {**base_files(), **recipe_files()}
+    assert paths == {*before, OFFLOAD_SCRIPT, DISAGG_RECIPE}
+    changed = {path for path in before if read_main(played, path) != before[path]}
+    assert changed == {CHANGELOG, MASTER, "benchmarks/run.py"}
+    assert read_main(played, OFFLOAD_SCRIPT) == serving_script(5, "3.51")
+
+
+def test_a_command_that_ends_otherwise_ends_the_demo(played: Play) -> None:
+    words = "`infx config check --nonsense` ended with 2 instead of 0."
+    with pytest.raises(StoryError, match=re.escape(words)) as caught:
+        played.stage.command("cody", "mistypes", "config", "check", "--nonsense", at=played.folder)
+    assert "No such option" in "\n".join(played.stage.steps.pop().shown)
+    assert caught.value.exit_code == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from infx.github.connection import ATTEMPTS
@@ -214,3 +216,15 @@ def test_downloads_are_repeated_and_bounded() -> None:
     connection, _, _ = play([reply(data=[b"ab", b"cd"])])
     with pytest.raises(GitHubError, match="larger than the 3 bytes"):
         connection.fetch("http://store/1", 3)
+
+
+def test_now_is_what_github_said_last_and_ours_before_that() -> None:
+    said = [reply(date="Mon, 30 Nov 2026 09:00:07 GMT"), reply(date="Mon, 30 Nov 2026 09:00:14 GMT"), reply()]
+    connection, _, _ = play(said)
+    found = [connection.now()]
+    for _ in said:
+        connection.read("/x")
+        found.append(connection.now())
+    ours = datetime.fromtimestamp(NOW, UTC)
+    theirs = datetime(2026, 11, 30, 9, 0, 7, tzinfo=UTC)
+    assert found == [ours, theirs, theirs + timedelta(seconds=7), ours]

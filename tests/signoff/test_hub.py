@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import infx.cli.signoff
 import infx.github.signoff.links
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
@@ -32,7 +31,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         monkeypatch.setattr(
             infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
         )
-        monkeypatch.setattr(infx.cli.signoff, "read_clock", made.tick)
         yield made
 
 
@@ -69,6 +67,14 @@ def test_other_owner_is_rejected(world: World) -> None:
     assert verdict.startswith(f"{REJECTED} **REJECTED** ❌❌❌\n@amy, ")
     assert "`amy` does not own `configs/nvidia.yaml` (owners: `@noor`, `@acme/core`)" in verdict
     assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
+
+
+def test_an_owner_who_waits_outweighs_somebody_who_was_rejected(world: World) -> None:
+    world.sweep()
+    world.sign()
+    world.sign(by="amy")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
 
 
 def test_signoff_waits_for_its_sweep(world: World) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import infx.cli.signoff
 import infx.github.signoff.links
 from infx.signoff.checklist import fill_signature, read_template
 from infx.signoff.facts import LinkState
@@ -125,7 +124,6 @@ def world(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     change = {NVIDIA: own_files()[NVIDIA], "perf-changelog.yaml": PAST + entry(scene.key, scene.words)}
     with open_world(tmp_path, base, {**change, **scene.change}) as made:
         made.hub.state.pulls[77].body = scene.body
-        monkeypatch.setattr(infx.cli.signoff, "read_clock", made.tick)
         yield made
 
 

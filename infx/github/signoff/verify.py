@@ -37,6 +37,7 @@ MAX_FORKS = 20  # that are asked whose run a dispatched one is
 class Client(Reader, Writer, Protocol):
     """What verification asks for and what it writes."""
 
+    def now(self) -> datetime: ...
     def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
 
 
@@ -64,7 +65,6 @@ class Verifier:
     policy: Policy
     policy_path: str
     repository: str
-    now: datetime
     fetch_page: FetchPage
 
     def verify(self, number: int, only: CommentReference | None = None) -> Verified:
@@ -98,7 +98,7 @@ class Verifier:
             policy=self.policy,
             policy_path=self.policy_path,
             repository=self.repository,
-            now=self.now,
+            now=self.github.now(),
             fetch_page=self.fetch_page,
         )
 
@@ -129,7 +129,7 @@ class Verifier:
         assessments = []
         for signoff in signoffs:
             record = find_record(tuple(comments), signoff, self.policy)
-            binding = bind(record, signoff, shared.pull.head_sha, shared.diff, self.now)
+            binding = bind(record, signoff, shared.pull.head_sha, shared.diff, shared.now)
             assessment = Assessment(signoff=signoff, binding=binding)
             if binding.standing is not Standing.STALE:
                 reported_at = None if binding.standing is Standing.FRESH else binding.record.since

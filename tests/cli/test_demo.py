@@ -1,0 +1,232 @@
+"""`infx demo`: its options, scenes on their own, and a hub that stays. What is played is looked at in tests/demo."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from infx.cli import infx
+from infx.cli.demo import demo
+from infx.cli.shell import run
+from infx.demo.play import play
+from infx.demo.story import Story
+from infx.github.api import connect
+from tests.conftest import ROOT
+from tests.demo.test_demo import Quiet, offline
+
+
+@pytest.fixture
+def acts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What happens, with scenes in which nothing does."""
+    happened: list[str] = []
+
+    def act(name: str) -> Callable[[Story], None]:
+        def scene(_: Story) -> None:
+            happened.append(name)
+
+        scene.__doc__ = f"Nothing happens in {name}.\n\nReally."
+        return scene
+
+    for name in "abc":
+        monkeypatch.setattr(Story, f"scene_{name}", act(name.upper()))
+    monkeypatch.setattr(Story, "set_the_stage", lambda _: happened.append("stage"))
+    monkeypatch.setattr(click, "pause", lambda *_: happened.append("pause"))
+    return happened
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(demo, arguments, catch_exceptions=False, standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], ["stage", "A", "B", "C"]),
+        (["--step"], ["stage", "A", "pause", "B", "pause", "C"]),
+        (["--scene", "B"], ["stage", "B"]),
+        (["--scene", "c", "--step"], ["stage", "C"]),
+    ],
+)
+def test_scenes_and_the_key_between_them(arguments: list[str], expected: list[str], acts: list[str]) -> None:
+    result = invoke(*arguments)
+    assert acts == expected
+    titles = re.findall(r"(?m)^Scene (.)  Nothing happens in \1\.$", result.output)
+    assert titles == [act for act in expected if act in "ABC"]
+
+
+def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where infx is not on the path, it is called as it stands here; and all of it fits a terminal."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setattr(sys, "executable", str(ROOT / ".venv/bin/python"))
+    lines = invoke().output.partition("What to try next:\n\n")[2].splitlines()
+    assert [line.split("  ")[1] for line in lines] == [
+        ".venv/bin/infx demo --html demo.html",
+        ".venv/bin/infx demo --step --scene A",
+        ".venv/bin/infx demo --keep",
+        ".venv/bin/infx explain --pr N",
+        ".venv/bin/infx signoff verify --pr N",
+        "docs/adopting.md",
+    ]
+    assert max(map(len, lines)) <= 80
+    assert (ROOT / "docs/adopting.md").is_file()
+    assert acts
+
+
+def test_a_page_that_cannot_be_written_is_told_before_anything_is_played(
+    acts: list[str], tmp_path: Path
+) -> None:
+    assert run(infx, ["demo", "--html", str(tmp_path / "no" / "x.html")], {}) == 2
+    assert acts == []
+
+
+def test_a_failing_command_ends_with_its_words_and_no_traceback(
+    acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def scene(story: Story) -> None:
+        """Something goes wrong."""
+        story.stage.command("cody", "mistypes", "plan", "--nonsense", at=story.stage.folder)
+
+    monkeypatch.setattr(Story, "scene_a", scene)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run(infx, ["demo"], {}) == 4
+    told = capsys.readouterr()
+    assert "No such option" in told.out
+    assert told.err.splitlines() == [
+        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
+    ]
+    assert acts == ["stage"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_ends_the_demo_whatever_it_hits(
+    acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Inside of a command, too, whose own shell would take it for the command's."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def scene(story: Story) -> None:
+        """Somebody loses patience."""
+        monkeypatch.setattr("infx.cli.config.find_root", lambda *_: interrupt())
+        story.stage.command("cody", "waits", "config", "check", at=story.stage.folder)
+
+    monkeypatch.setattr(Story, "scene_a", scene)
+    assert run(infx, ["demo"], {}) == 130
+    assert capsys.readouterr().err.splitlines() == ["Stopped."]
+    assert acts == ["stage"]
+
+
+@pytest.mark.parametrize("scene", ["B", "C"])
+def test_a_scene_stands_on_its_own(
+    scene: str, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And plays the same again, wherever it is called from: the page is that of the other play, but for the seconds."""
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "amy")
+    with offline(), play(tmp_path) as story:
+        story.begin(lambda _: None, Quiet())
+        ((_, act),) = story.scenes(scene).items()
+        act.play()
+        (number,) = {step.pull for step in story.stage.steps if step.pull}
+        assert story.hub.state.pulls[number].merged_at
+        if scene == kept.scene:
+            assert without_seconds(story.page()) == without_seconds(kept.page.read_text(encoding="utf-8"))
+
+
+def without_seconds(page: str) -> list[str]:
+    return re.sub(r"\d+\.\d+ s\b", "… s", page).replace("><", ">\n<").splitlines()
+
+
+@dataclass
+class Kept:
+    """A demo whose hub has stayed."""
+
+    process: subprocess.Popen[str]
+    shown: str
+    scene: str
+    page: Path
+    temporary: Path
+
+    def find(self, pattern: str) -> str:
+        (found,) = re.findall(pattern, self.shown)
+        return str(found)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = tmp_path_factory.mktemp("kept")
+    temporary, page = folder / "tmp", folder / "demo.html"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "infx", "demo", "--scene", "C", "--keep", "--html", str(page)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    shown = []
+    for line in process.stdout:
+        shown.append(line)
+        if "--signed mia" in line:
+            break
+    yield Kept(process, "".join(shown), "C", page, temporary)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) -> None:
+    """What it prints works when it is typed in; then nothing is left."""
+    environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
+    assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
+    assert connect("acme/bench", environ=environ).pull(3405).is_merged
+    clone = kept.find(r"git clone (\S+) bench")
+    subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
+    by_hand = kept.shown.partition(" bench && cd bench\n")[2]
+    commands = re.findall(r"(?m)^  \S*infx (.+)$", by_hand)
+    said = [type_in(command, tmp_path / "bench", environ) for command in commands]
+    expected = (
+        "no label that starts one",
+        "10 rows of 1 configuration",
+        "create the greeting comment",
+        "Signed: mia",
+    )
+    assert [words in text for words, text in zip(expected, said, strict=True)] == [True] * 4
+    (place,) = kept.temporary.iterdir()
+    assert place.name.startswith("infx-demo-")
+    interrupt(kept)
+    assert list(kept.temporary.iterdir()) == []
+
+
+def type_in(command: str, place: Path, environ: Mapping[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "infx", *command.split()],
+        cwd=place,
+        env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def interrupt(kept: Kept) -> None:
+    kept.process.send_signal(signal.SIGINT)
+    assert kept.process.wait(10) == 0
+    assert kept.process.stdout is not None
+    assert kept.process.stdout.read().splitlines()[-1] == "Stopped."
