@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infx.hub.hub import Hub
-from tests.act.bench import KEY, ROW_COMMAND, changelog, payload, policy
+from tests.act.bench import KEY, ROW_COMMAND, SMALL, changelog, payload, policy
 from tests.act.harness import Act, Outcome
 
 
@@ -117,9 +117,9 @@ def test_other_inputs_are_refused_aloud(hub: Hub, tmp_path: Path, inputs: dict[s
 
 def test_a_merge_is_swept_where_the_policy_asks_for_it(hub: Hub, tmp_path: Path) -> None:
     before = tip(hub, "main")
-    link = changelog().replace("XXX", "77")
+    link = changelog(SMALL).replace("XXX", "77")
     after = hub.push("main", {"perf-changelog.yaml": link}, "Merge [skip-sweep]")
     event = payload(hub, ref="refs/heads/main", before=before, after=after)
     outcome = Act(hub, tmp_path).run("run-sweep.yml", "push", event)
-    check_measured(outcome, 17, after)
+    check_measured(outcome, 3, after)
     assert plan_of(outcome)["changelog_metadata"]["base_ref"] == before

@@ -231,7 +231,7 @@ def config(text: str, other: str = "h100") -> dict[str, Any]:
     return {
         "image": f"{text}:v1" if text.startswith("image:") else text,
         "model": text,
-        "model-prefix": text,
+        "model-prefix": text[:200],  # what a result may hold
         "runner": other,
         "precision": "fp8",
         "framework": "vllm",
