@@ -32,6 +32,10 @@ def _neutral_line(line: str) -> str:
     stripped = line.lstrip()
     if stripped.startswith("::"):
         line = line[: len(line) - len(stripped)] + "\\" + stripped
+    return _neutral_marks(line)
+
+
+def _neutral_marks(line: str) -> str:
     return line.replace("##[", "#\\#[")
 
 
@@ -53,7 +57,7 @@ def format_annotation(problem: Problem) -> str:
     properties = {"file": problem.path, "line": problem.line, "title": problem.rule}
     shown = ",".join(f"{key}={_escape_property(str(value))}" for key, value in properties.items() if value)
     text = f"{problem.message} {problem.hint}" if problem.hint else problem.message
-    return f"::{problem.level} {shown}::{_escape_data(text[:MAX_MESSAGE])}"
+    return _neutral_marks(f"::{problem.level} {shown}::{_escape_data(text[:MAX_MESSAGE])}")
 
 
 def format_annotations(problems: Iterable[Problem]) -> tuple[list[str], list[Problem]]:
@@ -67,6 +71,20 @@ def format_annotations(problems: Iterable[Problem]) -> tuple[list[str], list[Pro
         else:
             rest.append(problem)
     return commands, rest
+
+
+def quote_shell(text: str) -> str:
+    """A word for a shell; where `##[` stands in it two quotes that mean nothing keep the runner from seeing it."""
+    import shlex
+
+    return shlex.quote(text).replace("##[", "##''[")  # such a word is in single quotes
+
+
+def format_stop() -> str:
+    """The workflow command after which nothing in the step is one, until a word is printed that nobody knows."""
+    import secrets
+
+    return f"::stop-commands::{secrets.token_hex(16)}"
 
 
 def format_output(name: str, value: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 import click
@@ -54,7 +53,7 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     if form == "json":
         print_json(values)
     else:
-        click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items()))
+        click.echo("\n".join(f"export {name}={actions.quote_shell(value)}" for name, value in values.items()))
 
 
 @row.command()

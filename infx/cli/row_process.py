@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import click
+
+from infx import actions
 from infx.errors import UsageError
 
 
@@ -25,14 +29,26 @@ class Finished:
 def run_command(
     command: Sequence[str], directory: Path, variables: Mapping[str, str], output: IO[bytes] | None = None
 ) -> Finished:
-    """Run to its end, with its output where ours goes, or into a file. What the job holds for other steps is not
-    handed down.
+    """Run to its end, with its output where our stdout goes, or into a file. What the job holds for other steps is
+    not handed down.
+
+    On Actions no line of the output is a workflow command: `::set-output` would rename what is uploaded. Commands
+    stay off until the step ends, because a process that was left behind could go on printing; and stderr joins
+    stdout, because the runner reads two streams in an order of its own.
     """
+    if output is None and actions.is_actions(os.environ):
+        click.echo(actions.format_stop())
+    sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
     at = time.time()
     try:
         done = subprocess.run(
-            list(command), cwd=directory, env={**kept, **variables}, stdout=output, stderr=output, check=False
+            list(command),
+            cwd=directory,
+            env={**kept, **variables},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     except OSError as error:
         raise UsageError(

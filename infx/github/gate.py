@@ -134,10 +134,7 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
     if event.name is not EventName.ASKED and event.action not in ONCE_PER_HEAD:
         return ()
     workflow = policy.sweep.workflow.rpartition("/")[2]
-    try:
-        runs = github.runs(workflow=workflow, head_sha=pull.head_sha, newest=NEWEST_RUNS)
-    except NotFoundError:  # the workflow is not on the default branch yet, so nothing of it has run
-        return ()
+    runs = github.runs(workflow=workflow, head_sha=pull.head_sha, newest=NEWEST_RUNS)
     return tuple(
         SweepRun(
             id=run.id,

@@ -8,7 +8,7 @@ from typing import Any
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import ConflictError, UnexpectedReplyError
+from infx.github.errors import ConflictError, NotFoundError, UnexpectedReplyError
 from infx.model import Artifact, DispatchedRun, Job, Run
 
 MAX_ARTIFACT = 100_000_000  # bytes of one zip, unless the caller says otherwise
@@ -28,6 +28,8 @@ class Workflows(Endpoints):
     ) -> list[Run]:
         """Runs, newest first. workflow: file name. status: a status or a conclusion. newest: at most that many.
 
+        A workflow that is not on the default branch yet has none: a repository may take up one workflow after another.
+
         GitHub shows at most 1,000 runs of a filtered list: beyond that, and without `newest`, this raises
         IncompleteListError.
         """
@@ -39,9 +41,14 @@ class Workflows(Endpoints):
             "status": status,
             "created": None if created_since is None else f">={created_since.isoformat()}",
         }
-        return self._list(
-            convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
-        )
+        try:
+            return self._list(
+                convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
+            )
+        except NotFoundError:
+            if workflow is None:
+                raise
+            return []
 
     def run(self, run_id: int) -> Run:
         """The run in its newest attempt."""

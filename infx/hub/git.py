@@ -69,7 +69,7 @@ class BareRepository:
 
     def resolve(self, name: str) -> str | None:
         """The commit that a ref or SHA names, read anew: somebody may have pushed with git itself."""
-        if not re.fullmatch(r"[\w./+@%-]+", name) or name.startswith("-"):
+        if not _NAME.fullmatch(name) or name.startswith("-") or ".." in name or "@{" in name:
             return None
         found = self.object(f"{name}^{{commit}}")
         return found[0] if found else None
@@ -171,6 +171,10 @@ class BareRepository:
             _file_change(*entry, patch.decode(errors="replace"))
             for entry, patch in zip(entries, patches, strict=True)
         )
+
+
+# What git lets a ref be called, which is much; ":", "^" and "~" would make it another kind of name.
+_NAME = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]+")
 
 
 def _fast_import_line(path: str, content: str | bytes | None) -> bytes:

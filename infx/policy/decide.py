@@ -46,8 +46,11 @@ def decide_row(facts: Facts, policy: Policy, head_sha: str) -> Decision:
     head_sha: of the sweep that the row belongs to; a dispatch for a pull request need not have named it.
     """
     case = Case(replace(facts, event=replace(facts.event, head_sha=head_sha)), policy)
-    if facts.pull is None:
+    event = facts.event
+    if event.name is EventName.PUSH or (event.name is EventName.DISPATCH and case.inputs.pull is None):
         return _finish(case, (READY,))
+    if facts.pull is None or event.name not in {EventName.PULL_REQUEST, EventName.DISPATCH}:
+        return _ignore(case, Reason.OTHER_EVENT, "the event is none whose rows may run again")
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(case, tuple(rule for rule in table if rule.reason in {*ROW, Reason.READY}))
 

@@ -19,6 +19,7 @@ from infx.results.evals import EvalRow, read_eval_rows, render_eval
 from infx.results.row import ResultRow, RowFaultError, find_mismatches, parse_row
 
 THROUGHPUT, AGENTIC, EVAL = "bmk_", "bmk_agentic_", "eval_"
+POINTS, EVALS = "results_bmk", "eval_results_all"  # artifacts of ours, which an earlier attempt may have left
 
 
 class State(StrEnum):
@@ -86,7 +87,7 @@ def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact]) -> Collectio
         evals=tuple(row for part in found for row in part.evals),
         rejected=tuple(rejected for part in found for rejected in part.rejected),
         coverage=tuple(part.coverage for part in found),
-        unexpected=tuple(sorted(name for name in by_name if name not in expected)),
+        unexpected=tuple(sorted(by_name.keys() - expected - {POINTS, EVALS})),
     )
 
 
@@ -183,8 +184,8 @@ def render_files(collection: Collection) -> dict[str, str]:
         for item in collection.rejected
     ]
     return {
-        "results_bmk/agg_bmk.json": _dump([point.values for point in collection.points]),
-        "eval_results_all/agg_eval_all.json": _dump(
+        f"{POINTS}/agg_bmk.json": _dump([point.values for point in collection.points]),
+        f"{EVALS}/agg_eval_all.json": _dump(
             [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
         ),
         "rejected_rows.json": _dump(rejected),

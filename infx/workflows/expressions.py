@@ -49,6 +49,12 @@ def names(expression: str) -> list[str]:
     return [token.text.lower() for token in tokens(expression) if token.kind == "name"]
 
 
+def variables(expression: str) -> list[str]:
+    """Names without those of functions."""
+    found = [*tokens(expression), Token("end", "")]
+    return [one.text.lower() for one, other in pairwise(found) if one.kind == "name" and other.text != "("]
+
+
 def literals(expression: str) -> list[str]:
     return [token.text for token in tokens(expression) if token.kind == "literal"]
 

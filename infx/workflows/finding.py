@@ -20,9 +20,14 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """id: what the problem is called. check: the findings in one file, given the policy."""
+    """id: what the problem is called. why: what happens otherwise. example, instead: a line that is wrong, and one
+    that is right; docs/workflows.md shows them. check: the findings in one file, given the policy.
+    """
 
     id: str
+    why: str
+    example: str
+    instead: str
     check: Callable[[Workflow, Policy], Iterator[Finding]] | None = None
     check_action: Callable[[Action, Policy], Iterator[Finding]] | None = None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from infx import yaml12
@@ -59,14 +60,21 @@ class Job:
     def is_hosted(self) -> bool:
         """Whether GitHub's own machines run it; a label only known at run time is somebody's GPU."""
         labels = self.runs_on if isinstance(self.runs_on, list) else [self.runs_on]
-        return self.uses is not None or all(
-            isinstance(label, str) and label.startswith(HOSTED) for label in labels
+        resolved = [one for label in labels for one in self._resolve(label)]
+        return bool(resolved) and all(
+            isinstance(label, str) and label.startswith(HOSTED) for label in resolved
         )
 
-    @property
-    def may_reach_gpus(self) -> bool:
-        """It runs on a machine of one's own, or calls a workflow of this repository that may."""
-        return not self.is_hosted or (self.uses or "").startswith("./")
+    def _resolve(self, label: Any) -> list[Any]:
+        """`${{ matrix.os }}` as the values that the file gives it."""
+        found = re.fullmatch(r"\$\{\{\s*matrix\.([\w-]+)\s*\}\}", label) if isinstance(label, str) else None
+        matrix = self.strategy.get("matrix")
+        if found is None or not isinstance(matrix, dict):
+            return [label]
+        vector, more = matrix.get(found[1], []), matrix.get("include", [])
+        if not isinstance(vector, list) or not isinstance(more, list):
+            return [label]
+        return [*vector, *(item[found[1]] for item in more if isinstance(item, dict) and found[1] in item)]
 
     @property
     def concurrency_group(self) -> str | None:
@@ -82,18 +90,35 @@ class Workflow:
     concurrency: Any
     env: Mapping[str, Any]
     jobs: tuple[Job, ...]
+    hosted_callees: frozenset[str] = frozenset()
 
     @property
     def path(self) -> str:
         return self.document.path
 
+    def reaches_gpus(self, job: Job) -> bool:
+        """It runs on a machine of one's own, or calls a workflow of this repository that does, as far as it is known."""
+        if job.uses is None:
+            return not job.is_hosted
+        return job.uses.startswith("./") and job.uses not in self.hosted_callees
+
+    def permissions_of(self, job: Job) -> Any:
+        """What a job's token may do; None if nothing says so."""
+        return self.permissions if job.permissions is None else job.permissions
+
+    @property
+    def declared_inputs(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """(event, its inputs by name)"""
+        return [
+            (event, _mapping(_mapping(self.events.get(event)).get("inputs"))) for event in _CALLING_EVENTS
+        ]
+
     @property
     def boolean_inputs(self) -> frozenset[str]:
         """`inputs.<name>` of every input that arrives as a boolean."""
-        declared = [_mapping(_mapping(self.events.get(event)).get("inputs")) for event in _CALLING_EVENTS]
         return frozenset(
             f"inputs.{name}"
-            for inputs in declared
+            for _, inputs in self.declared_inputs
             for name, values in inputs.items()
             if _mapping(values).get("type") == "boolean"
         )
@@ -138,7 +163,23 @@ def parse_sources(files: Mapping[str, bytes]) -> Sources:
         else:
             message = "The workflow has no jobs. Expected a mapping under jobs."
             problems.append(Problem(rule="workflow-jobs", message=message, path=path, line=1))
-    return Sources(workflows=tuple(workflows), actions=tuple(actions), problems=tuple(problems))
+    hosted = _find_hosted(workflows)
+    return Sources(
+        workflows=tuple(replace(workflow, hosted_callees=hosted) for workflow in workflows),
+        actions=tuple(actions),
+        problems=tuple(problems),
+    )
+
+
+def _find_hosted(workflows: list[Workflow]) -> frozenset[str]:
+    """As a job's `uses` names them: the workflows none of whose jobs reaches a machine of one's own."""
+    hosted: frozenset[str] = frozenset()
+    while True:
+        known = [replace(workflow, hosted_callees=hosted) for workflow in workflows]
+        found = frozenset(f"./{one.path}" for one in known if not any(map(one.reaches_gpus, one.jobs)))
+        if found == hosted:
+            return hosted
+        hosted = found
 
 
 def scalars(document: yaml12.Document, *start: str | int) -> Iterator[Scalar]:

@@ -11,10 +11,12 @@ from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Workflow, scalars
+from infx.workflows.model import Action, Job, Step, Workflow, scalars
 
 MAX_EXPRESSION = 21_000  # characters of a scalar that holds an expression
-_BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs?)([^a-z]|$)", re.IGNORECASE)
+_BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs)([^a-z]|$)", re.IGNORECASE)
+_SMALL = ("matrix.", "github.", "runner.", "strategy.")
+_CONTENTS = re.compile(r"\$\((?:cat\s|<)\s*\"?([^)\"]+)\"?\s*\)")
 # What such a name may still carry: where something lies, how much there is, which one.
 _HANDLE = re.compile(r"path|dir|file|count|number|name|id\b|ref|sha|has|total|size|key", re.IGNORECASE)
 
@@ -29,7 +31,7 @@ def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
 def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
     """GitHub asks `if` again on cancellation: `always()` keeps a runner that somebody wanted back."""
     for job in file.jobs:
-        if job.may_reach_gpus and expressions.calls(_condition(job), "always"):
+        if file.reaches_gpus(job) and expressions.calls(_condition(job), "always"):
             message = f"The job {job.id} would go on after a cancellation, because of always()."
             yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
 
@@ -74,7 +76,8 @@ def _text_as_truth(path: tuple[str | int, ...], text: str | None) -> Iterator[Fi
         yield Finding(path=path, message=message, hint="Write one expression without ${{ }}.")
     for operand in expressions.bare_text_operands(expressions.condition(text)):
         message = f"{operand} stands as a condition, but it is text and 'false' is true."
-        yield Finding(path=path, message=message, hint="Compare with == 'true'.")
+        hint = "Compare with == 'true', or with != '' if it is no truth value."
+        yield Finding(path=path, message=message, hint=hint)
 
 
 def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
@@ -92,15 +95,22 @@ def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
         for name, value in step.env.items():
             if _is_bulk(name) and _carries_bulk(value):
                 yield _bulk((*step.path, "env", name), f"The variable {name} looks like a plan or its rows")
+        yield from _bulk_arguments(step)
 
 
 def _bulk_in_workflow(file: Workflow) -> Iterator[Finding]:
+    for event, declared in file.declared_inputs:
+        for name, values in declared.items():
+            if _is_bulk(name) and (not isinstance(values, dict) or values.get("type", "string") == "string"):
+                words = f"The input {name} looks like a plan or its rows"
+                yield _bulk(("on", event, "inputs", name), words)
     for job in file.jobs:
         for name in job.outputs:
             if _is_bulk(name) and not _feeds_a_matrix_only(file, job, name):
                 yield _bulk((*job.path, "outputs", name), f"The output {name} looks like a plan or its rows")
         places = [((*job.path, "env"), job.env), ((*job.path, "with"), job.inputs)]
         for step in job.steps:
+            yield from _bulk_arguments(step)
             places += [((*step.path, "env"), step.env), ((*step.path, "with"), step.inputs)]
         for path, values in places:
             for name, value in values.items():
@@ -113,9 +123,21 @@ def _is_bulk(name: str) -> bool:
 
 
 def _carries_bulk(value: object) -> bool:
-    """An expression in it is more than where something lies."""
+    """An expression in it is more than where something lies, and than one value of one leg."""
     found = expressions.find_expressions(str(value))
-    return any(not _HANDLE.search(name) for expression in found for name in expressions.names(expression))
+    names = [name for expression in found for name in expressions.variables(expression)]
+    return any(not _HANDLE.search(name) and not name.startswith(_SMALL) for name in names)
+
+
+def _bulk_arguments(step: Step) -> Iterator[Finding]:
+    """`tool "$(cat rows.json)"`: one argument has the limit of one variable; echo is the shell's own and has none."""
+    for line in (step.run or "").splitlines():
+        words = line.split()
+        if not words or words[0] in {"echo", "printf"} or re.match(r"\w+=", words[0]):
+            continue
+        for match in _CONTENTS.finditer(line):
+            if _BULK.search(match[1]):
+                yield _bulk((*step.path, "run"), f"The argument {match[0]} looks like a plan or its rows")
 
 
 def _bulk(path: tuple[str | int, ...], words: str) -> Finding:
@@ -131,15 +153,14 @@ def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
         for scalar in scalars(file.document, "jobs")
         if any(name in expressions.names(found) for found in expressions.find_expressions(scalar.text))
     ]
-    return bool(readers) and all("matrix" in path for path in readers)
+    return bool(readers) and all("matrix" in path or path[-1] == "if" for path in readers)
 
 
 def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
         matrix = job.strategy.get("matrix")
-        dynamic = [scalar for scalar in _texts(matrix) if expressions.find_expressions(scalar)]
-        if dynamic and job.condition is None:
+        if any(not _is_guarded(vector, _condition(job)) for vector in _computed_vectors(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
             yield Finding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
@@ -151,15 +172,17 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
                     yield Finding(path=path, message=message, hint="Give it a value or remove the job.")
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for below in value.values():
-            yield from _texts(below)
-    elif isinstance(value, list):
-        for below in value:
-            yield from _texts(below)
+def _computed_vectors(matrix: object) -> Iterator[str]:
+    """The expressions that make a whole matrix or one of its vectors; a list in the file has a length."""
+    for value in matrix.values() if isinstance(matrix, dict) else [matrix]:
+        if isinstance(value, str):
+            yield from expressions.find_expressions(value)
+
+
+def _is_guarded(vector: str, condition: str) -> bool:
+    """Whether the condition asks for an output of the job, or for an input, that the vector comes from."""
+    sources = {re.sub(r"(outputs|^inputs|^vars)\..*", r"\1", name) for name in expressions.variables(vector)}
+    return any(name.startswith(f"{source}.") for name in expressions.names(condition) for source in sources)
 
 
 def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Scalar, Step, Workflow, scalars
+from infx.workflows.model import Action, Job, Scalar, Step, Workflow, scalars
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"docker://.+@sha256:[0-9a-f]{64}")
 # Events whose runs hold a full token although somebody outside wrote the pull request.
 PRIVILEGED_EVENTS = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
+_FIXED = re.compile(
+    r"github\.(sha|run_id|run_number|run_attempt|repository|repository_owner|workspace|action_path|event_name|job)"
+    r"|runner\.\w+|strategy\.[\w-]+"
+)
 _HEAD = re.compile(
     r"github\.head_ref|pull_request\.head\.|workflow_run\.head_|pull_request\.merge_commit_sha|refs/pull/",
     re.IGNORECASE,
@@ -22,12 +28,13 @@ _HEAD = re.compile(
 
 def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
     """A value expanded into a script is code; in the environment it is data."""
-    for step in _all_steps(file):
+    for job, step in _all_steps(file):
         for found in expressions.find_expressions(step.run or ""):
             yield Finding(
                 path=(*step.path, "run"),
                 message=f"The script contains ${{{{ {found} }}}}, which is expanded before the shell reads it.",
                 hint="Pass it through env: and use the variable in quotes.",
+                level=Level.WARNING if _is_fixed(found, job) else Level.ERROR,
             )
         script = step.inputs.get("script")
         if isinstance(script, str) and expressions.find_expressions(script):
@@ -38,13 +45,35 @@ def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
             )
 
 
-def unpinned_uses(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
-    """A tag can be moved to other code; a commit cannot."""
-    used = [(step.path, step.uses) for step in _all_steps(file)]
+def _is_fixed(expression: str, job: Job | None) -> bool:
+    """Nothing but what GitHub or the file itself has spelled; then it is a habit and no hole."""
+    names = expressions.variables(expression)
+    return all(_FIXED.fullmatch(name) or (job is not None and _is_spelled(name, job)) for name in names)
+
+
+def _is_spelled(name: str, job: Job) -> bool:
+    """A matrix value that the file itself lists."""
+    context, _, key = name.partition(".")
+    matrix = job.strategy.get("matrix")
+    if context != "matrix" or not isinstance(matrix, dict):
+        return False
+    vectors = [matrix.get(key.partition(".")[0], []), matrix.get("include", [])]
+    return all(isinstance(one, list) and not expressions.find_expressions(str(one)) for one in vectors)
+
+
+def unpinned_uses(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
+    """A tag can be moved to other code; a commit cannot. The own repository's workflow of the base branch is meant
+    to move: a runner group admits it by that name.
+    """
+    own = f"{policy.repository}/.github/workflows/"
+    branches = (policy.base_branch, f"refs/heads/{policy.base_branch}")
+    used = [(step.path, step.uses) for _, step in _all_steps(file)]
     if isinstance(file, Workflow):
         used += [(job.path, job.uses) for job in file.jobs]
     for path, uses in used:
         if not uses or uses.startswith(("./", "$/")) or _DIGEST.fullmatch(uses):
+            continue
+        if uses.startswith(own) and uses.rpartition("@")[2] in branches:
             continue
         if not _SHA.fullmatch(uses.rpartition("@")[2]):
             yield Finding(
@@ -55,16 +84,21 @@ def unpinned_uses(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
 
 
 def missing_permissions(file: Workflow, _: Policy) -> Iterator[Finding]:
-    """Nothing at the top, so that every job says what it needs."""
-    if file.permissions != {}:
-        found = "nothing" if file.permissions is None else f"{file.permissions!r}"
+    """Stated at the top and no more than reading, so that every job says what else it needs."""
+    inheriting = [job for job in file.jobs if job.permissions is None]
+    if (
+        file.permissions is None
+        or isinstance(file.permissions, str)
+        or (len(inheriting) > 1 and "write" in file.permissions.values())
+    ):
+        found = "its repository's default" if file.permissions is None else _show(file.permissions)
         yield Finding(
             path=("permissions",),
             message=f"The workflow grants {found} to all its jobs. Expected permissions: {{}} at the top.",
             hint="Add permissions: {} there and the least that is needed in each job.",
         )
     for job in file.jobs:
-        if job.permissions is None:
+        if job.permissions is None and file.permissions is None:
             message = f"The job {job.id} states no permissions. Expected the least it needs, at least {{}}."
             yield Finding(path=job.path, message=message, hint="Add permissions: to the job.")
         elif isinstance(job.permissions, str):
@@ -77,6 +111,8 @@ def missing_permissions(file: Workflow, _: Policy) -> Iterator[Finding]:
 def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
     """What a label means stands in the policy and nowhere else."""
     known = {*policy.labels.primary, *policy.labels.modifiers, *policy.labels.control}
+    from difflib import get_close_matches
+
     lower = {name.lower() for name in known}
     for scalar in scalars(file.document):
         for expression in _expressions_of(scalar):
@@ -87,7 +123,8 @@ def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]
                     )
                     yield Finding(path=scalar.path, message=message, hint="Use an output of infx gate.")
             for text in expressions.label_texts(expression):
-                if text.lower() not in lower:
+                near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
+                if near and text.lower() not in lower:  # other labels are none of a sweep's
                     message = f"The condition asks for the label {text!r}, which the policy does not know."
                     yield Finding(
                         path=scalar.path, message=message, hint="Add it to the policy and ask infx gate."
@@ -110,12 +147,16 @@ def head_under_privilege(file: Workflow, _: Policy) -> Iterator[Finding]:
 
 
 def persisted_credentials(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
-    for step in _all_steps(file):
+    """A job that may write contents probably pushes."""
+    for job, step in _all_steps(file):
         if step.is_checkout and step.inputs.get("persist-credentials") is not False:
+            granted = file.permissions_of(job) if isinstance(file, Workflow) and job else None
+            pushes = isinstance(granted, dict) and granted.get("contents") == "write"
             yield Finding(
                 path=step.path,
                 message="The checkout leaves its token behind for every later step.",
-                hint="Add persist-credentials: false.",
+                hint="Add persist-credentials: false; a step that pushes can be given the token by itself.",
+                level=Level.WARNING if pushes else Level.ERROR,
             )
 
 
@@ -123,6 +164,7 @@ def code_after_head_checkout(file: Workflow, _: Policy) -> Iterator[Finding]:
     """After a pull request's files are on disk, no secret and no `./` action, unless a trusted checkout came later."""
     for job in file.jobs:
         head_is_there = False
+        level = Level.ERROR if _has_something_to_lose(job, file) else Level.WARNING
         trusted: set[str] = set()  # folders laid out from somewhere else after that
         for step in job.steps:
             if step.is_checkout:
@@ -131,15 +173,23 @@ def code_after_head_checkout(file: Workflow, _: Policy) -> Iterator[Finding]:
                 else:
                     trusted.add(_first_folder(str(step.inputs.get("path", "."))))
             elif head_is_there:
-                yield from _reach_of(step, trusted)
+                yield from _reach_of(step, trusted, level)
 
 
-def _reach_of(step: Step, trusted: set[str]) -> Iterator[Finding]:
+def _has_something_to_lose(job: Job, file: Workflow) -> bool:
+    """On GitHub's machine, with a token that reads, a pull request's own action can do no more than its own tests."""
+    granted = file.permissions_of(job)
+    reads_only = isinstance(granted, dict) and "write" not in granted.values()
+    secret = any(_secret(step) for step in job.steps)
+    return bool(PRIVILEGED_EVENTS & set(file.events)) or file.reaches_gpus(job) or not reads_only or secret
+
+
+def _reach_of(step: Step, trusted: set[str], level: Level) -> Iterator[Finding]:
     uses = step.uses or ""
     if uses.startswith("./") and _first_folder(uses) not in trusted:
         message = f"{uses} is read from the workspace after the pull request's code was laid out there."
         hint = "Check out the trusted toolkit into a folder of its own afterwards and use it from there."
-        yield Finding(path=(*step.path, "uses"), message=message, hint=hint)
+        yield Finding(path=(*step.path, "uses"), message=message, hint=hint, level=level)
     if secret := _secret(step):
         message = f"{secret} is given to a step after the pull request's code was laid out."
         hint = "Do what needs the secret in another job, or before the checkout."
@@ -150,12 +200,17 @@ def _first_folder(path: str) -> str:
     return path.removeprefix("./").split("/", 1)[0]
 
 
-def _all_steps(file: Workflow | Action) -> Iterator[Step]:
+def _all_steps(file: Workflow | Action) -> Iterator[tuple[Job | None, Step]]:
     if isinstance(file, Action):
-        yield from file.steps
+        yield from ((None, step) for step in file.steps)
     else:
-        for job in file.jobs:
-            yield from job.steps
+        yield from ((job, step) for job in file.jobs for step in job.steps)
+
+
+def _show(permissions: Any) -> str:
+    if not isinstance(permissions, dict):
+        return str(permissions)
+    return ", ".join(f"{scope}: {access}" for scope, access in permissions.items())
 
 
 def _expressions_of(scalar: Scalar) -> list[str]:
@@ -191,8 +246,9 @@ def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Findin
     """On pull_request the workflow comes from the pull request: a runner that takes any job runs any code."""
     if "pull_request" not in file.events or policy.workflows.runner_boundary:
         return
-    for job in [job for job in file.jobs if job.may_reach_gpus][:1]:
+    for job in [job for job in file.jobs if file.reaches_gpus(job)][:1]:
         yield Finding(
+            level=Level.WARNING,
             path=job.path,
             message=f"The job {job.id} reaches self-hosted runners from a file that a pull request can edit.",
             hint=(

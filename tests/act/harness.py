@@ -35,11 +35,15 @@ _STAND_INS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps."""
+    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps.
+
+    commands: every workflow command that was obeyed, printed or written into one of the runner's files.
+    """
 
     code: int
     jobs: Mapping[str, list[str]]
     summaries: Sequence[str]
+    commands: Sequence[Mapping[str, Any]]
     log: str
     artifacts: Path
 
@@ -83,20 +87,47 @@ class Act:
         _git(self.folder, "clone", "--quiet", str(self.hub.git.path), str(path))
         shutil.copytree(ROOT / ".github", path / ".github", dirs_exist_ok=True)
         script = path / ".github/actions/install.sh"
-        script.write_text(f'#!/bin/sh\necho "{Path(sys.executable).parent}" >> "$GITHUB_PATH"\n')
+        bin_ = Path(sys.executable).parent
+        script.write_text(
+            f'#!/bin/sh\nprintf "%s\\n" "{bin_}" "{self._lay_out_command(bin_)}" >> "$GITHUB_PATH"\n'
+        )
         return path
 
+    def _lay_out_command(self, bin_: Path) -> Path:
+        """infx, told the event of the caller's run, which GitHub tells a called workflow and act does not."""
+        path = self.folder / "bin/infx"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            f'#!/bin/sh\nGITHUB_EVENT_NAME=${{CALLED_BY:-$GITHUB_EVENT_NAME}} exec "{bin_}/infx" "$@"\n'
+        )
+        path.chmod(0o755)
+        return path.parent
+
     def run(
-        self, workflow: str, event: str, payload: Mapping[str, Any], *, run_id: int = 700, attempt: int = 1
+        self,
+        workflow: str,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        run_id: int = 700,
+        attempt: int = 1,
+        called_by: str | None = None,
     ) -> Outcome:
-        """One workflow run. payload: of the webhook."""
+        """One workflow run, or a part of one. payload: of the webhook.
+
+        called_by: the event of the run whose called workflow this is, with its inputs in the payload; so a partial
+        re-run is played, which starts some of its jobs with the outputs of the first attempt.
+        """
         artifacts = self.folder / f"artifacts-{run_id}"
         artifacts.mkdir(exist_ok=True)
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(payload))
+        command = self._command(workflow, event, event_file, artifacts, run_id, attempt)
+        if called_by:
+            command += ["--env", f"CALLED_BY={called_by}"]
         for _ in range(TRIES):
             done = subprocess.run(
-                self._command(workflow, event, event_file, artifacts, run_id, attempt),
+                command,
                 cwd=self.project,
                 # act hands its whole environment on to the steps
                 env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(self.folder)},
@@ -152,12 +183,14 @@ def _runner_labels() -> list[str]:
 def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Outcome:
     """act prints a record a line; the last line may be a plain error."""
     jobs: dict[str, list[str]] = defaultdict(list)
-    summaries = []
+    summaries, commands = [], []
     for line in done.stdout.splitlines():
         try:
             record = json.loads(line)
         except ValueError:
             continue
+        if "command" in record:
+            commands.append(record)
         if record.get("command") == "summary":
             summaries.append(record["content"])
         if "jobResult" in record:
@@ -166,6 +199,7 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
         code=done.returncode,
         jobs=dict(jobs),
         summaries=summaries,
+        commands=commands,
         log=done.stdout + done.stderr,
         artifacts=artifacts,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infx.cli import infx
+from infx.cli.shell import run
 from infx.hub.hub import Hub
-from tests.act.bench import changelog, payload
+from tests.act.bench import changelog, payload, policy
 from tests.act.harness import Act, Outcome
 from tests.conftest import ROOT
 
@@ -71,13 +74,61 @@ def test_a_labelled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     assert names[0].startswith(index["canary"])
     published = json.loads(outcome.artifact("results_bmk")["agg_bmk.json"])
     assert len(published) == 14
-    assert {"bmk_agentic_", "eval_"} == {
-        prefix for prefix in ("bmk_agentic_", "eval_") for n in outcome.uploaded if n.startswith(prefix)
-    }
+    assert len(json.loads(outcome.artifact("eval_results_all")["agg_eval_all.json"])) == 3
+    rows, others = by_row(outcome.uploaded)
+    assert {name.split(" ")[0]: "eval_" if " eval " in name else "bmk_agentic_" for name in names} == rows
+    assert others == {"sweep-plan", "results_bmk", "eval_results_all"}
     assert outcome.jobs["sweep-status"] == ["success"]
     summary = "\n".join(outcome.summaries)
-    assert "A sweep starts" in summary
-    assert "## Plan" in summary
+    assert "### A sweep starts\n\nSweep\\: full, first a canary, stopping at the first failure" in summary
+    assert "## Plan\n\n17 rows of 1 configuration, 3 of them accuracy runs" in summary
+    assert (
+        "## Sweep: 17 of 17 rows\n\n0 failed, 0 missing, 14 results and 3 accuracy rows published." in summary
+    )
+
+
+def by_row(uploaded: set[str]) -> tuple[dict[str, str], set[str]]:
+    """(id of a row → how its artifact's name begins, the other artifacts)."""
+    found = {name: re.fullmatch(r"(bmk_agentic_|bmk_|eval_).*_([0-9a-f]{12})", name) for name in uploaded}
+    return {match[2]: match[1] for match in found.values() if match}, {n for n in found if not found[n]}
+
+
+def report(outcome: Outcome, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the job `collect` shows. act ends a run whose called workflow has failed, so it is played here, on the
+    artifacts that the run has left; that the job runs, tests/workflows/test_own.py says.
+    """
+    monkeypatch.setenv("INFX_POLICY", str(ROOT / "configs/policy.yaml"))
+    plan = str(outcome.artifacts / "sweep-plan")
+    assert run(infx, ["results", "report", "--plan", plan, "--artifacts", str(outcome.artifacts)], {}) == 0
+    return capsys.readouterr().out
+
+
+def test_a_row_that_fails_is_missing_by_name_and_the_rest_is_published(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = 'if [ "$EP_SIZE $DP_ATTENTION $EVAL_ONLY" = "4 true false" ]; then exit 1; fi; python -m infx.results.sample'
+    hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["bash", "-c", command]})})
+    outcome = play(hub, tmp_path, labels=("sweep-enabled",))
+    assert outcome.code == 1
+    (failed,) = {name.split(" ")[0] for name in outcome.rows} - by_row(outcome.uploaded)[0].keys()
+    assert len(outcome.rows) == 6
+    shown = report(outcome, monkeypatch, capsys)
+    assert "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 results and 3 accuracy rows published." in shown
+    assert (
+        f"### Missing (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
+        in shown
+    )
+
+
+def test_after_a_canary_that_failed_nothing_else_runs(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["false"]})})
+    outcome = play(hub, tmp_path, labels=("full-sweep-enabled",))
+    assert outcome.code == 1
+    assert [" · canary · " in name for name in outcome.rows] == [True]
+    assert outcome.uploaded == {"sweep-plan"}
+    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in report(outcome, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from infx.github.api import GitHub
-from infx.github.errors import GitHubError, IncompleteListError, PermissionDeniedError, UnexpectedReplyError
+from infx.github.errors import (
+    GitHubError,
+    IncompleteListError,
+    NotFoundError,
+    PermissionDeniedError,
+    UnexpectedReplyError,
+)
 from infx.model import GHOST, Conclusion
 from tests.github.answers import T0, WEB, pull
 from tests.github.scripted import play_github, refusal, reply
@@ -117,6 +123,14 @@ def test_runs_of_forks_name_no_pull_request() -> None:
     found = github.run(5)
     assert (found.path, found.attempt) == (".github/workflows/run-sweep.yml", 1)
     assert (found.pull_numbers, found.head_repository, found.actor) == ((), None, GHOST)
+
+
+def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
+    """But of a repository that shows nothing, nothing can be said."""
+    github, _, _ = play_github([refusal(404, "Not Found"), refusal(404, "Not Found")])
+    assert github.runs(workflow="run-sweep.yml", newest=5) == []
+    with pytest.raises(NotFoundError):
+        github.runs(newest=5)
 
 
 # Who may do what

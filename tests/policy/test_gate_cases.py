@@ -9,7 +9,7 @@ import pytest
 from infx.model import Conclusion
 from infx.policy.decide import decide, decide_row
 from infx.policy.decision import Decision, Reason, Verdict
-from infx.policy.event import Action, Event, EventName
+from infx.policy.event import Action, Event, EventName, Inputs
 from infx.policy.facts import Approval, Changelog, Facts, Reuse, SweepRun
 from infx.policy.load import default_policy
 from infx.policy.model import OnMerge
@@ -245,6 +245,11 @@ def test_a_rerun_is_judged_by_the_labels_of_now_and_by_who_pressed_the_button() 
         (with_pull(head_repository="eve/bench"), Reason.APPROVAL_MISSING),
         (with_pull(mergeable=False), Reason.READY),  # reconcile ends such a sweep, the row need not
         (Facts(event=Event(name=EventName.PUSH, head_sha=OLD, actor="mia")), Reason.READY),
+        (Facts(event=Event(name=EventName.DISPATCH, inputs=Inputs(command="full-sweep"))), Reason.READY),
+        (Facts(event=Event(name=EventName.DISPATCH, inputs=Inputs(pull=0))), Reason.OTHER_EVENT),
+        (replace(READY, pull=None), Reason.OTHER_EVENT),
+        (with_event(name=EventName.OTHER), Reason.OTHER_EVENT),
+        (with_event(name=EventName.COMMENT), Reason.OTHER_EVENT),
     ],
 )
 def test_what_a_row_of_a_later_attempt_asks(facts: Facts, reason: Reason) -> None:

@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 from infx.errors import Level
+from infx.escape import table_code
 from infx.policy.load import default_policy
-from infx.policy.model import Workflows
+from infx.policy.model import Policy, Workflows
 from infx.workflows.check import RULES, check_files
+from tests.conftest import ROOT
+from tests.workflows.tables import compare_table
 
 SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 PATH = ".github/workflows/sweep.yml"
@@ -91,13 +94,7 @@ CASES = [
         "missing-permissions",
         ("permissions: {}\njobs", "jobs"),
         1,
-        "The workflow grants nothing to all its jobs. Expected permissions: {} at the top.",
-    ),
-    (
-        "missing-permissions",
-        ("    timeout-minutes: 10\n    permissions: {contents: read}\n", "    timeout-minutes: 10\n"),
-        6,
-        "The job gate states no permissions. Expected the least it needs, at least {}.",
+        "The workflow grants its repository's default to all its jobs. Expected permissions: {} at the top.",
     ),
     (
         "missing-permissions",
@@ -297,6 +294,33 @@ def test_without_a_stated_boundary_the_way_to_the_runners_is_a_problem() -> None
     assert check_files({PATH: only_push.encode()}, default_policy()) == []
 
 
+PERMISSIONS = [
+    ("permissions: {}", "    permissions: {contents: read}\n", []),
+    ("permissions: {}", "", []),  # it has none
+    ("permissions: {contents: read}", "", []),
+    ("permissions: {contents: write}", "", []),  # for this job alone
+    ("permissions: write-all", "    permissions: {contents: read}\n", [4]),
+    ("permissions: read-all", "", [4]),
+    ("name: x", "    permissions: {contents: read}\n", [1]),
+    ("name: x", "", [1, 6]),
+]
+
+
+@pytest.mark.parametrize(("top", "own", "lines"), PERMISSIONS)
+def test_permissions_are_stated(top: str, own: str, lines: list[int]) -> None:
+    text = GOOD.replace("permissions: {}\njobs", f"{top}\njobs")
+    text = text.replace("    permissions: {contents: read}\n    outputs", f"{own}    outputs")
+    assert [problem[1] for problem in found(text) if problem[0] == "missing-permissions"] == lines
+
+
+def test_a_permission_to_write_is_not_handed_to_several_jobs() -> None:
+    text = GOOD.replace("permissions: {}\njobs", "permissions: {issues: write}\njobs")
+    text = text.replace("    permissions: {contents: read}\n    outputs", "    outputs")
+    text = text.replace("    permissions: {}\n    steps: [{run: echo fine}]", "    steps: [{run: echo fine}]")
+    message = "The workflow grants issues: write to all its jobs. Expected permissions: {} at the top."
+    assert found(text) == [("missing-permissions", 4, message)]
+
+
 ACTION = """\
 name: gate
 inputs:
@@ -371,3 +395,179 @@ def test_a_file_that_is_no_yaml_hides_no_other_file() -> None:
         (PATH, "yaml-syntax"),
     ]
     assert all(problem.level is Level.ERROR for problem in problems)
+
+
+JOB = """\
+on: pull_request
+permissions: {}
+jobs:
+  one:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps: [{run: "true"}]
+"""
+
+
+def of_job(text: str, rule: str, policy: Policy = POLICY) -> list[tuple[int | None, Level]]:
+    """What a rule says of a file with one job, of which this is changed."""
+    problems = check_files({PATH: text.encode()}, policy)
+    return [(problem.line, problem.level) for problem in problems if problem.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("runner", "reaches"),
+    [
+        ("ubuntu-24.04", False),
+        ("[ubuntu-24.04]", False),
+        ("self-hosted", True),
+        ("[self-hosted, linux]", True),
+        ("{group: gpu}", True),
+        ("'${{ inputs.runner }}'", True),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-24.04, windows-2025]}}", False),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: {include: [{os: ubuntu-24.04}]}}", False),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-24.04], include: [{os: h100}]}}", True),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-24.04, h100]}}", True),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: {os: '${{ fromJSON(vars.ALL) }}'}}", True),
+        ("'${{ matrix.os }}'\n    strategy: {matrix: '${{ fromJSON(vars.ALL) }}'}", True),
+    ],
+)
+def test_which_jobs_may_be_a_gpu_s(runner: str, reaches: bool) -> None:
+    text = JOB.replace("ubuntu-24.04", runner, 1).replace("timeout", "if: always()\n    timeout")
+    assert bool(of_job(text, "always-on-gpu")) is reaches
+    assert bool(of_job(text, "runner-boundary", default_policy())) is reaches
+
+
+@pytest.mark.parametrize(
+    ("callee", "reaches"),
+    [("ubuntu-24.04", False), ("h100", True), (None, True)],
+    ids=["hosted", "GPU", "not there"],
+)
+def test_a_call_reaches_what_is_called(callee: str | None, reaches: bool) -> None:
+    """Through several files, and in a circle."""
+    call = "on: pull_request\npermissions: {}\njobs: {a: {uses: ./.github/workflows/b.yml}}\n"
+    middle = "on: workflow_call\npermissions: {}\njobs: {b: {uses: ./.github/workflows/c.yml}}\n"
+    files = {".github/workflows/a.yml": call, ".github/workflows/b.yml": middle}
+    if callee:
+        files[".github/workflows/c.yml"] = JOB.replace("pull_request", "workflow_call").replace(
+            "ubuntu-24.04", callee
+        )
+    problems = check_files({path: text.encode() for path, text in files.items()}, default_policy())
+    assert [problem.rule for problem in problems if (problem.path or "").endswith("a.yml")] == [
+        "runner-boundary"
+    ] * reaches
+    circle = {**files, ".github/workflows/c.yml": middle.replace("c.yml", "b.yml")}
+    assert check_files({path: text.encode() for path, text in circle.items()}, default_policy())
+
+
+@pytest.mark.parametrize(
+    ("expression", "level"),
+    [
+        ("github.event.pull_request.title", Level.ERROR),
+        ("github.head_ref", Level.ERROR),
+        ("github.actor", Level.ERROR),
+        ("inputs.fast", Level.ERROR),
+        ("needs.a.outputs.b", Level.ERROR),
+        ("secrets.TOKEN", Level.ERROR),
+        ("format('{0}', github.head_ref)", Level.ERROR),
+        ("matrix.row", Level.ERROR),
+        ("matrix.tool", Level.WARNING),
+        ("github.sha", Level.WARNING),
+        ("format('{0}-{1}', runner.os, matrix.tool)", Level.WARNING),
+        ("'literal'", Level.WARNING),
+    ],
+)
+def test_an_expression_in_a_script_that_nobody_outside_can_fill_is_only_a_habit(
+    expression: str, level: Level
+) -> None:
+    matrix = "strategy: {matrix: {tool: [ruff, mypy], row: '${{ fromJSON(needs.a.outputs.rows) }}'}}\n    if: needs.a.outputs.n > 0"
+    text = JOB.replace("timeout", f"{matrix}\n    timeout").replace('"true"', f'"x ${{{{ {expression} }}}}"')
+    assert of_job(text, "expression-in-run") == [(9, level)]
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("acme/bench/.github/workflows/benchmark.yml@main", []),
+        ("acme/bench/.github/workflows/benchmark.yml@refs/heads/main", []),
+        ("acme/bench/.github/workflows/benchmark.yml@feature", [(5, Level.ERROR)]),
+        ("eve/bench/.github/workflows/benchmark.yml@main", [(5, Level.ERROR)]),
+        ("acme/bench/.github/actions/x@main", [(5, Level.ERROR)]),
+    ],
+)
+def test_a_runner_group_admits_our_own_workflow_by_its_branch(
+    ref: str, expected: list[tuple[int, Level]]
+) -> None:
+    text = f"on: push\npermissions: {{}}\njobs:\n  one:\n    uses: {ref}\n"
+    assert of_job(text, "unpinned-uses", replace(POLICY, repository="acme/bench")) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "is_bulk"),
+    [
+        ('tool \\"$(cat rows.json)\\"', True),
+        ("tool $(<plan.json) --fast", True),
+        ("gh workflow run x -f rows=$(cat out/rows.json)", True),
+        ('echo \\"matrix=$(cat matrix.json)\\" >> out', False),  # the shell's own command has no limit
+        ("count=$(cat rows.json | wc -l)", False),
+        ("tool $(cat version.txt)", False),
+        ("tool rows.json", False),
+    ],
+)
+def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
+    assert bool(of_job(JOB.replace('"true"', f'"{script}"'), "bulk-handed-over")) is is_bulk
+
+
+@pytest.mark.parametrize(
+    ("condition", "guarded"),
+    [
+        ("needs.a.outputs.count > 0", True),
+        ("needs.a.outputs.rows != '[]'", True),
+        ("github.event_name == 'push'", False),
+        ("needs.a.result == 'success'", False),
+        ("needs.b.outputs.count > 0", False),
+    ],
+)
+def test_what_keeps_a_computed_matrix_from_being_empty(condition: str, guarded: bool) -> None:
+    matrix = "strategy: {matrix: {row: '${{ fromJSON(needs.a.outputs.rows) }}'}}"
+    text = JOB.replace("timeout", f"{matrix}\n    if: {condition}\n    timeout")
+    assert bool(of_job(text, "empty-matrix")) is not guarded
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    ["{os: ['${{ github.base_ref }}', x]}", "{include: [{a: '${{ github.sha }}'}]}", "{os: [a, b]}"],
+)
+def test_a_list_in_the_file_is_not_empty(matrix: str) -> None:
+    assert (
+        of_job(JOB.replace("timeout", f"strategy: {{matrix: {matrix}}}\n    timeout"), "empty-matrix") == []
+    )
+
+
+def test_labels_that_are_none_of_a_sweep_s_are_nobody_s_business() -> None:
+    for name, expected in (
+        ("dependencies", 0),
+        ("run-ci", 0),
+        ("Sweep-Enabled", 1),
+        ("full-sweep-enable", 1),
+    ):
+        condition = f"if: contains(github.event.pull_request.labels.*.name, '{name}')"
+        assert (
+            len(of_job(JOB.replace("timeout", f"{condition}\n    timeout"), "label-literal")) == expected
+        ), name
+
+
+def test_the_page_shows_every_rule() -> None:
+    lines = ["| rule | why | wrong | instead |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| `{rule.id}` | {rule.why} | {table_code(rule.example)} | {table_code(rule.instead)} |"
+        for rule in RULES
+    ]
+    compare_table(ROOT / "docs/workflows.md", "rules", lines)
+
+
+def test_every_example_is_wrong() -> None:
+    """Each stands in a workflow that one of the cases above has spoiled."""
+    elsewhere = {"runner-boundary", "large-expression"}
+    for rule in RULES:
+        spoiled = [GOOD.replace(*change, 1) for name, change, _, _ in CASES if name == rule.id]
+        assert rule.id in elsewhere or any(rule.example in text for text in spoiled), rule.id

@@ -1,176 +1,207 @@
-"""The one script that every action installs infx with, against a stand-in for Python that writes down its calls."""
+"""The script that every action installs infx with, and the root action that is nothing else: alone, without a network."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
-from infx import yaml12
+from tests.conftest import ROOT
+from tests.workflows.wheels import pack_wheels
 
-ROOT = Path(__file__).parents[2]
-
-# `python3 -m venv DIR` makes a pip that notes its arguments, `python3 -c …` succeeds.
-PYTHON = """#!/usr/bin/env bash
-set -eu
-if [ "$1" = -m ]; then
-  mkdir -p "$3/bin"
-  printf '#!/usr/bin/env bash\\necho "${PIP_NO_CACHE_DIR:-cache} $*" >> "%s"\\n' "$CALLS" > "$3/bin/pip"
-  printf '#!/usr/bin/env bash\\necho "$*"\\n' > "$3/bin/infx"
-  chmod +x "$3/bin/pip" "$3/bin/infx"
-fi
+BASH = shutil.which("bash") or "bash"
+# A Python that makes an environment whose pip only writes down what it was asked for.
+PYTHON = r"""#!/bin/sh
+case "$1" in
+  -c) exit "${VERSION_TEST:-0}" ;;
+  -m)
+    echo "venv $3" >> "$LEDGER"
+    mkdir -p "$3/bin"
+    printf '#!/bin/sh\necho "pip $* cache=${PIP_NO_CACHE_DIR:-0}" >> "$LEDGER"\nexit "${PIP_RESULT:-0}"\n' > "$3/bin/pip"
+    chmod +x "$3/bin/pip"
+    ;;
+esac
 """
 
 
 @dataclass(frozen=True)
 class Runner:
-    path: Path
-    environ: dict[str, str]
+    """A machine with a folder for temporary files and a Python of which the test knows what it does."""
 
-    def run(self, script: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-        return subprocess.run(
-            command,
-            env={**self.environ, **environ},
-            cwd=self.path,
-            text=True,
-            capture_output=True,
-            check=False,
+    folder: Path
+
+    def install(self, script: Path = ROOT / ".github/actions/install.sh", **environ: str) -> tuple[int, str]:
+        given = {
+            "PATH": os.environ["PATH"],
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_PATH": str(self.folder / "path"),
+            "LEDGER": str(self.folder / "ledger"),
+            "INFX_PYTHON": str(self.folder / "python3"),
+            **environ,
+        }
+        done = subprocess.run(
+            [BASH, str(script)], env=given, cwd=self.folder, capture_output=True, text=True, check=False
         )
+        return done.returncode, done.stdout + done.stderr
 
-    @property
-    def calls(self) -> list[str]:
-        file = self.path / "calls"
-        return file.read_text().splitlines() if file.exists() else []
+    def read(self, name: str) -> list[str]:
+        path = self.folder / name
+        return path.read_text().splitlines() if path.exists() else []
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """A runner on which the action lies where GitHub puts it: outside the workspace."""
-    action = tmp_path / "_actions/acme/infx"
-    (action / "requirements").mkdir(parents=True)
-    shutil.copytree(ROOT / ".github/actions", action / ".github/actions")
-    shutil.copy(ROOT / "action.yml", action)
-    python = tmp_path / "python"
-    python.write_text(PYTHON)
-    python.chmod(0o755)
-    (tmp_path / "temp").mkdir()
-    environ = {
-        "PATH": os.environ["PATH"],
-        "CALLS": str(tmp_path / "calls"),
-        "INFX_PYTHON": str(python),
-        "RUNNER_TEMP": str(tmp_path / "temp"),
-        "GITHUB_PATH": str(tmp_path / "path"),
-        "GITHUB_ACTION_PATH": str(action),
-    }
-    return Runner(tmp_path, environ)
+    (tmp_path / "python3").write_text(PYTHON)
+    (tmp_path / "python3").chmod(0o755)
+    return Runner(tmp_path)
 
 
-def steps(action: str) -> list[str]:
-    file = ROOT / action
-    return [step["run"] for step in yaml12.load(file.read_bytes(), str(file)).value["runs"]["steps"]]
-
-
-INSTALL, COMMAND = steps("action.yml")
-
-
-def test_everything_downloaded_has_a_hash_and_nothing_is_built_but_infx(runner: Runner) -> None:
-    assert runner.run(INSTALL).returncode == 0
-    action = runner.environ["GITHUB_ACTION_PATH"]
-    locked, own = runner.calls
-    assert (
-        locked == f"1 install --quiet --require-hashes --only-binary :all: -r {action}/requirements/run.txt"
+def test_hashes_are_required_and_nothing_but_infx_is_built(runner: Runner) -> None:
+    assert runner.install() == (0, "")
+    (home,) = {line.removesuffix("/bin") for line in runner.read("path")}
+    assert Path(home).parent == runner.folder / "temp"
+    made, locked, own = runner.read("ledger")
+    assert made == f"venv {home}"
+    assert locked == (
+        f"pip install --quiet --require-hashes --only-binary :all: -r {ROOT}/requirements/run.txt cache=1"
     )
-    assert own == f"1 install --quiet --no-deps --no-build-isolation {action}"
-
-
-def test_it_goes_to_the_runners_temporary_folder_and_on_the_path(runner: Runner) -> None:
-    runner.run(INSTALL)
-    (line,) = (runner.path / "path").read_text().splitlines()
-    assert Path(line).is_relative_to(runner.path / "temp")
-    assert (Path(line) / "infx").exists()
+    assert own == f"pip install --quiet --no-deps --no-build-isolation {ROOT} cache=1"
 
 
 def test_a_job_installs_once(runner: Runner) -> None:
-    runner.run(INSTALL)
-    assert runner.run(INSTALL).returncode == 0
-    assert len(runner.calls) == 2
-    assert len((runner.path / "path").read_text().splitlines()) == 2
+    """Every action of a job calls the script; each puts the command on the path of what follows."""
+    for _ in range(3):
+        assert runner.install()[0] == 0
+    assert len(runner.read("ledger")) == 3
+    assert len(runner.read("path")) == 3
+    assert len(set(runner.read("path"))) == 1
 
 
-@pytest.mark.parametrize(("kind", "cached"), [("github-hosted", "cache"), ("self-hosted", "1"), ("", "1")])
-def test_downloads_are_kept_only_on_hosted_runners(runner: Runner, kind: str, cached: str) -> None:
-    runner.run(INSTALL, RUNNER_ENVIRONMENT=kind)
-    assert [call.split()[0] for call in runner.calls] == [cached, cached]
+def test_two_toolkits_do_not_share_an_installation(runner: Runner, tmp_path: Path) -> None:
+    """Actions of another commit bring along another infx."""
+    other = tmp_path / "other/.github/actions/install.sh"
+    other.parent.mkdir(parents=True)
+    shutil.copy(ROOT / ".github/actions/install.sh", other)
+    runner.install()
+    runner.install(other)
+    assert len(set(runner.read("path"))) == 2
 
 
-def test_an_installation_that_broke_off_is_begun_anew(runner: Runner) -> None:
-    failing = PYTHON.replace("echo", "exit 1; echo", 1)
-    (runner.path / "python").write_text(failing)
-    assert runner.run(INSTALL).returncode != 0
-    (runner.path / "python").write_text(PYTHON)
-    assert runner.run(INSTALL).returncode == 0
-    assert len(runner.calls) == 2
+def test_a_failed_installation_is_none(runner: Runner) -> None:
+    code, _ = runner.install(PIP_RESULT="1")
+    assert code != 0
+    assert runner.read("path") == []
+    assert runner.install()[0] == 0  # from the beginning
+    assert len(runner.read("ledger")) == 2 + 3
 
 
-def test_an_old_python_is_said(runner: Runner) -> None:
-    (runner.path / "python").write_text("#!/usr/bin/env bash\nexit 1\n")
-    done = runner.run(INSTALL)
+def test_only_machines_that_live_for_one_job_may_use_a_cache(runner: Runner) -> None:
+    runner.install(RUNNER_ENVIRONMENT="github-hosted")
+    assert all(line.endswith("cache=0") for line in runner.read("ledger")[1:])
+
+
+@pytest.mark.parametrize("python", ["python3", "no-such-python"])
+def test_an_old_python_is_refused_with_a_sentence(runner: Runner, python: str) -> None:
+    code, said = runner.install(VERSION_TEST="1", INFX_PYTHON=str(runner.folder / python))
+    assert code == 2
+    expected = "::error::infx needs Python 3.11 or newer on this runner; set INFX_PYTHON to one."
+    assert expected in said.splitlines()
+    assert runner.read("ledger") == runner.read("path") == []
+
+
+def test_the_version_that_is_asked_for_is_that_of_the_package() -> None:
+    script = (ROOT / ".github/actions/install.sh").read_text()
+    assert 'requires-python = ">=3.11"' in (ROOT / "pyproject.toml").read_text()
+    assert "sys.version_info < (3, 11)" in script
+
+
+# The root action
+
+
+@pytest.fixture(scope="module")
+def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """infx as somebody's action, locked to wheels that lie in a folder; and that folder."""
+    folder = tmp_path_factory.mktemp("toolkit")
+    root = folder / "toolkit"
+    for name in ("infx", ".github/actions", "configs"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("action.yml", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, root / name)
+    wheels = folder / "wheels"
+    (root / "requirements").mkdir()
+    locked = pack_wheels((ROOT / "requirements/run.txt").read_text(), wheels)
+    (root / "requirements/run.txt").write_text(locked)
+    return root, wheels
+
+
+def run_step(
+    root: Path, index: int, folder: Path, environ: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """A step of the root action as the runner runs it: the script as it stands, inputs in the environment."""
+    step = yaml.safe_load((root / "action.yml").read_text())["runs"]["steps"][index]
+    assert step["shell"] == "bash"
+    command = [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    return subprocess.run(command, env=dict(environ), cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
+    root, wheels = toolkit
+    (tmp_path / "temp").mkdir()
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_ACTION_PATH": str(root),
+        "GITHUB_PATH": str(tmp_path / "path"),
+        "RUNNER_TEMP": str(tmp_path / "temp"),
+        "INFX_PYTHON": str(Path(sys.base_prefix) / "bin/python3"),
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+    }
+    done = run_step(root, 0, tmp_path, environ)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    environ["PATH"] = f"{(tmp_path / 'path').read_text().strip()}:{environ['PATH']}"
+    asked = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
+    done = run_step(root, 1, root, {**environ, **asked})
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ok"] is True
+    done = run_step(root, 1, root, {**environ, **asked, "INFX_POLICY": ""})
+    assert done.returncode == 2  # on Actions the policy must be named
+    hostile = f"config check --master-config $(touch {tmp_path}/canary) `touch {tmp_path}/canary` ; touch {tmp_path}/canary *"
+    done = run_step(root, 1, root, {**environ, **asked, "COMMAND": hostile})
     assert done.returncode == 2
-    assert "::error::infx needs Python 3.11 or newer" in done.stdout
+    assert not (tmp_path / "canary").exists()
 
 
-@pytest.mark.parametrize(
-    "name", sorted(path.parent.name for path in (ROOT / ".github/actions").glob("*/action.yml"))
-)
-def test_a_sub_action_runs_the_same_script(runner: Runner, name: str) -> None:
-    path = f"{runner.environ['GITHUB_ACTION_PATH']}/.github/actions/{name}"
-    assert runner.run(steps(f".github/actions/{name}/action.yml")[0], GITHUB_ACTION_PATH=path).returncode == 0
-    assert len(runner.calls) == 2
-
-
-def test_the_root_action_runs_one_command_and_expands_nothing(runner: Runner) -> None:
-    runner.run(INSTALL)
-    path = f"{(runner.path / 'path').read_text().strip()}:{runner.environ['PATH']}"
-    done = runner.run(COMMAND, PATH=path, COMMAND="config check $HOME $(touch x) *; ls", INFX_POLICY="")
-    assert done.stdout == "config check $HOME $(touch x) *; ls\n"
-    assert not (runner.path / "x").exists()
-
-
-@pytest.mark.parametrize(
-    ("environ", "arguments"),
-    [
-        ({}, "--event event.json"),
-        ({"BASE": "b", "HEAD": "h", "PR": "77"}, "--base-ref b --head-ref h --pr 77"),
-        (
-            {"BASE": "b; ls", "HEAD": "$(ls)", "STAGE": "merge"},
-            "--base-ref b; ls --head-ref $(ls) --stage merge",
-        ),
-    ],
-)
-def test_what_the_changelog_action_asks(runner: Runner, environ: dict[str, str], arguments: str) -> None:
-    runner.run(INSTALL)
-    path = f"{(runner.path / 'path').read_text().strip()}:{runner.environ['PATH']}"
-    empty = {"BASE": "", "HEAD": "", "PR": "", "STAGE": "", "GITHUB_EVENT_PATH": "event.json"}
-    script = steps(".github/actions/changelog/action.yml")[1]
-    done = runner.run(script, **{**empty, **environ, "PATH": path})
-    assert done.stdout == f"changelog validate --format table {arguments}\n"
-
-
-def test_the_changelog_workflow_can_be_required() -> None:
-    """It runs whatever a pull request touches and whatever labels it has, in the queue and after the merge."""
-    file = ROOT / ".github/workflows/changelog.yml"
-    workflow = yaml12.load(file.read_bytes(), str(file)).value
-    assert set(workflow["on"]) == {"pull_request", "merge_group", "push"}
-    for event in workflow["on"].values():
-        assert "paths" not in event
-        assert "paths-ignore" not in event
-    assert {"opened", "reopened", "synchronize"} <= set(workflow["on"]["pull_request"]["types"])
-    assert workflow["permissions"] == {}
-    (job,) = workflow["jobs"].values()
-    assert "if" not in job
-    assert job["permissions"] == {"contents": "read"}
+def test_a_wheel_with_another_hash_is_refused(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
+    root, wheels = toolkit
+    (tmp_path / "temp").mkdir()
+    tampered = tmp_path / "wheels"
+    shutil.copytree(wheels, tampered)
+    (wheel,) = tampered.glob("mdurl-*.whl")
+    wheel.write_bytes(wheel.read_bytes() + b"x")
+    home = tmp_path / "lean"  # only what this test needs
+    shutil.copytree(root / ".github", home / ".github")
+    (home / "requirements").mkdir()
+    lines = (root / "requirements/run.txt").read_text().splitlines(keepends=True)
+    (home / "requirements/run.txt").write_text(next(line for line in lines if line.startswith("mdurl==")))
+    runner = Runner(tmp_path)
+    code, said = runner.install(
+        home / ".github/actions/install.sh",
+        INFX_PYTHON=str(Path(sys.base_prefix) / "bin/python3"),
+        PIP_CONFIG_FILE=os.devnull,
+        PIP_NO_INDEX="1",
+        PIP_FIND_LINKS=str(tampered),
+    )
+    assert code != 0
+    assert "DO NOT MATCH THE HASHES" in said
+    assert runner.read("path") == []

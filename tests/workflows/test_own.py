@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +157,70 @@ def test_a_row_of_a_later_attempt_asks_the_gate_before_it_works() -> None:
     asking = next(i for i, step in enumerate(steps) if step.get("if") == "github.run_attempt != '1'")
     assert steps[asking]["uses"] == "./.infx/.github/actions/gate"
     assert steps[asking]["with"]["row"] is True
+    assert steps[asking]["with"]["head-sha"] == "${{ inputs.head-sha }}"
     working = next(i for i, step in enumerate(steps) if step.get("uses") == "./.infx/.github/actions/row")
     assert asking < working
+    assert not any("continue-on-error" in step for step in steps)
+    assert all(step.get("uses", "").startswith("actions/") or "run" in step for step in steps[:asking])
+    assert not any("measured" in step.get("run", "") for step in steps[:asking])
+
+
+@pytest.mark.parametrize(("attempt", "asks"), [("1", False), ("2", True), ("50", True)])
+@pytest.mark.parametrize("earlier", RESULTS)
+def test_what_a_row_does_after_what_happened_to_its_steps(attempt: str, asks: bool, earlier: str) -> None:
+    """After a refusal nothing is worked on and nothing uploaded; the machine is left clean unless it is wanted back."""
+    steps = BENCHMARK["jobs"]["row"]["steps"]
+    cancelled = earlier == "cancelled"
+    situation = Situation(values={"github.run_attempt": attempt}, results=(earlier,), cancelled=cancelled)
+    runs = [holds(step.get("if"), situation) for step in steps]
+    uses = [step.get("uses", step.get("name")).split("@")[0].rpartition("/")[2] for step in steps]
+    found = dict(zip(uses, runs, strict=True))
+    fine = earlier == "success"
+    assert found["gate"] is (fine and asks)
+    assert found["row"] is fine
+    assert found["upload-artifact"] is False  # the row has not named its artifact
+    assert found["Leave the runner as it was found"] is not cancelled
+    started = replace(situation, values={"steps.row.outputs.artifact-name": "bmk_x"})
+    assert holds(steps[uses.index("upload-artifact")]["if"], started) is not cancelled
+
+
+def test_what_is_measured_and_what_it_is_compared_with() -> None:
+    """A fork's test merge instead of its head; the tip of the base branch where nothing else is named."""
+    given = RUN_SWEEP["jobs"]["sweep"]["with"]
+    outputs = "needs.gate.outputs"
+    assert given["measured-sha"] == f"${{{{ {outputs}.merge-sha || {outputs}.head-sha }}}}"
+    assert given["delta-base-sha"] == f"${{{{ {outputs}.delta-base-sha || {outputs}.base-sha }}}}"
+    plan = {
+        step["uses"]: step for step in SWEEP["jobs"]["plan"]["steps"] if "/actions/" in step.get("uses", "")
+    }
+    for name in ("changelog", "plan"):
+        asked = plan[f"./.infx/.github/actions/{name}"]["with"]
+        assert asked["base-ref"] == "${{ inputs.delta-base-sha }}"
+        assert asked["head-ref"] == "${{ inputs.head-sha }}"
+        assert asked["policy"].startswith("${{ inputs.base-sha }}:")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "stage", "validates", "plans"),
+    [
+        ("run", "pr", True, True),
+        ("run", "main", True, True),
+        ("run", "", False, True),  # a command has no changelog
+        ("stop", "pr", False, False),
+        ("ignore", "pr", False, False),
+    ],
+)
+def test_the_changelog_is_validated_before_anything_is_planned(
+    verdict: str, stage: str, validates: bool, plans: bool
+) -> None:
+    steps = SWEEP["jobs"]["plan"]["steps"]
+    values = {"steps.gate.outputs.verdict": verdict, "steps.gate.outputs.stage": stage}
+    names = [step["uses"].split("@")[0].rpartition("/")[2] for step in steps]
+    assert names == ["checkout", "checkout", "gate", "changelog", "plan", "upload-artifact"]
+    runs = [holds(step.get("if"), Situation(values=values, results=("success",))) for step in steps]
+    assert runs == [True, True, True, validates, plans, plans]
+    failed = Situation(values=values, results=("failure",))
+    assert not any(holds(step.get("if"), failed) for step in steps[3:])
 
 
 def test_the_trusted_checkout_comes_last() -> None:

@@ -1,0 +1,41 @@
+"""Rows that are run again, alone, with what the first attempt has decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infx.hub.hub import Hub
+from tests.act.bench import ROW_COMMAND, changelog, payload, policy
+from tests.act.harness import Act
+
+
+def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
+    base = hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ROW_COMMAND})})
+    hub.push("feat-x", {"perf-changelog.yaml": changelog()})
+    pull = hub.open_pull("feat-x")
+    hub.label(pull.number, "sweep-enabled")
+    event = payload(
+        hub,
+        action="labeled",
+        label={"name": "sweep-enabled"},
+        number=pull.number,
+        pull_request={"number": pull.number, "head": {"sha": pull.head_sha}},
+    )
+    act = Act(hub, tmp_path)
+    first = act.run("run-sweep.yml", "pull_request", event)
+    assert (first.code, len(first.rows), len(first.ledger)) == (0, 6, 6), first.log[-3000:]
+
+    inputs = {"canary": "false", "shard": 0, "without": "", "base-sha": base, "fail-fast": "false"}
+    event["inputs"] = {**inputs, "head-sha": pull.head_sha, "measured-sha": pull.head_sha}
+    again = act.run("benchmark.yml", "workflow_call", event, attempt=2, called_by="pull_request")
+    assert (again.code, sorted(again.rows), len(again.ledger)) == (0, sorted(first.rows), 12), again.log[
+        -3000:
+    ]
+
+    hub.unlabel(pull.number, "sweep-enabled")
+    refused = act.run("benchmark.yml", "workflow_call", event, attempt=3, called_by="pull_request")
+    assert refused.code != 0
+    assert {result for name in refused.rows for result in refused.jobs[name]} == {"failure"}
+    assert len(refused.rows) == 6
+    assert len(refused.ledger) == 12, "no row's command was started"
+    assert "This row may not run. No sweep: the PR has no label that starts one." in refused.log

@@ -1,0 +1,258 @@
+"""A repository with two hostile pull requests, and every command that the workflows run on them, called as they call it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.git import Git
+from infx.hub import Hub
+from infx.hub.state import Pull
+from tests.security.hostile import Said, lines_of_text, texts
+
+CHANGELOG = """\
+- config-keys:
+    - plain
+  description:
+    - "the first"
+  pr-link: https://github.com/acme/bench/pull/1
+"""
+PLAIN_ENTRY = CHANGELOG.replace("the first", "again").replace("https://github.com/acme/bench/pull/1", "XXX")
+POLICY: dict[str, Any] = {
+    "repository": "acme/bench",
+    "sweep": {"row-command": ["python", "-m", "infx.results.sample"]},
+}
+
+
+@dataclass
+class World:
+    """canary: a file that must never come into being. good: a pull request whose texts are hostile, but that breaks
+    no rule; bad: one that breaks them all; fork: one from a fork; clash: one in conflict about files with such names.
+    """
+
+    hub: Hub
+    folder: Path
+    canary: Path
+    good: Pull = field(init=False)
+    bad: Pull = field(init=False)
+    fork: Pull = field(init=False)
+    clash: Pull = field(init=False)
+    said: list[Said] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for login, role in {"cody": "write", "mia": "admin", "eve": "read"}.items():
+            self.hub.account(login, role=role)
+        self.hub.is_limited = False
+        self.hub.state.workflows.append("run-sweep.yml")
+        self.hub.push("main", _base_files())
+        self.good = self._open(self._good_files())
+        self.bad = self._open(self._bad_files())
+        self.fork = self._open(self._good_files(), repository="eve/bench", by="eve")
+        notes = {f"notes/{name}": "ours" for name in self.names()}
+        self.clash = self._open({"perf-changelog.yaml": CHANGELOG + "\n" + PLAIN_ENTRY, **notes})
+        self.hub.push("main", dict.fromkeys(notes, "theirs"))
+        Git(self.folder).run("clone", "--quiet", str(self.hub.git.path), str(self.clone))
+
+    @property
+    def clone(self) -> Path:
+        return self.folder / "clone"
+
+    @property
+    def branch(self) -> str:
+        """As much as git lets a branch be called."""
+        return f"x$(touch${{IFS}}{self.canary})`touch${{IFS}}{self.canary}`;'\"&|<img>@mia"
+
+    def _open(self, files: Mapping[str, str], *, repository: str | None = None, by: str = "cody") -> Pull:
+        every = "\n".join(texts(self.canary))
+        branch = f"{len(self.hub.state.pulls)}/{self.branch}"
+        message = f"::error::subject @mia\n\n{every}".replace("\0", "")  # git takes anything else
+        self.hub.push(branch, files, message, repository=repository, by=by, start="main")
+        pull = self.hub.open_pull(
+            branch, by=by, repository=repository, title=f"::error::{every}"[:256], body=every
+        )
+        self.hub.label(
+            pull.number, "full-sweep-fail-fast", *(text[:50] for text in lines_of_text(self.canary)), by="mia"
+        )
+        self.hub.comment(pull.number, every, by="eve")
+        return pull
+
+    def names(self) -> list[str]:
+        """Names of files: whatever a text may hold, but for what git cannot take."""
+        return [text.replace("/", "_").replace("\0", "")[:120] for text in texts(self.canary)]
+
+    def _good_files(self) -> dict[str, str]:
+        found = lines_of_text(self.canary)
+        # In a key a star stands for any text.
+        configs = {
+            text.replace("*", ""): config(text, found[index - 1][:40]) for index, text in enumerate(found)
+        }
+        entry = {"config-keys": list(configs), "description": list(texts(self.canary)), "pr-link": "XXX"}
+        labels = {"h100": ["h100-01"], **{text[:40]: [f"{text} 1"] for text in found}}
+        return {
+            "perf-changelog.yaml": CHANGELOG + "\n" + entry_text(entry),
+            "configs/nvidia-master.yaml": masters({**_plain(), **configs}),
+            "configs/runners.yaml": json.dumps({"labels": labels}),
+            **{f"docs/{name}": "x" for name in self.names()},
+        }
+
+    def _bad_files(self) -> dict[str, str]:
+        """Unknown keys, wrong values and unknown names, each of them a text that ends up in a message."""
+        found = texts(self.canary)
+        entries = [
+            {
+                "config-keys": [text],
+                "description": [text],
+                "pr-link": text,
+                text: text,
+                "scenario-type": [text],
+            }
+            for text in found
+        ]
+        configs: dict[str, Any] = {
+            text: {**config(text), "runner": text, "precision": text, text: text, "scenarios": {text: []}}
+            for text in lines_of_text(self.canary)
+        }
+        return {
+            "perf-changelog.yaml": CHANGELOG + "\n" + "\n".join(map(entry_text, entries)),
+            "configs/nvidia-master.yaml": masters({**_plain(), **configs}),
+        }
+
+    # Commands
+
+    def event(self, name: str, pull: Pull, **fields: Any) -> dict[str, str]:
+        """Variables of a run that this event has started."""
+        payload = {
+            "number": pull.number,
+            "pull_request": {"number": pull.number, "title": pull.title, "head": {"sha": pull.head_sha}},
+            "sender": {"login": "cody"},
+            **fields,
+        }
+        path = self.folder / "event.json"
+        path.write_text(json.dumps(payload))
+        return {"GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(path), "GITHUB_RUN_ID": "501"}
+
+    def call(
+        self,
+        *arguments: str,
+        code: int | None = 0,
+        at: Path | None = None,
+        environ: Mapping[str, str] = MappingProxyType({}),
+    ) -> Said:
+        """One command as a step of a job runs it; on Actions, with a token that may do all of it."""
+        files = {
+            name: self.folder / name.lower()
+            for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")
+        }
+        for path in files.values():
+            path.write_text("")
+        token = self.hub.workflow_token(
+            contents="read", pull_requests="write", statuses="write", actions="write"
+        )
+        given = {
+            **self.hub.environ(token),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "GITHUB_ACTIONS": "true",
+            "INFX_POLICY": "origin/main:configs/policy.yaml",
+            **{name: str(path) for name, path in files.items()},
+            **environ,
+        }
+        out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+        with (
+            _surroundings(given, at or self.clone),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            found = run(infx, arguments, given)
+        out.seek(0)
+        said = Said(
+            name=" ".join(arguments[:2]),
+            code=found,
+            out=out.read(),
+            err=err.getvalue(),
+            outputs=files["GITHUB_OUTPUT"].read_text(),
+            summary=files["GITHUB_STEP_SUMMARY"].read_text(),
+        )
+        assert files["GITHUB_ENV"].read_text() == files["GITHUB_PATH"].read_text() == ""
+        assert code is None or found == code, f"{arguments}\n{said.out}\n{said.err}"
+        self.said.append(said)
+        return said
+
+    def shell(self, script: str, **environ: str) -> str:
+        """What bash makes of a script."""
+        given = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}
+        done = subprocess.run(
+            ["bash", "-ec", script], env=given, capture_output=True, check=True, cwd=self.folder
+        )
+        return done.stdout.decode()
+
+
+@contextlib.contextmanager
+def _surroundings(environ: Mapping[str, str], folder: Path) -> Any:
+    before, here = dict(os.environ), Path.cwd()
+    os.environ.update(environ)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _base_files() -> dict[str, str]:
+    return {
+        "perf-changelog.yaml": CHANGELOG,
+        "configs/nvidia-master.yaml": masters(_plain()),
+        "configs/amd-master.yaml": "{}\n",
+        "configs/runners.yaml": json.dumps({"labels": {"h100": ["h100-01"]}}),
+        "configs/policy.yaml": json.dumps(POLICY),
+        ".github/CODEOWNERS": "* @acme/core\n",
+        "docs/PR_REVIEW_CHECKLIST.md": "- [ ] looked\n",
+    }
+
+
+def _plain() -> dict[str, Any]:
+    return {"plain": config("plain")}
+
+
+def config(text: str, other: str = "h100") -> dict[str, Any]:
+    """A configuration in which every free text is this one. other: its runner label."""
+    return {
+        "image": f"{text}:v1" if text.startswith("image:") else text,
+        "model": text,
+        "model-prefix": text,
+        "runner": other,
+        "precision": "fp8",
+        "framework": "vllm",
+        "multinode": False,
+        "scenarios": {
+            "fixed-seq-len": [{"isl": 8192, "osl": 1024, "search-space": [{"tp": 8, "conc-list": [16]}]}]
+        },
+    }
+
+
+def masters(configs: Mapping[str, Any]) -> str:
+    return "".join(f"{json.dumps(key)}: {json.dumps(value)}\n" for key, value in configs.items())
+
+
+def entry_text(values: Mapping[str, Any]) -> str:
+    """An entry in block style, its texts as JSON strings, which are YAML."""
+    lines = []
+    for key, value in values.items():
+        name = key if key.replace("-", "").isalpha() else json.dumps(key)
+        if isinstance(value, list):
+            lines += [f"  {name}:", *(f"    - {json.dumps(item)}" for item in value)]
+        else:
+            lines.append(f"  {name}: {json.dumps(value) if value != 'XXX' else value}")
+    return "\n".join(lines).replace("  ", "- ", 1) + "\n"

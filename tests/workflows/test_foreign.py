@@ -1,0 +1,42 @@
+"""Workflows as other people write them: what is wrong is found where it stands, and nothing else is.
+
+The files say themselves what is expected, in comments: `# found: rule, rule` for errors, `# warned: rule` for warnings.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from infx.cli.workflows import read_sources
+from infx.errors import Level
+from infx.policy.load import default_policy
+from infx.workflows.check import check_files
+
+FILES = read_sources(Path(__file__).parent / "foreign/.github")
+_MARK = re.compile(r"# (found|warned): ([a-z-]+(?:, [a-z-]+)*)")
+LEVELS = {"found": Level.ERROR, "warned": Level.WARNING}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_the_right_findings_and_no_false_alarm(path: str) -> None:
+    expected = {
+        (number, rule, LEVELS[mark])
+        for number, line in enumerate(FILES[path].decode().splitlines(), 1)
+        for mark, rules in _MARK.findall(line)
+        for rule in rules.split(", ")
+    }
+    problems = [problem for problem in check_files(FILES, default_policy()) if problem.path == path]
+    found = [(problem.line, problem.rule, problem.level) for problem in problems]
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+def test_they_are_a_fair_sample() -> None:
+    """One is an ordinary project's, in which next to nothing is wrong; one a sweep with nearly everything."""
+    marks = {path.rpartition("/")[2]: len(_MARK.findall(data.decode())) for path, data in FILES.items()}
+    assert set(marks) == {"action.yml", "ci.yml", "docs.yml", "release.yml", "sweep.yml", "triage.yml"}
+    assert marks["sweep.yml"] > 15
+    assert marks["ci.yml"] <= 2
