@@ -120,8 +120,7 @@ def test_runs_newest_first_and_filtered(hub: Hub, github: GitHub) -> None:
     assert [run.id for run in github.runs(head_sha=two.head_sha, newest=1)] == [two.id]
     assert [run.id for run in github.runs(event="push")] == [other.id]
     assert github.run(two.id).pull_numbers == (77,)
-    with pytest.raises(NotFoundError):
-        github.runs(workflow="none.yml")
+    assert github.runs(workflow="none.yml") == []
 
 
 def test_a_filtered_list_of_runs_ends_without_a_word(
