@@ -26,7 +26,7 @@ def comment() -> None:
 @policy_option
 @github_options
 def greeting(connect: Connect, policy: Policy) -> None:
-    """The greeting of a pull request that touches benchmarks."""
+    """Print the greeting of a pull request that touches benchmarks."""
     from infx.comments.greeting import make_greeting, make_links
 
     links = make_links(policy, connect().repository, policy.pr_link.server)
@@ -38,7 +38,10 @@ def greeting(connect: Connect, policy: Policy) -> None:
 @policy_option
 @github_options
 def visualizer(number: int, connect: Connect, policy: Policy) -> None:
-    """The comment that follows a pull request's sweeps; nothing as long as none has results."""
+    """Print the comment that follows a pull request's sweeps.
+
+    Nothing as long as none has results.
+    """
     from infx.comments.visualizer import make_visualizer
 
     found = make_visualizer(policy, _gather(number, connect, policy)[0].sweeps)
@@ -50,7 +53,10 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
 @policy_option
 @github_options
 def notice(number: int, connect: Connect, policy: Policy) -> None:
-    """Every notice that a pull request should have now; nothing if nothing keeps it from its sweep."""
+    """Print the notices that a pull request should have now.
+
+    None if nothing keeps it from its sweep.
+    """
     from infx.reconcile.desired import desire
 
     facts, place = _gather(number, connect, policy)

@@ -36,7 +36,7 @@ def check(
     policy: Policy,
     as_json: bool,
 ) -> None:
-    """Report everything about configurations that can be wrong before a GPU is used.
+    """Report all that is wrong with configurations, before a GPU is used.
 
     Looks also at the models, thresholds, golden acceptance lengths and priorities that the policy names, where
     they exist; with --config-file at those files and the runner inventory alone.

@@ -56,7 +56,10 @@ def collect(
     *,
     as_json: bool,
 ) -> None:
-    """Set artifacts against the plan: publish good rows, name bad ones, list what is missing."""
+    """Set artifacts against the plan and keep the good rows.
+
+    Bad rows are named, missing ones listed.
+    """
     from infx.results.collect import list_problems, render_files
 
     collection = gather(plan, artifacts, run, connect)
@@ -75,7 +78,10 @@ def collect(
 @policy_option
 @github_options
 def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, policy: Policy) -> None:
-    """Print the run's summary as Markdown: counts, failures, what is missing, results."""
+    """Print the run's summary as Markdown.
+
+    Counts, failures, what is missing, results.
+    """
     from infx.results.report import render_report
 
     text = render_report(gather(plan, artifacts, run, connect))

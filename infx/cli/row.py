@@ -71,7 +71,10 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
 @policy_option
 @click.pass_context
 def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Path, policy: Policy) -> None:
-    """Run the policy's row command for a row and gather the results that it leaves."""
+    """Run the policy's row command for a row.
+
+    The results that it leaves are gathered for the upload.
+    """
     from infx.cli.row_process import gather_results, run_command
     from infx.matrix.environment import project_job
     from infx.results.collect import artifact_name

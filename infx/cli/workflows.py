@@ -24,7 +24,10 @@ def workflows() -> None:
 @format_option
 @click.pass_context
 def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: bool) -> None:
-    """Report what is wrong in DIRECTORY (default: .github of this repository) and in the root action."""
+    """Report what is wrong with workflow and action files.
+
+    DIRECTORY is .github of this repository unless given; the root action beside it is read too.
+    """
     from infx.workflows.check import check_files
 
     files = read_sources(directory or find_root(Path.cwd()) / ".github")
