@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--scene", type=click.Choice(["A", "B", "C"], case_sensitive=False), help="Only this one.")
+@click.option(
+    "--scene",
+    type=click.Choice(["A", "B", "C"], case_sensitive=False),
+    metavar="[A|B|C]",
+    help="Only this one.",
+)
 @click.option("--step", is_flag=True, help="Wait for a key between scenes.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and say where.")
