@@ -10,10 +10,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from tests.conftest import ROOT
 
 STAND_IN = Path(__file__).with_name("stand-in")
 TRIES = 3
+SILENCE = 60.0  # seconds; a step of ours takes a few
 _ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
 _STAND_INS = {
     "actions/checkout": "checkout",
@@ -125,18 +128,16 @@ class Act:
         command = self._command(workflow, event, event_file, artifacts, run_id, attempt)
         if called_by:
             command += ["--env", f"CALLED_BY={called_by}"]
+        before = shutil.copytree(artifacts, self.folder / f"before-{run_id}-{attempt}")
+        ledger = artifacts.with_name("ledger")
+        started = ledger.read_bytes() if ledger.exists() else b""
         for _ in range(TRIES):
-            done = subprocess.run(
-                command,
-                cwd=self.project,
-                # act hands its whole environment on to the steps
-                env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(self.folder)},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if not _has_crashed(done):
+            done = run_tool(command, self.project, self.folder)
+            if not has_crashed(done):
                 break
+            shutil.rmtree(artifacts)
+            shutil.copytree(before, artifacts)
+            ledger.write_bytes(started)
         return _read_outcome(done, artifacts)
 
     def _command(
@@ -205,8 +206,30 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
     )
 
 
-def _has_crashed(done: subprocess.CompletedProcess[str]) -> bool:
-    """act itself, in one of its threads (`fatal error: concurrent map writes`), and not the workflow."""
+def run_tool(
+    command: Sequence[str], directory: Path, folder: Path, silence: float = SILENCE
+) -> subprocess.CompletedProcess[str]:
+    """Run act to its end, or to its crash where it has said nothing for `silence` seconds and more.
+
+    Now and then act waits for ever for the end of a terminal that nobody writes to any more. SIGQUIT makes it end as
+    in a crash.
+    """
+    told, blamed = folder / "act.stdout", folder / "act.stderr"
+    with told.open("wb") as stdout, blamed.open("wb") as stderr:
+        # act hands its whole environment on to the steps
+        env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
+        process = subprocess.Popen(command, cwd=directory, env=env, stdout=stdout, stderr=stderr)
+        size = -1
+        while process.poll() is None:
+            if size == (size := told.stat().st_size):
+                process.send_signal(signal.SIGQUIT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(silence)
+    return subprocess.CompletedProcess(command, process.returncode, told.read_text(), blamed.read_text())
+
+
+def has_crashed(done: subprocess.CompletedProcess[str]) -> bool:
+    """act itself, in one of its threads (`fatal error: concurrent map writes`) or by SIGQUIT, and not the workflow."""
     return done.returncode == 2 and "\ngoroutine " in done.stderr
 
 
