@@ -79,46 +79,38 @@ def _labels(data: Any) -> tuple[str, ...]:
 
 def pull_request(data: Any) -> PullRequest:
     return PullRequest(
-        number=data["number"],
-        title=data["title"],
+        **_pull_fields(data),
         body=data.get("body") or "",
-        author=user(data.get("user")),
-        labels=_labels(data),
-        is_open=data["state"] == "open",
         is_merged=bool(data["merged"]),
-        is_draft=bool(data.get("draft")),
         mergeable=data["mergeable"],
-        base_ref=data["base"]["ref"],
-        base_sha=data["base"]["sha"],
-        head_ref=data["head"]["ref"],
-        head_sha=data["head"]["sha"],
-        head_repository=_repository(data["head"]),
-        base_repository=data["base"]["repo"]["full_name"],
         changed_files=data["changed_files"],
         commits=data["commits"],
-        updated_at=moment(data["updated_at"]),
         created_at=moment(data["created_at"]),
         merge_commit_sha=data.get("merge_commit_sha"),
     )
 
 
 def pull_summary(data: Any) -> PullSummary:
-    return PullSummary(
-        number=data["number"],
-        title=data["title"],
-        author=user(data.get("user")),
-        labels=_labels(data),
-        is_open=data["state"] == "open",
-        is_merged=bool(data.get("merged_at")),
-        is_draft=bool(data.get("draft")),
-        base_ref=data["base"]["ref"],
-        base_sha=data["base"]["sha"],
-        head_ref=data["head"]["ref"],
-        head_sha=data["head"]["sha"],
-        head_repository=_repository(data["head"]),
-        base_repository=data["base"]["repo"]["full_name"],
-        updated_at=moment(data["updated_at"]),
-    )
+    return PullSummary(**_pull_fields(data), is_merged=bool(data.get("merged_at")))
+
+
+def _pull_fields(data: Any) -> dict[str, Any]:
+    """What a list of pull requests says as the pull request itself does."""
+    return {
+        "number": data["number"],
+        "title": data["title"],
+        "author": user(data.get("user")),
+        "labels": _labels(data),
+        "is_open": data["state"] == "open",
+        "is_draft": bool(data.get("draft")),
+        "base_ref": data["base"]["ref"],
+        "base_sha": data["base"]["sha"],
+        "head_ref": data["head"]["ref"],
+        "head_sha": data["head"]["sha"],
+        "head_repository": _repository(data["head"]),
+        "base_repository": data["base"]["repo"]["full_name"],
+        "updated_at": moment(data["updated_at"]),
+    }
 
 
 def changed_file(data: Any) -> ChangedFile:

@@ -98,7 +98,7 @@ def _build_row(index: int, value: Mapping[str, Any], line: int) -> SearchRow:
             values=None if values is None else tuple(values), start=get("conc-start"), end=get("conc-end")
         ),
         spec_decoding=SpecDecoding(get("spec-decoding", "none")),
-        engine=_build_engine(value) if "tp" in value else None,
+        engine=Parallelism(**_parallelism(value)) if "tp" in value else None,
         worker=_build_worker(get("worker")),
         prefill=_build_worker(get("prefill")),
         decode=_build_worker(get("decode")),
@@ -113,16 +113,16 @@ def _build_row(index: int, value: Mapping[str, Any], line: int) -> SearchRow:
     )
 
 
-def _build_engine(value: Mapping[str, Any]) -> Parallelism:
+def _parallelism(value: Mapping[str, Any]) -> dict[str, Any]:
     get = value.get
-    return Parallelism(
-        tp=value["tp"],
-        pp=get("pp", 1),
-        dcp_size=get("dcp-size", 1),
-        pcp_size=get("pcp-size", 1),
-        ep=get("ep"),
-        dp_attn=get("dp-attn"),
-    )
+    return {
+        "tp": value["tp"],
+        "pp": get("pp", 1),
+        "dcp_size": get("dcp-size", 1),
+        "pcp_size": get("pcp-size", 1),
+        "ep": get("ep"),
+        "dp_attn": get("dp-attn"),
+    }
 
 
 def _build_worker(value: Mapping[str, Any] | None) -> Worker | None:
@@ -131,13 +131,8 @@ def _build_worker(value: Mapping[str, Any] | None) -> Worker | None:
     get = value.get
     settings = get("additional-settings")
     return Worker(
+        **_parallelism(value),
         num_worker=get("num-worker", 1),
-        tp=value["tp"],
-        pp=get("pp", 1),
-        dcp_size=get("dcp-size", 1),
-        pcp_size=get("pcp-size", 1),
-        ep=get("ep"),
-        dp_attn=get("dp-attn"),
         hardware=get("hardware"),
         additional_settings=None if settings is None else tuple(settings),
     )

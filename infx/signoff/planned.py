@@ -48,10 +48,6 @@ class PlannedRow:
         return self.scenario == AGENTIC
 
     @property
-    def is_speculative(self) -> bool:
-        return self.spec_decoding != SpecDecoding.NONE
-
-    @property
     def series(self) -> tuple[object, ...]:
         """The curve in a chart that the row is a point of."""
         spec = "" if self.is_agentic else self.spec_decoding
