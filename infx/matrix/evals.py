@@ -16,6 +16,7 @@ from infx.errors import InfxError, suggest
 from infx.matrix.config import KvOffloading
 from infx.matrix.names import name_sequence
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
 
 
@@ -37,13 +38,17 @@ def find_profile(name: str, profiles: Mapping[str, EvalProfile]) -> EvalProfile:
     return profiles[name]
 
 
-def apply_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> list[Row]:
+def apply_evals(
+    rows: Sequence[Row], mode: EvalMode, profile: EvalProfile, *, trim: bool = False
+) -> list[Row]:
     """Rows of throughput in, rows with their accuracy runs out; eval-only ones alone for `subset` and `all`.
 
-    Whoever trims does it before `keep_evals`, and calls the steps one by one.
+    Accuracy runs are chosen among all rows; only then is the list made shorter.
     """
-    marked = select_evals(rows, mode, profile)
-    return keep_evals(marked) if mode in {EvalMode.SUBSET, EvalMode.ALL} else marked
+    chosen = select_evals(rows, mode, profile)
+    if trim:
+        chosen = trim_rows(chosen)
+    return keep_evals(chosen) if mode in {EvalMode.SUBSET, EvalMode.ALL} else chosen
 
 
 def select_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> list[Row]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import replace
 
-from infx.matrix.row import Recipe, Row, render_recipe
+from infx.matrix.row import Recipe, render_recipe
 
 
 def fingerprint_recipe(recipe: Recipe) -> str:
@@ -20,13 +18,3 @@ def fingerprint_recipe(recipe: Recipe) -> str:
         values["run-eval"] = False
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def fingerprint_rows(rows: Iterable[Row]) -> list[Row]:
-    known: dict[Recipe, str] = {}
-    result = []
-    for row in rows:
-        if row.recipe not in known:
-            known[row.recipe] = fingerprint_recipe(row.recipe)
-        result.append(replace(row, recipe_fingerprint=known[row.recipe]))
-    return result

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -21,15 +20,6 @@ from infx.matrix.shards import Shards
 
 PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
 _HEAD = 60  # characters of a line within which id and shard stand
-
-
-@dataclass(frozen=True, kw_only=True)
-class Index:
-    """rows: jobs of all shards. canary: the id of the row that runs first, alone."""
-
-    rows: int
-    shards: int
-    canary: str | None
 
 
 def render_folder(shards: Shards, plan: str) -> dict[str, str]:
@@ -46,11 +36,6 @@ def render_folder(shards: Shards, plan: str) -> dict[str, str]:
         JOBS: "".join(f"{_render_job(job)}\n" for job in shards.jobs),
         CANARY: "".join(f"{_render_job(job)}\n" for job in canary),
     }
-
-
-def read_index(text: str) -> Index:
-    values = json.loads(text)
-    return Index(rows=values["rows"], shards=values["shards"], canary=values["canary"])
 
 
 def read_jobs(lines: Iterable[str]) -> Iterator[Job]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from infx.errors import Problem, ProblemsError, suggest
 from infx.matrix.config import Config, Runners
-from infx.matrix.evals import EvalMode, keep_evals, select_evals
+from infx.matrix.evals import EvalMode, apply_evals, keep_evals, select_evals
 from infx.matrix.expand import Limits, expand_config
 from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, select_nodes
 from infx.matrix.keys import resolve_keys
@@ -68,13 +68,9 @@ def _expand(
 
 
 def _finish(rows: Sequence[Row], request: Request) -> list[Row]:
-    """Accuracy runs are chosen among all rows; only then is the list made shorter."""
     if request.smoke:
         return smoke_rows(rows, request.profile)
-    chosen = select_evals(rows, request.mode, request.profile)
-    if request.trim:
-        chosen = trim_rows(chosen)
-    return keep_evals(chosen) if request.mode in {EvalMode.SUBSET, EvalMode.ALL} else chosen
+    return apply_evals(rows, request.mode, request.profile, trim=request.trim)
 
 
 def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:

@@ -3,7 +3,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from infx.matrix.fingerprint import fingerprint_recipe, fingerprint_rows
+from infx.matrix.complete import complete_throughput
+from infx.matrix.fingerprint import fingerprint_recipe
+from infx.matrix.planned import Planned
 from tests.matrix.rows import AGENTIC, FIXED, row
 
 
@@ -27,6 +29,7 @@ def test_an_agentx_recipe_hashes_without_run_eval_and_in_ascii() -> None:
 
 
 def test_all_concurrencies_of_a_recipe_have_one_fingerprint() -> None:
-    rows = fingerprint_rows([row(FIXED, 4), row(FIXED, 8), row(AGENTIC, 4)])
-    first, second, other = [one.recipe_fingerprint for one in rows]
+    rows = [row(FIXED, 4), row(FIXED, 8), row(AGENTIC, 4)]
+    done = complete_throughput(Planned(row=one, key="m1", entry=0) for one in rows)
+    first, second, other = [one.row.recipe_fingerprint for one in done]
     assert first == second != other
