@@ -6,7 +6,6 @@ The last matching line wins, also when it names nobody. Lines that GitHub skips 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,17 +58,6 @@ class CodeOwners:
     def owners(self) -> frozenset[str]:
         """Everybody whom some line names, in lower case: GitHub does not tell cases apart."""
         return frozenset(owner.lower() for rule in self.rules for owner in rule.owners)
-
-
-def choose_file(files: Mapping[str, str]) -> str:
-    """The location that GitHub would use. Raises InfxError if there is none."""
-    for location in LOCATIONS:
-        if location in files:
-            return location
-    raise InfxError(
-        "The target branch has no CODEOWNERS file.",
-        hint=f"Add one of {', '.join(LOCATIONS)}; without it nobody can sign.",
-    )
 
 
 def parse_codeowners(text: str, path: str) -> CodeOwners:

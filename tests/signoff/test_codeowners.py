@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import codeowners as oracle
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from infx.errors import InfxError
-from infx.signoff.codeowners import LOCATIONS, CodeOwners, choose_file, parse_codeowners
+from infx.git import Git
+from infx.github.signoff.clone import Revisions
+from infx.policy.load import default_policy
+from infx.signoff.codeowners import LOCATIONS, CodeOwners, parse_codeowners
 
 # File (a line ends at `;`), path, owners in their order (`-` is nobody). Each row is documented behaviour.
 CASES = [
@@ -126,13 +131,29 @@ def test_size_limit() -> None:
     ("present", "chosen"),
     [(LOCATIONS, ".github/CODEOWNERS"), (LOCATIONS[1:], "CODEOWNERS"), (LOCATIONS[2:], "docs/CODEOWNERS")],
 )
-def test_search_order(present: tuple[str, ...], chosen: str) -> None:
-    assert choose_file(dict.fromkeys(present, "")) == chosen
+def test_search_order(tmp_path: Path, present: tuple[str, ...], chosen: str) -> None:
+    found = _revisions(tmp_path, *present).codeowners()
+    assert found is not None
+    assert found.path == chosen
 
 
-def test_no_file() -> None:
-    with pytest.raises(InfxError, match="no CODEOWNERS"):
-        choose_file({"README.md": ""})
+def test_no_file(tmp_path: Path) -> None:
+    """What becomes of it is a case of check 0: "no CODEOWNERS"."""
+    assert _revisions(tmp_path, "README.md").codeowners() is None
+
+
+def _revisions(folder: Path, *present: str) -> Revisions:
+    """One commit with these files, as the target branch's tip."""
+    git = Git(folder)
+    git.run("init", "--quiet")
+    for path in present:
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text("* @noor\n")
+    git.run("add", "--all")
+    who = ("-c", "user.name=mia", "-c", "user.email=mia@users.noreply.github.com")
+    git.run(*who, "commit", "--quiet", "--message", "files")
+    tip = git.commit("HEAD")
+    return Revisions(git=git, policy=default_policy(), base=tip, fork=tip, head=tip)
 
 
 @pytest.mark.parametrize(
