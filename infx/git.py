@@ -10,7 +10,7 @@ import posixpath
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from infx.errors import UnavailableError
@@ -66,6 +66,9 @@ class Git:
     """A repository, by any folder inside it."""
 
     directory: Path
+    _known: set[str] = field(
+        default_factory=set, init=False, repr=False, compare=False
+    )  # SHAs of commits it has
 
     def call(
         self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
@@ -106,7 +109,9 @@ class Git:
         return os.fsdecode(output.stdout).strip() or None
 
     def commit(self, revision: str) -> str:
-        """The full SHA of the commit that `revision` names."""
+        """The full SHA of the commit that `revision` names; git is asked once for each that is one already."""
+        if revision in self._known:
+            return revision
         if not revision.strip("0"):
             raise MissingRevisionError(
                 f"The revision {revision or '(empty)'} names no commit.",
@@ -122,7 +127,9 @@ class Git:
             raise MissingRevisionError(
                 f"The revision {revision!r} is not in this repository.{shallow}", hint="Fetch it first."
             )
-        return output.stdout.decode().strip()
+        sha = output.stdout.decode().strip()
+        self._known.add(sha)
+        return sha
 
     def is_shallow(self) -> bool:
         return self.call("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
