@@ -38,6 +38,8 @@ WORKFLOW_LIMIT = 1000  # requests an hour
 LIMIT = 5000
 NOBODY_LIMIT = 60
 
+WAKE = 0.2  # seconds
+
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
@@ -95,8 +97,13 @@ class Hub(RunActions):
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def wait(self) -> None:
-        """Until somebody stops the hub."""
-        self._thread.join()
+        """Until somebody stops the hub.
+
+        In short joins, because a signal that comes between Python's last look for one and the system's wait
+        does not end that wait: its handler would run when something else does, which may be never.
+        """
+        while self._thread.is_alive():
+            self._thread.join(WAKE)
 
     # Tokens
 

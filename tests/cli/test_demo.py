@@ -227,6 +227,6 @@ def type_in(command: str, place: Path, environ: Mapping[str, str]) -> str:
 
 def interrupt(kept: Kept) -> None:
     kept.process.send_signal(signal.SIGINT)
-    assert kept.process.wait(10) == 0
+    assert kept.process.wait(60) == 0
     assert kept.process.stdout is not None
     assert kept.process.stdout.read().splitlines()[-1] == "Stopped."

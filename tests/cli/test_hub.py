@@ -77,8 +77,28 @@ def test_what_it_prints_works(served: Served, tmp_path: Path) -> None:
 def test_it_stops_when_told_and_leaves_nothing(served: Served, tmp_path: Path) -> None:
     assert list(tmp_path.glob("infx-hub-*"))
     served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(10) == 0
+    assert served.process.wait(60) == 0
     assert not list(tmp_path.glob("infx-hub-*"))
+
+
+MISSED = """
+import os, signal, sys, threading
+from pathlib import Path
+from infx.hub import Hub
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+hub = Hub(Path("hub"))
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # in this thread: the server's takes it
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+hub.wait()
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_ends_it_all_the_same(tmp_path: Path) -> None:
+    """What happens when one comes just before the wait begins, made certain: another thread receives it."""
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", MISSED], cwd=tmp_path, env=environ, check=False, timeout=60)
+    assert done.returncode == 7
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
