@@ -113,9 +113,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", ["billion laughs", "wide"])
 def test_exploding_aliases_are_refused_in_milliseconds(name: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     (problem,) = problems_of(BOMBS[name])
-    assert time.perf_counter() - start < 0.5  # built, the first would have 9^60 values
+    assert time.process_time() - start < 0.5  # built, the first would have 9^60 values
     assert problem.rule == "yaml-alias"
     assert problem.message == "The aliases expand to more than 2,000,000 values."
     assert problem.line is not None
