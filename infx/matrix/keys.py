@@ -12,8 +12,12 @@ from infx.errors import Problem, suggest
 
 @functools.cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    special = {"*": ".*", "?": "."}
-    return re.compile("".join(special.get(char, re.escape(char)) for char in pattern), re.DOTALL)
+    """Each text between two stars is taken where it stands first, for good: patterns come from pull requests, and one
+    that is tried everywhere could take for ever.
+    """
+    first, *others = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
+    between = "".join(f"(?>.*?{part})" for part in others[:-1])
+    return re.compile(f"{first}{between}.*{others[-1]}" if others else first, re.DOTALL)
 
 
 def is_pattern(text: str) -> bool:
