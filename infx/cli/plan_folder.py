@@ -65,6 +65,18 @@ def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
         yield file
 
 
+def check_shard(folder: Path, number: int) -> None:
+    """An empty matrix is a job that did nothing and is green, so a shard that is not there is refused."""
+    from infx.matrix.folder import INDEX
+
+    with lines_of(folder, INDEX) as index:
+        count = json.load(index)["shards"]
+    if not 0 <= number < count:
+        raise UsageError(
+            f"The plan has no shard {number}; it has {count}, counted from 0.", where=str(folder)
+        )
+
+
 def find_job_in(folder: Path, row_id: str) -> Job:
     """One row's job. Raises InfxError if the plan does not have it."""
     from infx.matrix.folder import JOBS, find_job

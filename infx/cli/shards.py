@@ -12,7 +12,7 @@ import click
 from infx import actions
 from infx.cli.decision import read_decision
 from infx.cli.options import find_root, policy_option, read_source
-from infx.cli.plan_folder import lines_of, plan_folder_option, read_plan_file, write_folder
+from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
 from infx.policy.model import Policy
@@ -102,6 +102,8 @@ def rows(
 
     if canary is (shard is not None):
         raise UsageError("Name either a shard or the canary.", hint="Give --shard N or --canary.")
+    if shard is not None:
+        check_shard(folder, shard)
     with lines_of(folder, CANARY if shard is None else JOBS) as lines:
         found = read_jobs(lines) if shard is None else read_shard(lines, shard)
         jobs = [job for job in found if job.id != without]

@@ -61,6 +61,15 @@ def test_303_rows_are_two_shards_that_hold_every_row_once(
     assert output.read_text().count("count<<") == 2
 
 
+@pytest.mark.parametrize("number", ["2", "-1"])
+def test_a_shard_that_is_not_there_is_no_empty_matrix(
+    folder: Path, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(infx, ("rows", "--plan", str(folder), "--shard", number), {}) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{folder}: The plan has no shard {number}; it has 2, counted from 0.\n")
+
+
 def test_the_canary_runs_alone_and_not_again(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
