@@ -64,7 +64,8 @@ def fits(name: str, value: object, document: Document) -> bool:
 
 
 def _nudged(value: Any) -> Any:
-    """A copy in which 8.0 is the number just below, so that nothing can take it for 8.
+    """A copy in which 8.0 is the number just below, so that nothing can take it for 8; one so large that it has only
+    whole neighbours is no number at all.
 
     What is invalid only then, such as a 1.0 that must be at least 1, gets the slower look of `check_value`.
     """
@@ -72,7 +73,10 @@ def _nudged(value: Any) -> Any:
         return {key: _nudged(child) for key, child in value.items()}
     if isinstance(value, list):
         return [_nudged(child) for child in value]
-    return math.nextafter(value, 0.5) if isinstance(value, float) and value.is_integer() else value
+    if not isinstance(value, float) or not value.is_integer():
+        return value
+    below = math.nextafter(value, 0.5)
+    return None if below.is_integer() else below
 
 
 def check(name: str, document: Document) -> list[Problem]:

@@ -10,6 +10,7 @@ Plain scalars follow the core schema of YAML 1.2 (only true and false are boolea
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ MAX_EXPANDED_NODES = 2_000_000  # after aliases are written out; the largest rea
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
-# At most 18 digits: what does not fit 64 bits stays text, and the schema that wanted a number says so.
+# At most 18 digits: what does not fit 64 bits is a float, and what does not fit that stays text; the schema that wanted
+# an integer says so.
 # Compiled when the first text comes that needs them: most commands never meet one.
 _INTEGER = r"[-+]?[0-9](?:_?[0-9]){0,17}"
 _OTHER_BASE = r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}"
@@ -257,8 +259,8 @@ def _plain_number(text: str) -> str | int | float:
         return int(text.replace("_", ""))
     if re.fullmatch(_OTHER_BASE, text):
         return int(text, 0)
-    if re.fullmatch(_FLOAT, text):
-        return float(text)
+    if re.fullmatch(_FLOAT, text) and math.isfinite(number := float(text)):
+        return number
     return text
 
 
