@@ -14,14 +14,11 @@ from infx.errors import InfxError
 from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
 from infx.matrix.jobs import Job
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.matrix.row_rules import RUNNER_SETTINGS
 
 PORT = 8888
 RANDOM_RANGE_RATIO = "0.8"
 _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-# What the runner and the shell themselves live by is not a recipe's to set.
-_RESERVED = re.compile(
-    r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS"
-)
 
 
 def project_job(job: Job, *, max_bytes: int) -> dict[str, str]:
@@ -125,7 +122,7 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
         match = _SETTING.fullmatch(setting)
         if match is None or "\0" in setting:
             raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
-        if _RESERVED.fullmatch(match[1]):
+        if RUNNER_SETTINGS.fullmatch(match[1]):
             raise InfxError(
                 f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
             )

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
+from infx.matrix.topology import NODE_SETTINGS, read_nodes
 
 # Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
 RESERVED_SETTINGS = ("SRT_RECIPE", "EVAL_SRT_RECIPE")
-NODE_SETTINGS = ("PREFILL_NODES", "DECODE_NODES")
+# What the runner and the shell live by, and what names a row and its results, is not a configuration's to set.
+RUNNER_SETTINGS = re.compile(
+    r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS"
+    r"|ROW_ID|RESULT_FILENAME"
+)
 # The engine whose launcher reads CONFIG_FILE itself, whatever the row's shape.
 OWN_CONFIG_FILE = "llmd-vllm"
 
@@ -97,8 +103,8 @@ def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) ->
         )
 
 
-def _find_missing_offloading(row: SearchRow, _: Config, scenario: object) -> Iterator[Finding]:
-    if isinstance(scenario, AgenticScenario) and row.engine is not None and row.kv_offloading is None:
+def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding]:
+    if isinstance(scenario, AgenticScenario) and not config.multinode and row.kv_offloading is None:
         yield Finding(
             message="kv-offloading is missing; an AgentX row on one node says none or dram",
             hint="Add kv-offloading: none, or dram with a kv-offload-backend.",
@@ -155,6 +161,12 @@ def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterat
                 message=f"{name} is set by the launcher; expected srt-recipe and eval-srt-recipe on the row",
                 hint="Move it there.",
             )
+        elif RUNNER_SETTINGS.fullmatch(name):
+            yield Finding(
+                at=at,
+                message=f"{name} belongs to the runner that the row runs on",
+                hint="Choose another name.",
+            )
         elif name in RECIPE_SETTINGS and name not in own_file and (has_recipe_keys or row.worker):
             other = "srt-recipe" if has_recipe_keys else "worker"
             yield Finding(
@@ -171,7 +183,7 @@ def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding]:
     for at, name, value in _iterate_settings(row):
         if name not in NODE_SETTINGS:
             continue
-        if not (value.isascii() and value.isdigit() and len(value) < 6 and int(value) > 0):
+        if read_nodes(value) is None:
             yield Finding(at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999')
         elif seen.setdefault(name, value) != value:
             yield Finding(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 
-from infx.matrix.config import Hardware, Parallelism, Runners, Worker
+from infx.matrix.config import Hardware, Parallelism, Runners
 from infx.matrix.row import Recipe, Roles
 
 USUAL_GPUS_PER_NODE = 8  # of a label about which the inventory says nothing
-_NODES = re.compile(r"(PREFILL|DECODE)_NODES=([1-9][0-9]{0,3})")
+# Settings that state how many nodes the prefill and the decode workers take, whichever role they stand at.
+NODE_SETTINGS = ("PREFILL_NODES", "DECODE_NODES")
 
 
 def count_gpus(recipe: Recipe) -> int:
@@ -30,14 +30,19 @@ def count_nodes(recipe: Recipe, runners: Runners) -> int:
         return recipe.node_count
     hardware = find_hardware(recipe.runner, runners)
     per_node = hardware.gpus_per_node if hardware else USUAL_GPUS_PER_NODE
-    return sum(_role_nodes(role, per_node) for role in (recipe.layout.prefill, recipe.layout.decode))
+    roles = (recipe.layout.prefill, recipe.layout.decode)
+    settings = dict(
+        setting.partition("=")[::2] for role in roles for setting in role.additional_settings or ()
+    )
+    return sum(
+        read_nodes(settings.get(name, "")) or math.ceil(role.num_worker * role.gpus / per_node)
+        for name, role in zip(NODE_SETTINGS, roles, strict=True)
+    )
 
 
-def _role_nodes(role: Worker, gpus_per_node: int) -> int:
-    for setting in role.additional_settings or ():
-        if match := _NODES.fullmatch(setting):
-            return int(match[2])
-    return math.ceil(role.num_worker * role.gpus / gpus_per_node)
+def read_nodes(text: str) -> int | None:
+    """The value of a setting in NODE_SETTINGS; None for what is no number of nodes from 1 to 99999."""
+    return int(text) or None if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def find_hardware(label: str, runners: Runners) -> Hardware | None:

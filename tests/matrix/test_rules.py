@@ -313,6 +313,20 @@ WRONG = [
         ],
     ),
     (
+        "runner-setting",
+        change(DISAGG, '"PREFILL_NODES=1"', '"LD_PRELOAD=a.so"'),
+        [
+            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[1]: LD_PRELOAD belongs to the runner that the row runs on. Choose another name."
+        ],
+    ),
+    (
+        "name-of-results",
+        change(DISAGG, '"PREFILL_NODES=1"', '"RESULT_FILENAME=other"'),
+        [
+            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[1]: RESULT_FILENAME belongs to the runner that the row runs on. Choose another name."
+        ],
+    ),
+    (
         "mixed-recipe",
         change(
             DISAGG,

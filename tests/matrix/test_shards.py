@@ -13,7 +13,7 @@ from infx.matrix.config import Hardware, Parallelism, Runners
 from infx.matrix.estimate import estimate_loads, estimate_minutes, order_rows
 from infx.matrix.folder import JOBS, find_job, read_jobs, render_folder
 from infx.matrix.priority import NO_PRIORITIES
-from infx.matrix.row import FixedWorkload, Recipe, Row
+from infx.matrix.row import FixedWorkload, Recipe, Roles, Row
 from infx.matrix.scheduling import Scheduler, runner_labels
 from infx.matrix.shards import Occasion, Shards, cut_shards, render_matrix
 from infx.matrix.topology import count_nodes, find_hardware
@@ -136,6 +136,12 @@ def test_the_load_of_a_label() -> None:
     assert (second.label, second.runners, second.hours) == ("nobody", 0, None)
 
 
+def _stating(*settings: str) -> Recipe:
+    assert isinstance(DISAGG.layout, Roles)
+    prefill = replace(DISAGG.layout.prefill, additional_settings=settings)
+    return replace(DISAGG, layout=replace(DISAGG.layout, prefill=prefill))
+
+
 @pytest.mark.parametrize(
     ("recipe", "nodes"),
     [
@@ -144,6 +150,10 @@ def test_the_load_of_a_label() -> None:
         (replace(DISAGG, node_count=7), 7),
         (replace(DISAGG, runner="cluster:h200-z"), 4),  # the family agrees on 8
         (replace(DISAGG, runner="cluster:gb200-a"), 8),
+        (_stating("PREFILL_NODES=3"), 5),  # 3 as stated, 2 for decode
+        (_stating("DECODE_NODES=03"), 5),  # 2 for prefill, 3 as stated, wherever it is
+        (_stating("DECODE_NODES=12345", "PREFILL_NODES=1"), 12_346),
+        (_stating("PREFILL_NODES=many"), 4),  # no number states nothing
     ],
 )
 def test_nodes(recipe: Recipe, nodes: int) -> None:
