@@ -82,7 +82,7 @@ def _check_runners(file: File | None, masters: Sequence[MasterFile]) -> list[Pro
     if file is None:
         return []
     runners, problems = parse_runners(file.data, file.path)
-    if not runners.labels:  # broken, and said so; every label would be unknown now
+    if problems and not runners.labels:  # broken, and said so; every label would be unknown now
         return problems
     for master in masters:
         if master.document is not None:

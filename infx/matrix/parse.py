@@ -15,6 +15,7 @@ from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
 from infx.matrix.build import build_config
 from infx.matrix.config import Config
+from infx.matrix.keys import is_pattern
 from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"
@@ -57,7 +58,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
     entries = document.value
     if only is not None:
         entries = {key: value for key, value in entries.items() if key in only}
-    problems = [_star_problem(key, document) for key in entries if "*" in key]
+    problems = [_pattern_problem(key, document) for key in entries if is_pattern(key)]
     wrong = _check_structure(entries, document)
     configs = {}
     for key_node, node in document.root.value:
@@ -71,7 +72,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
         config = build_config(key_node, node, entry, path)
         found = [state_problem(found, document) for found in check_config(config)]
         problems += found
-        if not found and key not in wrong and "*" not in key:
+        if not found and key not in wrong and not is_pattern(key):
             configs[key] = config
     return MasterFile(
         path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
@@ -99,13 +100,14 @@ def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
     return problems
 
 
-def _star_problem(key: str, document: yaml12.Document) -> Problem:
+def _pattern_problem(key: str, document: yaml12.Document) -> Problem:
+    mark, meaning = ("*", "any text") if "*" in key else ("?", "any character")
     return Problem(
         rule="config-key-star",
-        message=f"{key}: a key contains *, which stands for any text where a changelog names keys.",
+        message=f"{key}: a key contains {mark}, which stands for {meaning} where a changelog names keys.",
         path=document.path,
         line=document.line(key),
-        hint="Choose a key without *.",
+        hint=f"Choose a key without {mark}.",
     )
 
 

@@ -107,6 +107,13 @@ def test_hardware_is_asked_for_only_where_memory_is_budgeted() -> None:
     assert check(FIXED_ONLY + AGGREGATED, runners=bare).problems == ()
 
 
+def test_an_inventory_without_labels_serves_nobody() -> None:
+    report = check(SINGLE, runners="labels: {}\n")
+    assert words(report, Level.ERROR) == [
+        'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "cluster:h200-a". Name a label of r.yaml.'
+    ]
+
+
 def test_a_broken_inventory_does_not_make_every_label_unknown() -> None:
     report = check(SINGLE, runners="labels: 1\n")
     assert words(report, Level.ERROR) == ["r.yaml:1: labels: found 1; expected a mapping."]

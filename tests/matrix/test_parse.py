@@ -59,7 +59,37 @@ WRONG = [
     (
         "control-key",
         change(SINGLE, "m1-fp8-h200-vllm:", '"m1\\nvllm":'),
-        ['c.yaml:1: "m1\\nvllm": found "m1\\nvllm"; expected text on one line, not empty.'],
+        [
+            'c.yaml:1: "m1\\nvllm": found "m1\\nvllm"; expected text on one line, not empty and without blanks around it.'
+        ],
+    ),
+    (
+        "question-mark",
+        change(SINGLE, "m1-fp8-h200-vllm:", "m1-fp?-vllm:"),
+        [
+            "c.yaml:1: m1-fp?-vllm: a key contains ?, which stands for any character where a changelog names keys. Choose a key without ?."
+        ],
+    ),
+    (
+        "blank-text",
+        change(SINGLE, "  precision: fp8", '  precision: " "'),
+        [
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found " "; expected text on one line, not empty and without blanks around it.'
+        ],
+    ),
+    (
+        "blank-behind-text",
+        change(SINGLE, "  precision: fp8", '  precision: "fp8 "'),
+        [
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8 "; expected text on one line, not empty and without blanks around it.'
+        ],
+    ),
+    (
+        "huge-number",
+        change(SINGLE, "isl: 8192", "isl: 1e300"),
+        [
+            "c.yaml:11: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].isl: found 1e+300; expected a whole number."
+        ],
     ),
     ("entry-null", "m1:\n", ["c.yaml:1: m1: found null; expected a mapping."]),
     (
@@ -83,13 +113,15 @@ WRONG = [
     (
         "empty-text",
         change(SINGLE, "  precision: fp8", '  precision: ""'),
-        ['c.yaml:5: m1-fp8-h200-vllm.precision: found ""; expected text on one line, not empty.'],
+        [
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found ""; expected text on one line, not empty and without blanks around it.'
+        ],
     ),
     (
         "newline-in-text",
         change(SINGLE, "  precision: fp8", '  precision: "fp8\\n::error::x"'),
         [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8\\n::error::x"; expected text on one line, not empty.'
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8\\n::error::x"; expected text on one line, not empty and without blanks around it.'
         ],
     ),
     (
@@ -306,7 +338,7 @@ WRONG = [
         "srt-empty",
         change(AGGREGATED, "srt-recipe: agg.yaml:high", 'srt-recipe: ""'),
         [
-            'c.yaml:17: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].srt-recipe: found ""; expected text on one line, not empty.'
+            'c.yaml:17: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].srt-recipe: found ""; expected text on one line, not empty and without blanks around it.'
         ],
     ),
     (
