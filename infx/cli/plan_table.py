@@ -16,22 +16,14 @@ _WRAPPING = {"why", "concurrency", "evaluated"}
 
 
 def print_summary(summary: Summary) -> None:
-    from infx.matrix.summary import (
-        CONFIG_COLUMNS,
-        LABEL_COLUMNS,
-        NOTHING,
-        config_cells,
-        describe_total,
-        label_cells,
-    )
+    from infx.matrix.summary import CONFIG_COLUMNS, LABEL_COLUMNS, config_cells, describe_total, label_cells
 
-    if not summary.lines:
-        click.echo(NOTHING)
-        return
-    print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
-    click.echo()
-    print_table(_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])])
-    click.echo(f"\n{describe_total(summary)}")
+    if summary.lines:
+        print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
+        click.echo()
+        print_table(_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])])
+        click.echo()
+    click.echo(describe_total(summary))
 
 
 def _columns(names: tuple[str, ...]) -> list[Column]:

@@ -77,7 +77,8 @@ def plan_delta(delta: Delta, head: Inputs, base: Inputs | None, options: Options
         throughput = [] if options.evals_only else list(_plan_throughput(delta.entries, keys, expand))
         evals = _plan_evals(delta.entries, keys, head, expand, options)
     warnings += plan_warnings.find_shared(throughput)
-    warnings += plan_warnings.find_idle(delta.entries, keys, head, path)
+    idle = list(plan_warnings.find_idle(delta.entries, keys, head, path))
+    warnings += idle if throughput or evals or idle else plan_warnings.find_empty(delta.entries, path)
     if options.trim:
         throughput = _trim(throughput)
     return Plan(

@@ -64,6 +64,20 @@ def find_idle(
             )
 
 
+def find_empty(entries: Sequence[Entry], path: str) -> Iterator[Problem]:
+    """A sweep of nothing would be green."""
+    if entries:
+        yield Problem(
+            rule="plan-empty",
+            message="Nothing that is asked for is a row of the entries' configurations, so nothing is run.",
+            path=path,
+            line=entries[0].line,
+            hint="Accuracy runs need a row that the eval profile takes; look at evals-only, scenario-type and "
+            "eval-min-prefill-ep too.",
+            level=Level.WARNING,
+        )
+
+
 def _has(config: Config, types: Iterable[ScenarioType]) -> bool:
     found = {ScenarioType.FIXED: bool(config.fixed), ScenarioType.AGENTIC: bool(config.agentic)}
     return any(found[name] for name in types)

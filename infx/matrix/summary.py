@@ -17,7 +17,6 @@ from infx.matrix.row import Row
 from infx.matrix.topology import count_gpus, count_nodes
 from infx.policy.model import Policy
 
-NOTHING = "Nothing is to be run: the changelog only corrects links."
 _MAX_WHY = 80  # characters of an entry's first sentence
 
 
@@ -41,8 +40,11 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
+    """asked: entries or a command ask for rows; a correction of links asks for none."""
+
     lines: tuple[Line, ...]
     loads: tuple[Load, ...]
+    asked: bool
 
     @property
     def rows(self) -> int:
@@ -63,7 +65,7 @@ def summarise(plan: Plan, runners: Runners, policy: Policy) -> Summary:
         for (key, entry), found in groups.items()
     ]
     loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
-    return Summary(lines=tuple(lines), loads=tuple(loads))
+    return Summary(lines=tuple(lines), loads=tuple(loads), asked=bool(plan.entries or lines))
 
 
 def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> Line:
@@ -148,6 +150,10 @@ def label_cells(load: Load) -> tuple[str, ...]:
 
 
 def describe_total(summary: Summary) -> str:
+    if not summary.asked:
+        return "Nothing is to be run: the changelog only corrects links."
+    if not summary.lines:
+        return "Nothing is to be run: what is asked for has no row."
     configs = len({line.key for line in summary.lines})
     evals = sum(line.evals for line in summary.lines)
     return (
@@ -163,7 +169,7 @@ def _count(number: int, word: str) -> str:
 def render_markdown(summary: Summary) -> str:
     """For the summary of a workflow run. Keys, labels and sentences come from a pull request."""
     if not summary.lines:
-        return f"## Plan\n\n{NOTHING}\n"
+        return f"## Plan\n\n{describe_total(summary)}\n"
     configs = [
         (table_code(key), foreign(why), rows, conc, evals, foreign(evaluated), *rest)
         for key, why, rows, conc, evals, evaluated, *rest in map(config_cells, summary.lines)

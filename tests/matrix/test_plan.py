@@ -10,6 +10,8 @@ from infx.errors import Level, ProblemsError
 from infx.matrix.plan import Options, plan_delta
 from infx.matrix.render import render_plan
 from infx.matrix.row import render_row
+from infx.matrix.summary import describe_total, summarise
+from infx.policy.load import default_policy
 from tests.matrix.inputs import (
     AUGUST,
     DEFAULT,
@@ -90,6 +92,31 @@ def test_an_entry_whose_scenario_no_configuration_has_is_told() -> None:
     result = plan(INPUTS, entry("m1-fp8-h200-vllm", scenario_type="[agentic-coding]"))
     assert result.rows == ()
     assert [(problem.rule, problem.level) for problem in result.warnings] == [("entry-idle", Level.WARNING)]
+    assert describe_total(summarise(result, INPUTS.runners, default_policy())) == (
+        "Nothing is to be run: what is asked for has no row."
+    )
+
+
+def test_a_plan_without_rows_is_told() -> None:
+    """No concurrency of at least 16: nothing to evaluate, and the sweep of it would be green."""
+    inputs = load(single("a", "{tp: 8, conc-list: [4, 8]}"))
+    result = plan(inputs, entry("a", evals_only="true"))
+    assert result.rows == ()
+    (warning,) = result.warnings
+    assert (warning.rule, warning.line, warning.level) == ("plan-empty", 1, Level.WARNING)
+    assert plan(inputs, entry("a")).warnings == ()
+
+
+def test_a_correction_of_links_is_no_plan_without_rows() -> None:
+    fixed = Correction(
+        line=4, before=b"  pr-link: XXX", after=b"  pr-link: https://github.com/acme/bench/pull/1"
+    )
+    delta = Delta(corrections=(fixed,), is_append=False)
+    result = plan_delta(delta, INPUTS, None, Options(profile=DEFAULT), "perf-changelog.yaml")
+    assert result.warnings == ()
+    assert describe_total(summarise(result, INPUTS.runners, default_policy())) == (
+        "Nothing is to be run: the changelog only corrects links."
+    )
 
 
 @pytest.mark.parametrize(
