@@ -61,7 +61,8 @@ def cut_shards(
     size = policy.limits.matrix_rows
     skips = occasion.pull if priorities.skip_queue_label in occasion.labels else None
     jobs = []
-    for number, index in enumerate(order_rows(rows, policy.estimates)):
+    order = order_rows(rows, policy.estimates)
+    for number, index in enumerate(order):
         row = rows[index]
         nodes = count_nodes(row.recipe, runners)
         score = score_row(row, nodes, priorities, event=occasion.event, labels=occasion.labels)
@@ -79,7 +80,8 @@ def cut_shards(
                 skip_queue_pull=skips,
             )
         )
-    canary = choose_canary(jobs, policy.canary.pools) if with_canary else None
+    as_planned = [job for _, job in sorted(zip(order, jobs, strict=True), key=lambda pair: pair[0])]
+    canary = choose_canary(as_planned, policy.canary.pools) if with_canary else None
     shards = Shards(jobs=tuple(jobs), canary=canary, count=-(-len(jobs) // size))
     if problems := measure(shards, policy):
         raise ProblemsError(problems)
@@ -98,7 +100,7 @@ def _places(rows: Sequence[Row]) -> list[str]:
 
 
 def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job | None:
-    """The lowest concurrency of the first pool of families that has a row; earlier families win a tie.
+    """The lowest concurrency of the first pool of families that has a row; earlier families, then earlier jobs win a tie.
 
     Accuracy rows are no canaries: one failing answer says little about a sweep.
     """

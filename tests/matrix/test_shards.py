@@ -33,6 +33,7 @@ RUNNERS = Runners(
     path="runners.yaml",
 )
 SHORT = replace(FIXED, workload=FixedWorkload(isl=1024, osl=1024, max_model_len=2304))
+SMALL = replace(FIXED, layout=Parallelism(tp=1, ep=1, dp_attn=False))
 
 
 def cut(rows: Sequence[Row], *, with_canary: bool = True) -> Shards:
@@ -82,6 +83,7 @@ def test_a_runner_label_too_long_for_a_job_name_is_refused() -> None:
         ([row(DISAGG, 1), row(FIXED, 64)], 1),  # multi-node fixed rows are in no pool
         ([row(FIXED, 1, eval_only=True), row(FIXED, 8)], 1),  # accuracy rows are no canaries
         ([row(AGENTIC, 2), row(FIXED, 4)], 0),
+        ([row(FIXED, 4), row(SMALL, 4)], 0),  # the plan's order decides, though the second starts first
     ],
 )
 def test_the_canary(rows: list[Row], chosen: int) -> None:

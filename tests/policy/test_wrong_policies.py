@@ -14,6 +14,11 @@ _LABEL = "labels: {primary: {go: {scope: full, canary: true, fail-fast: true}}"
     ("text", "expected"),
     [
         ("- a", "1: The file holds a list; expected a mapping."),
+        (
+            "canary: {pools: [[single-node 8k1]]}",
+            '1: canary.pools[0][0]: found "single-node 8k1"; expected a family of throughput jobs, such as '
+            "single-node 8k1k, multi-node 4096_512 or agentic.",
+        ),
         ("drafts: [", "1: This is not YAML: while parsing a flow node, did not find expected node content."),
         (
             "drafts: allow\ndrafts: ignore",
