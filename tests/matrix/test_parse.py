@@ -85,6 +85,13 @@ WRONG = [
         ],
     ),
     (
+        "invisible-line-break",
+        change(SINGLE, "  precision: fp8", '  precision: "fp\\x858"'),
+        [
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp\\x858"; expected text on one line, not empty and without blanks around it.'
+        ],
+    ),
+    (
         "huge-number",
         change(SINGLE, "isl: 8192", "isl: 1e300"),
         [
