@@ -74,10 +74,13 @@ def format_annotations(problems: Iterable[Problem]) -> tuple[list[str], list[Pro
 
 
 def quote_shell(text: str) -> str:
-    """A word for a shell; where `##[` stands in it two quotes that mean nothing keep the runner from seeing it."""
+    """A word for a shell; where `##[`, or a line with `::`, starts in it two quotes that mean nothing keep the runner
+    from seeing it.
+    """
     import shlex
 
-    return shlex.quote(text).replace("##[", "##''[")  # such a word is in single quotes
+    quoted = shlex.quote(text).replace("##[", "##''[")  # such a word is in single quotes
+    return re.sub(r"([\r\n]\s*)::", r"\1''::", quoted)
 
 
 def format_stop() -> str:

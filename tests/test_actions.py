@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,14 @@ def test_properties_json_stays_the_same_value_and_runs_nothing(value: object) ->
     text = actions.neutralise_json(json.dumps(value, indent=2))
     assert json.loads(text) == value
     assert runner_commands(text) == []
+
+
+@given(st.text("a' :#[\t\r\n\u00a0", max_size=12))
+@example("\r\n ::error::x\n##[error]'")
+def test_properties_a_word_for_a_shell_stays_the_same_word_and_runs_nothing(text: str) -> None:
+    quoted = actions.quote_shell(text)
+    assert shlex.split(quoted) == [text]
+    assert runner_commands(f"export X={quoted}") == []
 
 
 def problem(message: str = "Wrong.", level: Level = Level.ERROR, **fields: Any) -> Problem:
