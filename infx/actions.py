@@ -130,7 +130,7 @@ def read_event(path: Path) -> dict[str, Any]:
         payload = json.loads(path.read_bytes())
     except OSError as error:
         raise UsageError(f"The event file cannot be read: {error.strerror}.", where=str(path)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"The event file is not JSON: {error}.", where=str(path)) from None
     if not isinstance(payload, dict):
         raise UsageError("The event file holds no JSON object.", where=str(path))

@@ -31,7 +31,7 @@ def _without_sentence(data: bytes) -> bytes:
     """The sentence is for people and follows from the rest."""
     try:
         values = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return data  # the reader of the values says what is wrong
     if isinstance(values, dict):
         values.pop("sentence", None)

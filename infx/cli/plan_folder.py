@@ -35,7 +35,7 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
         return text, read_rows(json.loads(text), str(path))
     except OSError as error:
         raise UsageError(f"The plan cannot be read: {error.strerror}.", where=str(path)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
 
 

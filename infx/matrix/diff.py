@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from infx.matrix.family import family_of
 from infx.matrix.jobs import describe_layout
@@ -14,7 +15,7 @@ from infx.matrix.row import Row, render_row
 
 @dataclass(frozen=True, kw_only=True)
 class FieldChange:
-    """A key of a row's JSON; None where the row does not have it."""
+    """A key of a row's JSON, `prefill.tp` of one within; None where the row does not have it."""
 
     key: str
     before: str | None
@@ -37,11 +38,12 @@ class PlanDiff:
 def diff_plans(before: Sequence[Row], after: Sequence[Row]) -> PlanDiff:
     """Equal rows drop out; of the rest, the same point on both sides is a change, whatever changed in it.
 
-    What the same point is, is asked twice: first with the layout of the engines, then without it.
+    What the same point is, is asked again and again, with less that must be the same: the layout of the engines, then
+    only the concurrencies, then neither.
     """
     removed, added = _without_common(before, after), _without_common(after, before)
     changed: list[tuple[Row, Row]] = []
-    for point in (_point_with_layout, _point):
+    for point in (_point_with_layout, _point_with_conc, _point):
         pairs, removed, added = _pair(removed, added, point)
         changed += pairs
     return PlanDiff(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
@@ -69,30 +71,54 @@ def _point_with_layout(row: Row) -> Hashable:
     return (_point(row), describe_layout(row.recipe))
 
 
+def _point_with_conc(row: Row) -> Hashable:
+    return (_point(row), row.conc)
+
+
 def _pair(
     removed: list[Row], added: list[Row], point: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Points that stand exactly once on each side become pairs; the others stay where they are."""
-    before, after = Counter(map(point, removed)), Counter(map(point, added))
-    once = {key for key in before if before[key] == after[key] == 1}
-    new = {point(row): row for row in added if point(row) in once}
-    pairs = [(row, new[point(row)]) for row in removed if point(row) in once]
+    """Points of which each side has one kind of row, equally often, become pairs; the others stay where they are."""
+    before, after = _group(removed, point), _group(added, point)
+    plain = {
+        key
+        for key in before
+        if len(before[key]) == len(after[key]) and len({*before[key]}) == len({*after[key]}) == 1
+    }
+    pairs = [(row, after[point(row)][0]) for row in removed if point(row) in plain]
     return (
         pairs,
-        [row for row in removed if point(row) not in once],
-        [row for row in added if point(row) not in once],
+        [row for row in removed if point(row) not in plain],
+        [row for row in added if point(row) not in plain],
     )
+
+
+def _group(rows: Iterable[Row], point: Callable[[Row], Hashable]) -> defaultdict[Hashable, list[Row]]:
+    groups: defaultdict[Hashable, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[point(row)].append(row)
+    return groups
 
 
 def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
     """Field by field; the fingerprint is left out, because it changes with everything else."""
-    old, new = (render_row(replace(row, recipe_fingerprint=None)) for row in (before, after))
+    old, new = (_flatten(render_row(replace(row, recipe_fingerprint=None))) for row in (before, after))
     keys = [*old, *(key for key in new if key not in old)]
     return tuple(
         FieldChange(key=key, before=_shown(old.get(key)), after=_shown(new.get(key)))
         for key in keys
         if old.get(key) != new.get(key)
     )
+
+
+def _flatten(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    flat = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{above}{key}.")
+        else:
+            flat[above + key] = value
+    return flat
 
 
 def describe_diff(diff: PlanDiff) -> list[str]:

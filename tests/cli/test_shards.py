@@ -124,6 +124,7 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
     [
         (["shards", "--plan", "none.json", "--out", "x"], 2, "none.json: The plan cannot be read"),
         (["shards", "--plan", "bad.json", "--out", "x"], 2, "bad.json: The plan is not JSON"),
+        (["shards", "--plan", "deep.json", "--out", "x"], 2, "deep.json: The plan is not JSON"),
         (
             ["shards", "--plan", "odd.json", "--out", "x"],
             1,
@@ -140,6 +141,7 @@ def test_what_cannot_be_done_is_said(
     capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
 ) -> None:
     Path("bad.json").write_text("{")
+    Path("deep.json").write_text("[" * 200_000)
     Path("odd.json").write_text('{"single_node": {"8k1k": [{"image": 1}]}}')
     assert run(infx, arguments, {}) == code
     assert words in capsys.readouterr().err

@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 
 from infx.matrix.config import Parallelism
 from infx.matrix.diff import describe_diff, diff_plans
-from infx.matrix.row import Row
+from infx.matrix.row import Roles, Row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 NEWER = replace(FIXED, image="vllm/vllm-openai:v2")
 WIDE = replace(FIXED, layout=Parallelism(tp=16))
+assert isinstance(DISAGG.layout, Roles)
+TALL, TALLER = (
+    replace(DISAGG, layout=replace(DISAGG.layout, prefill=replace(DISAGG.layout.prefill, tp=tp)))
+    for tp in (16, 32)
+)
 TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
 
 
@@ -50,6 +55,29 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
             [row(DISAGG, 4)],
             [row(DISAGG, 4, 8)],
             ["~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c4,8): conc [4] → [4,8]"],
+        ),
+        # The same layout at other concurrencies comes first, the same concurrencies in another layout next.
+        (
+            [row(DISAGG, 4), row(TALL, 8)],
+            [row(DISAGG, 16), row(TALLER, 8)],
+            [
+                "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c16): conc [4] → [16]",
+                "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c8): prefill.tp 16 → 32",
+            ],
+        ),
+        (
+            [row(DISAGG, 4), row(TALL, 8)],
+            [row(TALLER, 8), row(TALL, 4)],
+            [
+                "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c4): conc [8] → [4]",
+                "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c8): prefill.tp 8 → 32; conc [4] → [8]",
+            ],
+        ),
+        # Rows that stand twice change together.
+        (
+            [row(), row()],
+            [row(NEWER), row(NEWER)],
+            [f"~ 2 rows of {TITLE} (c64): image vllm/vllm-openai:v1 → vllm/vllm-openai:v2"],
         ),
         (
             [row(AGENTIC, 8)],
