@@ -7,7 +7,7 @@ because it may be meant.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -21,6 +21,7 @@ from infx.schema import dotted
 
 _P = TypeVar("_P", bound=Parallelism)
 _ANY = Concurrency(values=())
+_SHOWN = 16  # concurrencies that a message names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ def _filled(engine: _P | None) -> _P | None:
 
 
 def _find_repeated(block: _Block) -> Found:
-    repeated = sorted({point for point in block.points if block.points.count(point) > 1})
+    repeated = sorted(point for point, times in Counter(block.points).items() if times > 1)
     finding = Finding(
         at=("conc-list",),
         message=f"names {_listed(repeated)} more than once",
@@ -125,5 +126,7 @@ def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
 
 
 def _listed(points: list[int]) -> str:
-    shown = [str(point) for point in points]
+    shown = [str(point) for point in points[:_SHOWN]]
+    if len(points) > _SHOWN:
+        shown.append(f"{len(points) - _SHOWN:,} others")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

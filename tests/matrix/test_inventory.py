@@ -219,6 +219,16 @@ def test_many_equal_rows_are_checked_in_linear_time() -> None:
     assert len(report.problems) == 3000
 
 
+def test_a_long_list_that_repeats_itself_is_told_in_short_and_linear_time() -> None:
+    twice = ", ".join(map(str, [*range(1, 20_001), *range(1, 20_001)]))
+    (warning,) = check(
+        change(SINGLE, "{tp: 8, conc-list: [4, 64]}", f"{{tp: 2, conc-list: [{twice}]}}")
+    ).problems
+    assert warning.message.endswith(
+        "names 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 19,984 others more than once."
+    )
+
+
 def test_a_configuration_is_summarised_at_a_glance() -> None:
     report = check(
         SINGLE
