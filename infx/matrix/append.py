@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from infx.errors import Problem, ProblemsError
+from infx.matrix.concurrency import show_points
 from infx.matrix.config import KvOffloading, ScenarioType
 from infx.matrix.points import collect_points, drop_points
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
@@ -79,7 +80,7 @@ def _find_missing(
     base: Mapping[Recipe, Iterable[int]], head: Mapping[Recipe, Mapping[int, None]]
 ) -> Iterator[str]:
     for recipe, concurrencies in base.items():
-        missing = [str(conc) for conc in concurrencies if conc not in head.get(recipe, {})]
+        missing = show_points([conc for conc in concurrencies if conc not in head.get(recipe, {})])
         if missing:
             what = "is not measured in the same way any more" if recipe not in head else "lost points"
             yield f"A curve of the base {what}: {describe_recipe(recipe)} at concurrency {', '.join(missing)}."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.matrix.config import Concurrency
 
 DEFAULT_STEP = 2
+SHOWN = 16  # points that a message names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,12 @@ def expand_clipped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
         start, end = min(start, bounds.maximum), min(end, bounds.maximum)
     points = expand_range(start, end, bounds.step)
     return tuple(point for point in points if bounds.only is None or point in bounds.only)
+
+
+def show_points(points: Sequence[int]) -> list[str]:
+    """For messages; of very many the first, and how many more there are."""
+    shown = [str(point) for point in points[:SHOWN]]
+    return [*shown, f"{len(points) - SHOWN:,} others"] if len(points) > SHOWN else shown
 
 
 def _ends(concurrency: Concurrency) -> tuple[int, int]:

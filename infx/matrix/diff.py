@@ -112,7 +112,7 @@ def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
 
 
 def _flatten(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    flat = {}
+    flat: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, dict):
             flat |= _flatten(value, f"{above}{key}.")

@@ -89,20 +89,20 @@ def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) ->
 
 def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
     """Eval-only rows for every row that can be evaluated; multi-node rows of one recipe become one."""
-    result: dict[Hashable, Row] = {}
+    merged: dict[Hashable, list[Row]] = {}
     for index, row in enumerate(rows):
-        if row.eval_only or not _is_eligible(row, _find_rule(row, profile)):
-            continue
-        key: Hashable = row.recipe if row.recipe.is_multinode else index
-        merged = result.get(key, row)
-        conc = tuple(sorted({*merged.conc, *row.conc})) if row.recipe.is_multinode else row.conc
-        result[key] = replace(_mark(replace(merged, conc=conc), max(conc), _task(profile)), eval_only=True)
+        if not row.eval_only and _is_eligible(row, _find_rule(row, profile)):
+            merged.setdefault(row.recipe if row.recipe.is_multinode else index, []).append(row)
+    servers = [
+        replace(same[0], conc=tuple(sorted({conc for row in same for conc in row.conc})), eval_only=True)
+        for same in merged.values()
+    ]
     suites = [
-        replace(_mark(row, max(row.conc), suite), eval_only=True)
-        for row in result.values()
+        _mark(row, max(row.conc), suite)
+        for row in servers
         if (suite := _find_suite(row, profile, on_request=True))
     ]
-    return [_evaluate_batch(row) for row in result.values()] + suites
+    return [_evaluate_batch(_mark(row, max(row.conc), _task(profile))) for row in servers] + suites
 
 
 def _evaluate_batch(row: Row) -> Row:

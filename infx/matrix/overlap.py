@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from infx.errors import Level
-from infx.matrix.concurrency import expand_all
+from infx.matrix.concurrency import expand_all, show_points
 from infx.matrix.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
 from infx.matrix.row_rules import Finding
 from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
@@ -21,7 +21,6 @@ from infx.schema import dotted
 
 _P = TypeVar("_P", bound=Parallelism)
 _ANY = Concurrency(values=())
-_SHOWN = 16  # concurrencies that a message names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +125,5 @@ def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
 
 
 def _listed(points: list[int]) -> str:
-    shown = [str(point) for point in points[:_SHOWN]]
-    if len(points) > _SHOWN:
-        shown.append(f"{len(points) - _SHOWN:,} others")
+    shown = show_points(points)
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from infx.changelog.delta import Entry
 from infx.errors import Level, Problem
 from infx.matrix.append import describe_recipe
+from infx.matrix.concurrency import show_points
 from infx.matrix.config import Config, ScenarioType
 from infx.matrix.load import Inputs
 from infx.matrix.planned import Planned
@@ -15,7 +16,7 @@ from infx.matrix.row import Recipe, Row
 
 def repeated(config: Config, row: Row) -> Problem:
     """The same point stands twice in one configuration; `row` is what was dropped."""
-    at = ", ".join(str(conc) for conc in dict.fromkeys(row.conc))
+    at = ", ".join(show_points(list(dict.fromkeys(row.conc))))
     message = (
         f"{config.key}: {describe_recipe(row.recipe)} stands twice at concurrency {at}; it is planned once."
     )

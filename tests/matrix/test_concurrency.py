@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered, expand_range
+from infx.matrix.concurrency import (
+    Bounds,
+    expand_capped,
+    expand_clipped,
+    expand_filtered,
+    expand_range,
+    show_points,
+)
 from infx.matrix.config import Concurrency
 
 RANGE = Concurrency(start=4, end=64)  # 4, 8, 16, 32, 64
@@ -20,6 +27,11 @@ LIST = Concurrency(values=(4, 64))
 )
 def test_a_range_always_has_its_end(start: int, end: int, step: int, points: tuple[int, ...]) -> None:
     assert expand_range(start, end, step) == points
+
+
+def test_a_message_names_some_points_of_very_many() -> None:
+    assert show_points(range(1, 17)) == [str(point) for point in range(1, 17)]
+    assert show_points(range(1, 1_020))[14:] == ["15", "16", "1,003 others"]
 
 
 @pytest.mark.parametrize(

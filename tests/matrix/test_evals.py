@@ -197,6 +197,12 @@ def test_a_batch_keeps_the_concurrencies_that_nobody_claimed() -> None:
     assert evaluated(rows, DEFAULT, EvalMode.ALL) == ["1xtp4+1xtp4@4,8", "1xtp4+1xtp4@16"]
 
 
+def test_one_server_of_very_many_points_is_merged_in_linear_time() -> None:
+    values = list(range(1, 20_001))
+    (row,) = apply_evals(expand(multi_agentic("a", pair(str(values)))), EvalMode.ALL, AUGUST)
+    assert (row.conc, row.eval_conc) == (tuple(values), 20_000)
+
+
 @PROFILES
 def test_accuracy_runs_measure_no_power(profile: EvalProfile) -> None:
     text = single("a", "{tp: 4, conc-list: [16]}").replace(
