@@ -131,9 +131,13 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _concurrency(row: Row) -> dict[str, str]:
-    if row.recipe.is_multinode:
+    """Several nodes have a list; AgentX measures one concurrency on a server, so its list of one is the number too."""
+    if not row.recipe.is_multinode:
+        return {"CONC": str(row.conc[0])}
+    if not row.recipe.is_agentic:
         return {"CONC_LIST": " ".join(map(str, row.conc))}
-    return {"CONC": str(row.conc[0])}
+    conc = str(row.conc[0] if row.eval_conc is None else row.eval_conc)
+    return {"CONC": conc, "CONC_LIST": conc}
 
 
 def _evaluation(row: Row) -> dict[str, str]:

@@ -99,6 +99,14 @@ def test_a_disaggregated_row_has_both_roles_and_a_list() -> None:
     assert {"CONC", "TP", "GPU_COUNT"}.isdisjoint(values)
 
 
+def test_an_agentic_row_of_several_nodes_has_one_concurrency_and_its_accuracy_run_the_evaluated_one() -> None:
+    deployment = replace(DISAGG, workload=AGENTIC.workload)
+    names = ("CONC", "CONC_LIST", "EVAL_CONC")
+    assert [project(row(deployment, 48)).get(name) for name in names] == ["48", "48", None]
+    merged = replace(row(deployment, 16, 32, 48, eval_only=True), eval_conc=48)
+    assert [project(merged)[name] for name in names] == ["48", "48", "48"]
+
+
 def test_all_concurrencies_are_evaluated() -> None:
     assert project(replace(row(DISAGG, 4, 16), eval_all_concs=True))["EVAL_CONC"] == "4 16"
 
