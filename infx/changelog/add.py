@@ -45,6 +45,8 @@ def _complete_key(text: str, known: Collection[str]) -> str:
 def render_entry(new: NewEntry) -> bytes:
     """Block style, keys first, texts in double quotes, as past entries are written. Raises UsageError."""
     entry = new.entry
+    if not all(text.strip() for text in _interleave(new)):
+        raise UsageError("A description or translation is empty.", hint="Say what changed, and why.")
     lines = ["- config-keys:", *(f"    - {_plain(key)}" for key in entry.config_keys)]
     if entry.scenario_types:
         lines += ["  scenario-type:", *(f"    - {scenario}" for scenario in entry.scenario_types)]

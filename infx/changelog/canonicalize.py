@@ -56,6 +56,9 @@ def _edit(block: Block, context: Context) -> Edit | None:
         if context.number is None:
             message = "A placeholder can only be replaced by a number, and the pull request's is not known."
             raise ProblemsError([_problem(block, context, message, "Give --pr.")])
+        if context.links.repository is None:
+            message = "A placeholder can only be replaced by a link, and the repository is not known."
+            raise ProblemsError([_problem(block, context, message, "Give --repo.")])
         link = context.links.canonical(context.number)
     elif stands_canonical(block):
         return None

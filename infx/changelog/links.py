@@ -9,6 +9,8 @@ from enum import StrEnum
 # Words that people write beside the number of a pull request, as in "PR #77" or "issues/77".
 _REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", "gh", "no", "number"}
 _PULL_SEGMENTS = {"pull", "pulls", "issues"}
+_BLANKS = " \t\r\n"  # not those that nobody can see, such as U+00A0: they stay in the file
+_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 class Meaning(StrEnum):
@@ -52,7 +54,7 @@ class Links:
 
     def read(self, text: str) -> Reference:
         """What a value means; blanks around it are no part of it."""
-        text = text.strip()
+        text = text.strip(_BLANKS)
         if text in self.accepted:
             return Reference(Meaning.PLACEHOLDER)
         if (number := self._own_number(text)) is not None:
@@ -69,14 +71,16 @@ class Links:
     def _own_number(self, text: str) -> int | None:
         """Of a canonical link; told without the search for everything else that a link could be."""
         start = self.canonical("")
+        if self.repository is None or not text.startswith(start):
+            return None
         digits = text.removeprefix(start)
         is_number = digits.isascii() and digits.isdigit() and digits[0] != "0" and len(digits) < 19
-        return int(digits) if text.startswith(start) and is_number else None
+        return int(digits) if is_number else None
 
     def _is_ours(self, place: str) -> bool:
         """GitHub does not tell upper and lower case apart in names."""
         names = {name.lower() for name in (self.repository, *self.former_names) if name}
-        return place.lower() in names or (self.repository is None and place.count("/") == 1)
+        return place.lower() in names or (self.repository is None and bool(_NAME.fullmatch(place)))
 
     def _split(self, text: str) -> tuple[str | None, str]:
         """(repository or host that the text names, the rest of it)."""
@@ -96,9 +100,9 @@ class Links:
 
 def _read_number(path: str) -> Reference:
     """The number in `pull/77/files`, `77`, `#77` or `PR 77`; a word where there is none, or none but zero."""
-    kind, _, rest = path.partition("/")
-    if kind.lower() in _PULL_SEGMENTS and rest:
-        path = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    kind, slash, rest = path.partition("/")
+    if kind.lower() in _PULL_SEGMENTS and slash:
+        path = re.split(r"[/?#]", rest.lstrip("/"), maxsplit=1)[0]
     digits = re.findall(r"\d+", path, re.ASCII)
     named = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
     if len(digits) == 1 and named and 0 < len(digits[0]) < 19 and int(digits[0]):

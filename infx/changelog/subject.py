@@ -47,9 +47,13 @@ class Context:
         return self.stage is not Stage.PR
 
     @property
-    def own_link(self) -> str:
-        """What a repair writes: the canonical link, or a placeholder as long as there is no number."""
-        return self.links.placeholders[0] if self.number is None else self.links.canonical(self.number)
+    def own_link(self) -> str | None:
+        """What a repair writes: the canonical link, or a placeholder as long as it is not known; None where that is
+        too late.
+        """
+        if self.number is not None and self.links.repository is not None:
+            return self.links.canonical(self.number)
+        return None if self.is_final else self.links.placeholders[0]
 
     @property
     def fix_command(self) -> str:

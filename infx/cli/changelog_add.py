@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from infx.cli.changelog_sources import make_links, read_configs, write_file
+from infx.cli.changelog_sources import make_links, make_own_links, read_configs, write_file
 from infx.cli.options import find_root, load_part, policy_part_option
 from infx.cli.report import print_text
 from infx.errors import UsageError
@@ -85,13 +85,14 @@ def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
     configs = read_configs(find_root(Path.cwd()), policy)
     if configs is None:
         raise UsageError("There are no configurations here.", hint="Run it in the repository.")
-    links = make_links(options["repo"], policy)
+    make = make_own_links if options["pr"] else make_links
+    links = make(options["repo"], policy)
     entry = Entry(
         line=1,
         config_keys=tuple(complete_keys(options["keys"], configs.keys)),
         description=options["descriptions"],
         pr_link=links.canonical(options["pr"]) if options["pr"] else links.placeholders[0],
-        scenario_types=tuple(map(ScenarioType, options["scenarios"])),
+        scenario_types=tuple(dict.fromkeys(map(ScenarioType, options["scenarios"]))),
         evals_only=options["evals_only"],
         all_evals=options["all_evals"],
         no_evals=options["no_evals"],

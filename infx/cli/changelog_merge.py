@@ -12,7 +12,7 @@ import click
 
 from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
-from infx.cli.changelog_sources import make_links, write_file
+from infx.cli.changelog_sources import make_links, make_own_links, write_file
 from infx.cli.options import load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError
@@ -31,9 +31,10 @@ DRIVER = "infx-changelog"
 def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> None:
     """Resolve a conflict of appends in the index."""
     git = Git(Git(Path.cwd()).root())
+    links = make_links(repo, policy) if pr is None else make_own_links(repo, policy)
     ancestor, ours, theirs = _read_stages(git, policy.changelog)
     versions = read_base_versions(git, policy.base_branch, policy.changelog)
-    merged = merge_versions(ancestor, ours, theirs, versions, make_links(repo, policy), number=pr)
+    merged = merge_versions(ancestor, ours, theirs, versions, links, number=pr)
     write_file(git.directory / policy.changelog, merged.data)
     git.run("add", "--", policy.changelog)
     _say(merged, policy.changelog)

@@ -110,6 +110,14 @@ def make_links(repo: str | None, policy: ChangelogPolicy) -> Links:
     )
 
 
+def make_own_links(repo: str | None, policy: ChangelogPolicy) -> Links:
+    """For commands that write the link of a pull request whose number was given. Raises UsageError."""
+    links = make_links(repo, policy)
+    if links.repository is None:
+        raise UsageError("A link names its repository, and that is not known here.", hint="Give --repo.")
+    return links
+
+
 def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> Sources:
     if given.base_file is None or given.head_file is None:
         raise UsageError("--base-file and --head-file go together.")

@@ -77,6 +77,15 @@ def test_a_real_number_is_never_rewritten_silently() -> None:
         ("https://github.com/acme/bench/commit/0123456", "pr-link-shape", False),
         ("https://example.com/77", "pr-link-foreign", False),
         ("https://github.com/old-acme/bench/pull/77", "pr-link-shape", True),
+        (link("77\u00a0"), "pr-link-shape", True),  # a blank that looks like no blank
+        (link("/77"), "pr-link-shape", True),
+        (link("/75"), "pr-link-foreign", False),
+        (link(""), "pr-link-placeholder", True),
+        ("XXX\u00a0", "pr-link-placeholder", True),
+        ("PR #77", "pr-link-placeholder", True),
+        ("PR #75", "pr-link-placeholder", False),
+        ("TBD # " + link(75), "pr-link-placeholder", False),
+        ("TBD # one of 2 configs", "pr-link-placeholder", True),
     ],
 )
 def test_the_right_idea_in_the_wrong_shape(value: str, rule: str, repaired: bool) -> None:
@@ -87,6 +96,7 @@ def test_the_right_idea_in_the_wrong_shape(value: str, rule: str, repaired: bool
 
 def test_a_hash_makes_the_link_a_comment_and_the_message_says_so() -> None:
     assert "to YAML, `#77` is a comment" in words(judge(BASE, BASE + new("#77")))
+    assert "To YAML, `#75` is a comment" in words(judge(BASE, BASE + new("PR #75")))
 
 
 def test_an_absent_link_is_a_message_about_the_link() -> None:

@@ -362,6 +362,7 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
             ("--config-key", KEY, "--translation", "a", "--translation", "b"),
             "Every description needs its translation",
         ),
+        (("--config-key", KEY, "--description", " "), "is empty"),
     ],
 )
 def test_what_add_refuses(repository: Repository, call: Call, options: tuple[str, ...], said: str) -> None:
@@ -369,3 +370,31 @@ def test_what_add_refuses(repository: Repository, call: Call, options: tuple[str
     assert code == 2
     assert said in err
     assert (repository.path / PATH).read_bytes() == BASE
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("add", "--config-key", KEY, "--description", "x", "--pr", "77"),
+        ("canonicalize", "--write", "--pr", "77"),
+        ("resolve", "--pr", "77"),
+    ],
+)
+def test_no_link_is_written_while_the_repository_is_not_known(
+    repository: Repository, call: Call, arguments: tuple[str, ...]
+) -> None:
+    repository.write(
+        {PATH: BASE + new("XXX"), "configs/policy.yaml": "master-configs: [configs/nvidia.yaml]\n"}
+    )
+    code, _, err = call(*arguments)
+    assert code in {1, 2}
+    assert "Give --repo" in err
+    assert (repository.path / PATH).read_bytes() == BASE + new("XXX")
+
+
+def test_a_repair_without_a_repository_writes_a_placeholder(repository: Repository, call: Call) -> None:
+    repository.write(
+        {PATH: BASE + new("TBD"), "configs/policy.yaml": "master-configs: [configs/nvidia.yaml]\n"}
+    )
+    assert call("validate", "--fix", "--pr", "77")[0] == 0
+    assert (repository.path / PATH).read_bytes() == BASE + new("XXX")

@@ -53,6 +53,7 @@ def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
     assert links.read("https://github.com/any/name/pull/XXX") == Reference(Meaning.PLACEHOLDER)
     assert links.read("https://github.com/any/name/pull/5/files") == Reference(Meaning.MISSHAPEN, 5)
     assert links.read("https://example.com/any/name/pull/5").meaning is Meaning.FOREIGN
+    assert links.read("https://github.com/<owner>/<name>/pull/5").meaning is Meaning.FOREIGN
 
 
 def test_placeholders_and_server_are_policy() -> None:

@@ -31,8 +31,8 @@ def _draft(block: Block, subject: Subject, message: str, *, certain: bool) -> Dr
     context = subject.context
     found = block.find(LINK_KEY)
     edit: Edit | None = None
-    if certain and (context.number is not None or not context.is_final):
-        edit = link_edit(block, context.own_link)
+    if certain and (link := context.own_link) is not None:
+        edit = link_edit(block, link)
     offset = found[0] if found else block.start
     return Draft(offset=offset, message=message, hint=_hint(context), edits=(edit,) if edit else ())
 
@@ -73,7 +73,14 @@ def _placeholders(subject: Subject) -> Iterator[Draft]:
         reference = _read(block, subject)
         if reference and reference.meaning is Meaning.WORD and not _is_empty(block):
             message = f"{_value(block)} is no pr-link; expected {_expected(subject.context)}."
-            yield _draft(block, subject, message, certain=True)
+            found = block.find(LINK_KEY)
+            comment = found[1].rest.decode(errors="replace") if found else ""
+            number = subject.context.links.read(
+                comment.lstrip("# ")
+            ).number  # of `PR #76`, all that YAML reads is `PR`
+            if number is not None:
+                message += f" To YAML, {quote(comment.encode())} is a comment."
+            yield _draft(block, subject, message, certain=number in {None, subject.context.number})
 
 
 def _foreign(subject: Subject) -> Iterator[Draft]:
