@@ -46,25 +46,50 @@ def align(base: bytes, head: bytes) -> Comparison:
     keys = [chunk.visible for chunk in past], [chunk.visible for chunk in now]
     inserted: list[Chunk] = []
     changes: list[Change] = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    opcodes = difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
+    moves = _find_moves(past, now, opcodes)
+    for tag, i1, i2, j1, j2 in opcodes:
         if tag == "equal":
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
                 if not _is_same(past, i, now, j):
                     changes.append(Change(kind=Kind.BLANKS, number=first + i, base=past[i], head=now[j]))
             continue
-        pairs, left = _pair(past[i1:i2], now[j1:j2])
+        here = [i for i in range(i1, i2) if i not in moves]
+        arrived = set(moves.values())
+        pairs, left = _pair([past[i] for i in here], [now[j] for j in range(j1, j2) if j not in arrived])
         inserted += left
-        for i, other in zip(range(i1, i2), pairs, strict=True):
-            changes.append(Change(kind=_kind(past[i], other), number=first + i, base=past[i], head=other))
-    found = [chunk for chunk in now if chunk not in inserted]
+        found = dict(zip(here, pairs, strict=True))
+        for i in range(i1, i2):
+            other = now[moves[i]] if i in moves else found[i]
+            kind = Kind.MOVED if i in moves else _kind(past[i], other)
+            changes.append(Change(kind=kind, number=first + i, base=past[i], head=other))
+    standing = [chunk for chunk in now if chunk not in inserted]
     return Comparison(
         base=base,
         head=head,
         appended=None,
         inserted=tuple(inserted),
         changes=tuple(changes),
-        past_end=found[-1].end if found else same,
+        past_end=standing[-1].end if standing else same,
     )
+
+
+def _find_moves(
+    past: Sequence[Chunk], now: Sequence[Chunk], opcodes: Sequence[tuple[str, int, int, int, int]]
+) -> dict[int, int]:
+    """Past chunks that stand elsewhere to the letter: where they stood → where they stand."""
+    places: dict[bytes, list[int]] = {}
+    for tag, _, _, j1, j2 in opcodes:
+        if tag != "equal":
+            for j in range(j1, j2):
+                places.setdefault(now[j].content, []).append(j)
+    moves: dict[int, int] = {}
+    for tag, i1, i2, _, _ in opcodes:
+        if tag != "equal":
+            for i in range(i1, i2):
+                if same := places.get(past[i].content):
+                    moves[i] = same.pop(0)
+    return moves
 
 
 def _common_start(base: bytes, head: bytes) -> int:

@@ -16,6 +16,7 @@ from functools import cached_property
 class Kind(StrEnum):
     EDITED = "edited"
     DELETED = "deleted"
+    MOVED = "moved"  # to the letter, but to another place among the entries
     LINK = "link"  # nothing but the value of its pr-link
     BLANKS = "blanks"  # nothing but blanks, empty lines or line ends
 
@@ -125,7 +126,7 @@ def compare(base: bytes, head: bytes) -> Comparison:
     base = complete(base)
     if head.startswith(base):
         return Comparison(base=base, head=head, appended=len(base))
-    if head == base[:-1]:
+    if head == base[:-1] and not head.endswith(b"\n"):
         return Comparison(base=base, head=head, appended=len(head))
     from infx.changelog.align import align  # most heads are appends
 

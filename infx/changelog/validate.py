@@ -15,6 +15,7 @@ _SYNTAX_HINT = (
     'Entries start with `- config-keys:` in the first column; text with `: ` or ` #` stands in "…".'
 )
 
+_UNREADABLE = {"conflict-marker", text.BYTE_ORDER_MARK.id}
 
 _ENTRY_RULES: tuple[Rule, ...] = (*layout.RULES, *fields.RULES, *link.RULES)
 
@@ -44,20 +45,28 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Verdic
         return Verdict(findings=(_missing_file(context),))
     if head == base:
         return Verdict(findings=())
-    comparison = compare(base or b"", head)
-    if comparison.appended is None and b"\r\n" in head:
-        unified = compare(comparison.base, head.replace(b"\r\n", b"\n"))
-        if unified.appended is not None:
-            return _judge_line_ends(unified, head, context)
-    return _judge(comparison, context)
+    base = base or b""
+    rules: list[Rule] = []  # about the whole file, as an editor saved it
+    plain = head
+    if head.startswith(text.BOM) and not base.startswith(text.BOM):
+        rules.append(text.BYTE_ORDER_MARK)
+        plain = head.removeprefix(text.BOM)
+    comparison = compare(base, plain)
+    if comparison.appended is None and b"\r\n" in plain and b"\r" not in base:
+        rules.append(text.LINE_ENDS)
+        comparison = compare(base, plain.replace(b"\r\n", b"\n"))
+    verdict = _judge(comparison, context)
+    return _add_whole(verdict, rules, head, context) if rules else verdict
 
 
-def _judge_line_ends(unified: Comparison, head: bytes, context: Context) -> Verdict:
-    """The whole file was saved with CR LF: that is one problem; the others are those of the same file with LF."""
+def _add_whole(verdict: Verdict, rules: Sequence[Rule], head: bytes, context: Context) -> Verdict:
+    """The whole file was saved with CR LF or a byte order mark: that is one problem; the others are those of the file
+    without.
+    """
     whole = Subject(comparison=Comparison(base=b"", head=head, appended=0), context=context)
-    verdict = _judge(unified, context)
+    said = [finding for rule in rules for finding in rule.find(whole)]
     rest = [replace(finding, edits=()) for finding in verdict.findings]
-    return replace(verdict, findings=(*text.LINE_ENDS.find(whole), *rest))
+    return replace(verdict, findings=(*said, *rest))
 
 
 def _judge(comparison: Comparison, context: Context) -> Verdict:
@@ -72,8 +81,10 @@ def _judge(comparison: Comparison, context: Context) -> Verdict:
     if comparison.is_correction:
         comparison = comparison.accept_corrections()
         subject = replace(subject, comparison=comparison)
+        if comparison.appended is None:  # what else differs stands between the entries
+            findings += [finding for rule in history.RULES for finding in rule.find(subject)]
     lone_cr = any(b"\r" in head[start:end].replace(b"\r\n", b"\n") for start, end in comparison.additions)
-    if lone_cr or any(finding.problem.rule == "conflict-marker" for finding in findings):
+    if lone_cr or any(finding.problem.rule in _UNREADABLE for finding in findings):
         # Nothing can be read there, or not with the line numbers that everybody else counts.
         return Verdict(findings=tuple(findings), corrected=corrected)
     try:

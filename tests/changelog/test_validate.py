@@ -78,7 +78,19 @@ def test_what_passes(base: bytes, head: bytes) -> None:
         (BASE + new(text="&a x") + new(text="*a"), [("alias", 10)], None),
         (BASE + new(text='"a\u2028b"'), [("yaml-separator", 10)], None),
         (BASE + new(text='"a\0b"'), [("yaml-nul", 10)], None),
-        (BASE + b"\xef\xbb\xbf" + entry(), [("yaml-syntax", 6)], None),
+        (BASE + b"\xef\xbb\xbf" + entry(), [("byte-order-mark", 6)], None),
+        (BASE + new(text='"\ufeffa"'), [("byte-order-mark", 10)], None),
+        (b"\xef\xbb\xbf" + BASE + new(), [("byte-order-mark", 1)], BASE + new()),
+        (
+            b"\xef\xbb\xbf" + (BASE + new("TBD")).replace(b"\n", b"\r\n"),
+            [("byte-order-mark", 1), ("line-ends", 1), ("pr-link-placeholder", 11)],
+            BASE + new(link(77)),
+        ),
+        (
+            BASE.replace(b"\n", b"\r\n") + new("TBD"),
+            [("line-ends", 1), ("pr-link-placeholder", 11)],
+            BASE + new(link(77)),
+        ),
         (BASE + new(text='"\xff"').replace("ÿ".encode(), b"\xff"), [("yaml-utf8", 10)], None),
         (BASE + new(text='"a\rb"'), [("line-ends", 10)], None),
         (BASE + new(key="x1-*"), [("config-key-unknown", 8)], None),
@@ -108,7 +120,13 @@ PAST = BASE + new(link(11)) + new(link(12), text='"third"')
         (PAST.replace(b"old one", b"edited") + new(), [("history-edited", 4)], None),
         (
             BASE + new(link(12), text='"third"') + new(link(11)),
-            [("history-deleted", None), ("history-inserted", 7), ("pr-link-foreign", 11)],
+            [("history-moved", 7)],
+            None,
+        ),
+        (PAST[len(BASE) + 1 :] + b"\n" + BASE + new(), [("history-moved", 13)], None),
+        (
+            BASE + new(link(12), text='"third"') + new() + new(link(11)),
+            [("history-moved", 7), ("history-inserted", 13)],
             None,
         ),
         (PAST[: len(BASE)] + new(link(12), text='"third"'), [("history-deleted", None)], None),
@@ -170,11 +188,36 @@ def test_a_group_may_correct_links_and_append() -> None:
     assert errors(judge(base, head, number=80)) == [("history-link", 5)]
 
 
+@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize(
+    ("gap", "head_gap"), [(b"\n", b"\n\n"), (b"\n\n", b"\n"), (b"\n", b""), (b"\n", b"  \n")]
+)
+def test_a_correction_leaves_the_lines_between_entries_alone(
+    gap: bytes, head_gap: bytes, stage: Stage
+) -> None:
+    base, head = (
+        entry(value) + blank + entry(link(11)) for value, blank in ((link("XXX"), gap), (link(9), head_gap))
+    )
+    assert errors(judge(base, head, stage)) == [("history-blanks", 5)]
+    assert fix(base, head, CONTEXT).head == entry(link(9)) + gap + entry(link(11))
+
+
+def test_the_empty_line_at_the_end_of_the_base_stays() -> None:
+    assert errors(judge(BASE + b"\n", BASE)) == [("history-blanks", 5)]
+    assert errors(judge(entry(link("XXX")) + b"\n", entry(link(9)))) == [("history-blanks", 5)]
+
+
+def test_a_past_entry_cannot_be_of_the_pull_request_that_corrects_it() -> None:
+    assert errors(judge(entry(link("XXX")), entry(link(77)))) == [("history-link", 5)]
+    assert errors(judge(entry(link("XXX")), entry(link(77)), number=None)) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new_link", "legal"),
     [
         (link("XXX"), link(9), True),
         ("XXX", link(9), True),
+        (link("9\u00a0"), link(9), True),
         (link("9/files"), link(9), True),
         (link(9) + "  ", link(9), False),  # blanks only: nothing to correct
         (link(9), link(10), False),

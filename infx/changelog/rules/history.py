@@ -76,6 +76,17 @@ def _deleted(subject: Subject) -> Iterator[Draft]:
             yield Draft(offset=None, message=message, hint=hint)
 
 
+def _moved(subject: Subject) -> Iterator[Draft]:
+    comparison = subject.comparison
+    for change in comparison.changes:
+        if change.kind is Kind.MOVED and change.head is not None:
+            line = comparison.base.count(b"\n", 0, change.base.start) + 1
+            message = (
+                f"{_name(change)}, on line {line} of the base, was moved here. Past entries keep their order."
+            )
+            yield Draft(offset=change.head.start, message=message, hint=_hint(subject))
+
+
 def _links(subject: Subject) -> Iterator[Draft]:
     comparison = subject.comparison
     alone = comparison.is_correction and not comparison.inserted
@@ -83,15 +94,24 @@ def _links(subject: Subject) -> Iterator[Draft]:
         if change.kind is not Kind.LINK or change.head is None:
             continue
         legal = is_legal_correction(change, subject.context.links)
-        if legal and (alone or subject.context.is_final):
+        is_ours = legal and _new_number(change, subject) == subject.context.number is not None
+        if legal and not is_ours and (alone or subject.context.is_final):
             continue
         offset, old, new = _first_difference(change.base, change.head)
         message = f"{_name(change)} is not yours: {quote(old.strip())} became {quote(new.strip())}."
-        if legal:
+        if is_ours:
+            hint = "Restore its bytes; what was merged before this pull request has another number."
+        elif legal:
             hint = "Restore its bytes; a corrected link goes into a pull request of its own, without new entries."
         else:
             hint = "Restore its bytes; a past link may only be corrected to the canonical form."
         yield Draft(offset=offset, message=message, hint=hint)
+
+
+def _new_number(change: Change, subject: Subject) -> int | None:
+    assert change.head is not None
+    (block,) = parse_blocks(change.head.content, "")
+    return subject.context.links.read(block.link or "").number
 
 
 def _blanks(subject: Subject) -> Iterator[Draft]:
@@ -153,6 +173,12 @@ RULES = (
         says="A past entry stays, also in a revert.",
         why="Its results were published. Undoing a change is a new entry that says so.",
         check=_deleted,
+    ),
+    Rule(
+        id="history-moved",
+        says="A past entry stays where it is.",
+        why="The order in which entries were merged is the order of the record.",
+        check=_moved,
     ),
     Rule(
         id="history-link",

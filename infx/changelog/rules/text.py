@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from infx.changelog.subject import Draft, Edit, Rule, Subject, quote
 
+BOM = b"\xef\xbb\xbf"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
@@ -70,10 +71,24 @@ def _carriage_returns(subject: Subject) -> Iterator[Draft]:
     yield Draft(offset=first, message=message, hint=hint, edits=edits)
 
 
+def _byte_order_marks(subject: Subject) -> Iterator[Draft]:
+    """Only the one that starts a file is there by an editor's doing and says nothing."""
+    for offset, line in _lines(subject):
+        position = offset + line.find(BOM)
+        if position == 0:
+            message = "The file starts with a byte order mark, which nobody can see."
+            hint = "Save it as UTF-8 without BOM."
+            yield Draft(offset=0, message=message, hint=hint, edits=(Edit(0, len(BOM), b""),))
+        elif position >= offset:
+            message = f"An invisible byte order mark (U+FEFF) at line {subject.line(offset)}: {quote(line.rstrip())}."
+            yield Draft(offset=offset, message=message, hint="Type the line anew.")
+
+
 def _tabs(subject: Subject) -> Iterator[Draft]:
     for offset, line in _lines(subject):
         if b"\t" in line:
-            message = f"TAB at line {subject.line(offset)}: {quote(line.rstrip())}."
+            shown = quote(line.rstrip(b"\r\n"))  # a tab at its end is what is looked for
+            message = f"TAB at line {subject.line(offset)}: {shown}."
             yield Draft(offset=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
 
 
@@ -82,6 +97,13 @@ LINE_ENDS = Rule(
     says="Lines end in LF; there is no CR.",
     why="Tools that read text hide the CR, tools that compare bytes do not.",
     check=_carriage_returns,
+)
+
+BYTE_ORDER_MARK = Rule(
+    id="byte-order-mark",
+    says="There is no byte order mark.",
+    why="YAML readers take it for text, and nobody sees it.",
+    check=_byte_order_marks,
 )
 
 RULES = (
@@ -98,6 +120,7 @@ RULES = (
         check=_final_newline,
     ),
     LINE_ENDS,
+    BYTE_ORDER_MARK,
     Rule(
         id="tab",
         says="There is no TAB.",
