@@ -77,9 +77,9 @@ class Connection:
             except UnknownOutcomeError as error:
                 if (seen := look()) is not None:
                     return seen
-                self._wait_or_raise(error, attempt)
+                self.wait_out(error, attempt)
             except RateLimitError as error:  # refused, so surely not done
-                self._wait_or_raise(error, attempt)
+                self.wait_out(error, attempt)
                 if (seen := look()) is not None:
                     return seen
             attempt += 1
@@ -91,7 +91,7 @@ class Connection:
             try:
                 return read()
             except (UnreachableError, ServerError, RateLimitError) as error:
-                self._wait_or_raise(error, attempt)
+                self.wait_out(error, attempt)
                 attempt += 1
 
     def fetch(self, url: str, limit: int) -> bytes:
@@ -139,8 +139,8 @@ class Connection:
             raise explain(request, reply, now=self._clock())
         return reply
 
-    def _wait_or_raise(self, error: GitHubError, attempt: int) -> None:
-        """Wait as told, or raise the error when waiting is no use or would exceed the budget."""
+    def wait_out(self, error: GitHubError, attempt: int) -> None:
+        """Wait as told before the next attempt, or raise the error when that is no use or would exceed the budget."""
         wait = _wait_for(error, attempt)
         if attempt + 1 >= ATTEMPTS:
             raise error
@@ -156,6 +156,6 @@ class Connection:
 
 
 def _wait_for(error: GitHubError, attempt: int) -> float:
-    if isinstance(error, RateLimitError):
-        return SECONDARY_WAIT * 2**attempt if error.wait is None else error.wait
-    return float(2**attempt)
+    if isinstance(error, RateLimitError | ServerError) and error.wait is not None:
+        return error.wait
+    return float((SECONDARY_WAIT if isinstance(error, RateLimitError) else 1) * 2**attempt)

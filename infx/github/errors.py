@@ -1,7 +1,8 @@
 """What GitHub's refusals mean: one class for each thing a caller may do about it.
 
-A 403 has four meanings (GitHub's "Best practices" and "Rate limits" pages): a permission that the token lacks,
-the primary limit, the secondary limit, and rules of the organization. They are told apart here and nowhere else.
+A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): a permission that
+the token lacks, the primary limit, the secondary limit, rules of the organization, and something that nobody may
+write to at present. They are told apart here and nowhere else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ class UnreachableError(GitHubError):
 
 
 class ServerError(GitHubError):
-    """GitHub answered 5xx."""
+    """GitHub answered 5xx. wait: seconds, if it named any."""
+
+    def __init__(self, message: str, *, status: int, wait: float | None = None) -> None:
+        super().__init__(message, status=status)
+        self.wait = wait
 
 
 class BadCredentialsError(GitHubError):
@@ -44,6 +49,10 @@ class PermissionDeniedError(GitHubError):
     def __init__(self, message: str, *, permission: str | None, hint: str | None = None) -> None:
         super().__init__(message, status=403, hint=hint)
         self.permission = permission
+
+
+class LockedError(PermissionDeniedError):
+    """403 whatever the token may do: the conversation is locked, or the repository is archived."""
 
 
 class RateLimitError(GitHubError):
@@ -93,6 +102,10 @@ class MismatchError(GitHubError):
 
 
 _PERMISSION_WORDS = ("not accessible by", "must have", "protected by organization saml", "not permitted")
+_LOCKED = {
+    "is locked": "Unlock the conversation, or leave it: nothing is wrong with the token.",
+    "was archived": "An archived repository only reads; unarchive it first.",
+}
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
 _DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is found in the path counts
     (r"/merge$", "contents"),
@@ -121,12 +134,15 @@ def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
         case 400 | 413 | 414 | 422:
             return ValidationError(f"GitHub refuses {request} as invalid: {said}.", status=status)
         case _ if status >= 500:
-            return ServerError(f"GitHub failed with {status} at {request}: {said}.", status=status)
+            wait = retry_after(reply.headers, now)
+            return ServerError(f"GitHub failed with {status} at {request}: {said}.", status=status, wait=wait)
     return UnexpectedReplyError(f"GitHub answered {status} to {request}: {said}.", status=status)
 
 
 def _explain_refusal(request: Request, reply: Reply, said: str, now: float) -> GitHubError:
     low, headers = said.lower(), reply.headers
+    if (locked := next((words for words in _LOCKED if words in low), None)) is not None:
+        return LockedError(f"GitHub refuses {request}: {said}.", permission=None, hint=_LOCKED[locked])
     if any(word in low for word in _SECONDARY_WORDS):
         return _secondary(request, reply, said, now)
     if low.startswith("api rate limit exceeded") or _is_used_up(headers, low):

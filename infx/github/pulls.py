@@ -17,7 +17,12 @@ MAX_COMMITS = 250
 class Pulls(Endpoints):
     def pull(self, number: int) -> PullRequest:
         """`mergeable` is None while GitHub computes it; see `settled_pull`."""
-        return self._get(convert.pull_request, "pulls", number)
+        try:
+            return self._get(convert.pull_request, "pulls", number)
+        except NotFoundError as error:
+            error.message = f"{self.repository} has no pull request {number}."
+            error.hint = "Issues are numbered along; and a token without access gets the same answer."
+            raise
 
     def settled_pull(self, number: int, *, waits: tuple[float, ...] = (1, 2, 4, 8)) -> PullRequest:
         """The pull request with `mergeable` known, asked for again after each of `waits` seconds.

@@ -79,19 +79,23 @@ class Workflows(Endpoints):
         return sorted(newest.values(), key=lambda artifact: artifact.id)
 
     def named_artifacts(self, name: str, *, since: datetime) -> list[Artifact]:
-        """Artifacts of one name in the whole repository that were made at or after a time, newest first."""
+        """Artifacts of one name in the whole repository that were made at or after a time, newest first; those left
+        out whose run or time GitHub does not tell.
+        """
 
         def is_older(item: Any) -> bool:
-            return convert.moment(item["created_at"]) < since
+            return bool(item.get("created_at")) and convert.moment(item["created_at"]) < since
 
-        found = self._list(
-            convert.artifact,
+        items = self._list(
+            lambda item: item,
             "actions",
             "artifacts",
             parameters={"name": name},
             field="artifacts",
             until=is_older,
         )
+        told = [item for item in items if item.get("created_at") and item.get("workflow_run")]
+        found = [convert.convert(convert.artifact, item) for item in told]
         return [artifact for artifact in found if artifact.created_at >= since]
 
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:

@@ -16,7 +16,7 @@ from infx.github.errors import (
     UnexpectedReplyError,
 )
 from infx.model import GHOST, Conclusion
-from tests.github.answers import T0, WEB, pull
+from tests.github.answers import T0, WEB, WHEN, pull
 from tests.github.scripted import play_github, refusal, reply
 
 # Lists that GitHub cuts without saying so
@@ -100,15 +100,23 @@ def test_the_newest_check_run_of_each_name_and_app_counts() -> None:
     }
 
 
-def test_of_artifacts_with_one_name_the_last_upload_counts() -> None:
-    def artifact(number: int, name: str) -> dict[str, Any]:
-        source = {"id": 5, "head_sha": "a" * 40}
-        about = {"id": number, "name": name, "size_in_bytes": 1, "expired": False, "created_at": T0}
-        return {**about, "workflow_run": source}
+def artifact(number: int, name: str, **more: Any) -> dict[str, Any]:
+    source = {"id": 5, "head_sha": "a" * 40}
+    about = {"id": number, "name": name, "size_in_bytes": 1, "expired": False, "created_at": T0}
+    return {**about, "workflow_run": source, **more}
 
+
+def test_of_artifacts_with_one_name_the_last_upload_counts() -> None:
     page = {"total_count": 3, "artifacts": [artifact(3, "a"), artifact(1, "a"), artifact(2, "b")]}
     github, _, _ = play_github([reply(data=page)])
     assert [(one.id, one.name) for one in github.artifacts(5)] == [(2, "b"), (3, "a")]
+
+
+def test_an_artifact_of_nobody_knows_which_run_stops_no_search() -> None:
+    """GitHub's description allows null for both."""
+    found = [artifact(3, "r", workflow_run=None), artifact(2, "r", created_at=None), artifact(1, "r")]
+    github, _, _ = play_github([reply(data={"total_count": 3, "artifacts": found})])
+    assert [one.id for one in github.named_artifacts("r", since=WHEN)] == [1]
 
 
 def run(**more: Any) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def used_up(seconds: int) -> Reply:
         ([FINE], []),
         ([LOST, FINE], [1]),
         ([BAD, LOST, BAD, FINE], [1, 2, 4]),
+        ([refusal(503, "Service Unavailable", {"retry-after": "7"}), FINE], [7]),
         ([used_up(90), FINE], [90]),
         ([slow_down(120), FINE], [120]),
         ([slow_down(600), FINE], [600]),  # longer than a minute, and still exactly as told

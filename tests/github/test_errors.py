@@ -174,3 +174,20 @@ def test_reasons_stand_on_one_line(data: object, words: str) -> None:
     error = explain(WRITE, Reply(status=422, headers={}, data=data), now=NOW)
     assert words in error.message
     assert "\n" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        ("Unable to create comment because issue is locked.", "Unlock the conversation"),
+        ("Repository was archived so is read-only.", "unarchive it"),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"x-ratelimit-remaining": "0"}])
+def test_what_nobody_may_write_to_is_no_fault_of_the_token(
+    message: str, advice: str, headers: dict[str, str]
+) -> None:
+    error = refuse(403, message, headers)
+    assert isinstance(error, errors.LockedError)
+    assert error.permission is None
+    assert advice in (error.hint or "")
