@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ _PENDING = {
     Reason.READY: "No sweep has started yet. {words}",
     Reason.RUN_EXISTS: "A run has started; its gate has not decided yet.",
 }
+
+_BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,5 +123,6 @@ def _sentence(words: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    flat = " ".join(text.split())
+    """As a description that GitHub takes: one line, and no emoji, which it refuses there as 4-byte Unicode."""
+    flat = _BEYOND_PLANE_0.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"

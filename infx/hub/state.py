@@ -45,6 +45,7 @@ class Pull:
     created_at: str
     updated_at: str
     draft: bool = False
+    locked: bool = False  # only who may write to the repository comments; a workflow's token does not count
     labels: list[Label] = field(default_factory=list)
     closed_at: str | None = None
     merged_at: str | None = None

@@ -130,6 +130,10 @@ def test_line_breaks_become_blanks() -> None:
     assert shorten("a\r\n b\u2028c\n", 140) == "a b c"
 
 
+def test_github_takes_no_4_byte_unicode() -> None:
+    assert shorten("`🚀` is no pr-link; ✅ 记录", 140) == "`\ufffd` is no pr-link; ✅ 记录"
+
+
 HERE = make()
 
 

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from infx.github.api import GitHub
-from infx.github.errors import GitHubError, NotFoundError, ValidationError
+from infx.github.errors import GitHubError, LockedError, NotFoundError, ValidationError
 from infx.hub import Hub
 from infx.hub.routes.actions import MOST_RUNS
 from infx.model import CommentKind, CommentReference, Conclusion, ReviewState, StatusState
@@ -96,10 +96,18 @@ def test_statuses(hub: Hub, github: GitHub) -> None:
     assert found["infx/sweep"].state is StatusState.SUCCESS
     assert found["infx/sweep"].creator.login == "github-actions[bot]"
     assert found["other"].creator.login == "coverage[bot]"
-    for wrong in ({"description": "x" * 141}, {"context": "x" * 256}):
+    for wrong in ({"description": "x" * 141}, {"description": "🚀"}, {"context": "x" * 256}):
         given = {"context": "c", "description": "d", **wrong}
         with pytest.raises(ValidationError):
             github.create_status(sha, state=StatusState.ERROR, **given)
+
+
+def test_a_locked_conversation_is_closed_to_whoever_may_not_write(hub: Hub, github: GitHub) -> None:
+    mine = github.create_comment(77, "before")
+    hub.state.pulls[77].locked = True
+    with pytest.raises(LockedError, match="issue is locked"):
+        github.create_comment(77, "after")
+    assert github.edit_comment(mine.id, "edited").body == "edited"
 
 
 def test_a_status_has_a_thousand_versions_and_no_more(hub: Hub, github: GitHub) -> None:

@@ -33,7 +33,7 @@ def pull_summary(world: World, pull: Pull) -> Json:
         **{f"{name}_url": url for name, url in links.items()},
         "_links": {name: {"href": url} for name, url in {**links, **others}.items()},
         "state": "open" if pull.is_open else "closed",
-        "locked": False,
+        "locked": pull.locked,
         "draft": pull.draft,
         "title": pull.title,
         "body": pull.body,
@@ -109,7 +109,7 @@ def issue(world: World, known: Pull) -> Json:
         "labels": [label(world, item) for item in known.labels],
         **dict.fromkeys(("assignee", "milestone", "active_lock_reason"), None),
         "assignees": [],
-        "locked": False,
+        "locked": known.locked,
         "comments": len(comments),
         "draft": known.draft,
         "pull_request": {

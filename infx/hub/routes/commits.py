@@ -228,6 +228,9 @@ def create_status(call: Call) -> Answer:
             field="description",
             code="custom",
         )
+    if description is not None and not description.isascii() and max(description) > "\uffff":
+        words = "description doesn't accept 4-byte Unicode"
+        raise invalid(words, resource="Status", field="description", code="custom")
     context = call.body.get("context") or "default"
     if len(context) > LONGEST_CONTEXT:
         raise invalid("context is too long", resource="Status", field="context", code="custom")

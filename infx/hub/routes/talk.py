@@ -48,7 +48,10 @@ def list_all_comments(call: Call) -> Answer:
 
 @route("POST", f"{REPO}/issues/{{number:int}}/comments", needs=EITHER_WRITE)
 def create_comment(call: Call) -> Answer:
-    comment = call.hub.comment(find_pull(call).number, _body(call), by=call.login)
+    pull = find_pull(call)
+    if pull.locked and call.hub.account(call.login).permission not in {"write", "admin"}:
+        raise Refusal(403, "Unable to create comment because issue is locked.")
+    comment = call.hub.comment(pull.number, _body(call), by=call.login)
     data = render.issue_comment(call.hub, comment)
     return Answer(status=201, data=data, headers={"Location": data["url"]})
 
