@@ -5,6 +5,7 @@ Times are aware `datetime`s in UTC. Logins are as GitHub spells them; a deleted 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -81,6 +82,7 @@ class PullRequest:
     commits: int
     updated_at: datetime
     created_at: datetime
+    closed_at: datetime | None = None
     merge_commit_sha: str | None = None
 
     @property
@@ -244,6 +246,12 @@ class Run:
     @property
     def is_completed(self) -> bool:
         return self.status == "completed"
+
+    @property
+    def dispatched_for(self) -> tuple[int, str] | None:
+        """The pull request and the revision that a dispatch was for: GitHub tells its inputs only in the title."""
+        told = re.fullmatch(r"PR ([1-9][0-9]*) at (.+)", self.title)
+        return (int(told[1]), told[2]) if told and self.event == "workflow_dispatch" else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,9 +50,9 @@ class Sweep:
 
     @property
     def commit(self) -> str:
-        """What was measured. A dispatched run is one of the base branch; its title names the commit it is for."""
-        told = re.search(r" at ([0-9a-f]{40})$", self.run.title)
-        return told[1] if told and self.run.event == "workflow_dispatch" else self.run.head_sha
+        """What was measured. A dispatched run is one of the base branch, for a commit that it names."""
+        told = self.run.dispatched_for
+        return told[1] if told and re.fullmatch(r"[0-9a-f]{40}", told[1]) else self.run.head_sha
 
     @property
     def state(self) -> State:

@@ -86,6 +86,7 @@ def pull_request(data: Any) -> PullRequest:
         changed_files=data["changed_files"],
         commits=data["commits"],
         created_at=moment(data["created_at"]),
+        closed_at=_moment(data.get("closed_at")),
         merge_commit_sha=data.get("merge_commit_sha"),
     )
 
@@ -203,6 +204,12 @@ def _conclusion(text: str | None) -> Conclusion | None:
     return Conclusion.FAILURE
 
 
+def _pull_numbers(data: Any) -> tuple[int, ...]:
+    """Of the run's own repository: GitHub also lists what forks have open from the same branch, such as main."""
+    found = data.get("pull_requests") or ()
+    return tuple(p["number"] for p in found if p["base"]["repo"]["id"] == data["repository"]["id"])
+
+
 def run(data: Any) -> Run:
     repository = data.get("head_repository")
     return Run(
@@ -219,7 +226,7 @@ def run(data: Any) -> Run:
         created_at=moment(data["created_at"]),
         updated_at=moment(data["updated_at"]),
         title=data.get("display_title") or "",
-        pull_numbers=tuple(pull["number"] for pull in data.get("pull_requests") or ()),
+        pull_numbers=_pull_numbers(data),
         actor=user(data.get("actor")),
         triggering_actor=user(data.get("triggering_actor")),
     )

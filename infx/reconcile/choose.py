@@ -38,12 +38,16 @@ def list_recent(lister: Lister, policy: Policy, since: datetime) -> list[int]:
         for run in lister.runs(workflow=workflow, newest=NEWEST_RUNS)
         if not run.is_completed or run.updated_at >= since
     ]
-    numbers = [pull.number for pull in touched] + [number for run in runs for number in run.pull_numbers]
+    numbers = [pull.number for pull in touched] + [number for run in runs for number in _named_by(run)]
     nameless = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
     if any(not any(_is_of(run, pull) for pull in touched) for run in nameless):
         is_open = list_open(lister, policy)
         numbers += [pull.number for pull in is_open if any(_is_of(run, pull) for run in nameless)]
     return list(dict.fromkeys(numbers))
+
+
+def _named_by(run: Run) -> tuple[int, ...]:
+    return run.dispatched_for[:1] if run.dispatched_for else run.pull_numbers
 
 
 def _is_of(run: Run, pull: PullSummary) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
@@ -153,7 +153,9 @@ class _Reading:
         return Changelog(touched=touched, problems=tuple(str(problem) for problem in changes.problems))
 
     def _runs(self) -> list[Run]:
-        """Runs of the sweep workflow for this branch, newest first; a branch of the same name elsewhere is not it."""
+        """Runs of the sweep workflow for this pull request, newest first: of its branch, not of one of the same name
+        elsewhere, and from its own lifetime, because another may come from the same branch before or after it.
+        """
         pull = self.pull
         found = self._spend(
             self.reader.runs,
@@ -162,7 +164,9 @@ class _Reading:
             branch=pull.head_ref,
             newest=NEWEST_RUNS,
         )
-        return [run for run in found if _same_name(run.head_repository, pull.head_repository)]
+        here = (run for run in found if _same_name(run.head_repository, pull.head_repository))
+        until = pull.closed_at or datetime.max.replace(tzinfo=UTC)
+        return [run for run in here if pull.created_at <= run.created_at <= until]
 
     def _current(self, runs: Sequence[Run]) -> tuple[str, ...]:
         if not (self.by.branches and self.pull.is_open):
@@ -201,17 +205,15 @@ class _Reading:
         return [run for run in self._dispatched() if self._is_for_head(run)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
-        """Of this pull request: GitHub does not tell a dispatch's inputs, but its title does. linked: one that
-        surely is.
-        """
+        """Of this pull request. linked: one that surely is."""
         found = self._spend(
             self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
         )
-        mine = f"PR {self.pull.number} at "
-        return [run for run in found if run.id == linked or run.title.startswith(mine)]
+        number = self.pull.number
+        return [run for run in found if run.id == linked or (run.dispatched_for or (0,))[0] == number]
 
     def _is_for_head(self, run: Run) -> bool:
-        return run.title == f"PR {self.pull.number} at {self.pull.head_sha}"
+        return run.dispatched_for == (self.pull.number, self.pull.head_sha)
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the

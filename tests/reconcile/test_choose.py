@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from infx.github import convert
+from infx.hub import render
 from infx.reconcile.choose import list_open, list_recent, select_moved
 from tests.reconcile.world import BASE, NOW, World, entry
 
@@ -63,6 +65,25 @@ def test_a_fork_s_run_names_no_pull_request_and_is_found_all_the_same(world: Wor
     assert run.pulls == []
     world.clock.now += DAY
     assert recent(world, hours=2) == [80]
+
+
+def test_the_dispatched_run_of_a_fork_s_approved_head_names_it_in_its_title(world: World) -> None:
+    several(world)
+    world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 72 at {'a' * 40}")
+    world.hub.add_run(event="workflow_dispatch", branch="main", title="run-sweep")
+    world.sweep(
+        73, title=f"PR 71 at {'b' * 40}", status="completed"
+    )  # a pull request's title, which is anybody's
+    world.clock.now += DAY
+    assert recent(world, hours=2) == [72]
+
+
+def test_a_fork_s_own_pull_request_from_the_same_branch_is_not_meant(world: World) -> None:
+    several(world)
+    there = {"id": 2, "url": "https://api.github.com/repos/eve/bench", "name": "bench"}
+    foreign = {"number": 71, "base": {"repo": there}, "head": {"repo": there}}
+    data = {**render.run(world.hub, world.sweep(72)), "pull_requests": [foreign]}
+    assert convert.run(data).pull_numbers == ()
 
 
 def test_another_base_branch_is_left_out(world: World) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from infx.hub.state import Run
 from infx.reconcile.actions import CancelRun
 from tests.comments.test_visualizer import MARKER as VISUALIZER
 from tests.reconcile.world import BASE, BOT, LABEL, World, entry
@@ -173,6 +175,14 @@ def test_several_causes_are_told_apart_and_leave_apart(world: World) -> None:
     assert notices(world) == []
 
 
+def test_an_emoji_of_the_pull_request_gets_into_the_comment_and_not_into_the_status(world: World) -> None:
+    """GitHub takes none there and would refuse the whole status."""
+    world.pull({"perf-changelog.yaml": BASE + entry(link="🚀")}, labels=[LABEL])
+    assert not world.reconcile().failed
+    assert "`🚀` is no pr" in text(world, notice("changelog"))
+    assert status(world)[1].startswith("perf-changelog.yaml:11: `\ufffd` is no pr-link")
+
+
 def test_text_of_the_pull_request_is_inert_in_a_notice(world: World) -> None:
     link = '"@amy #1 <img src=x>"'
     world.pull(
@@ -335,6 +345,35 @@ def test_another_branch_of_the_same_name_elsewhere_is_not_ours(world: World) -> 
     world.sweep(78, done=5)
     world.reconcile()
     assert VISUALIZER not in world.ours()
+
+
+def succeeded(world: World) -> Run:
+    """Pull request 70 was closed while its sweep ran, and 77 was opened from the same branch."""
+    world.pull(number=70, labels=[LABEL])
+    old = world.sweep(70, done=2, running=1)
+    world.hub.add_artifact(old.id, "results_bmk", {"x": "y"})
+    world.clock.now += timedelta(hours=1)
+    world.hub.close_pull(70)
+    world.clock.now += timedelta(hours=1)
+    world.pull(labels=[LABEL])
+    return old
+
+
+def test_what_another_pull_request_from_the_same_branch_measured_is_not_ours(world: World) -> None:
+    succeeded(world)
+    world.reconcile()
+    assert VISUALIZER not in world.ours()
+    own = world.sweep(done=1, running=1)
+    world.reconcile()
+    assert f"unofficialRun={own.id}\n" in text(world, VISUALIZER)
+    assert "earlier run" not in text(world, VISUALIZER)
+
+
+def test_a_closed_pull_request_does_not_end_the_sweep_of_its_successor(world: World) -> None:
+    old = succeeded(world)
+    world.sweep(done=1, running=1)
+    found = [action.run_id for action in world.reconcile(70).done if isinstance(action, CancelRun)]
+    assert found == [old.id]
 
 
 @pytest.mark.parametrize(
