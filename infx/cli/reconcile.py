@@ -109,7 +109,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
 
     print_problems([problem for _, error in report.failed for problem in error.problems], os.environ)
     for action, error in report.refused:
-        _say(f"warning: not allowed to {action}. {error.hint or ''}")
+        _say(f"warning: refused: {action}. {error}")
     if report.left:
         left = ", ".join(map(str, report.left))
         _say(f"warning: {report.why_left}; not looked at: {left}. The next run goes on.")
@@ -137,7 +137,7 @@ def _summary(report: Report) -> str:
     if report.left:
         parts.append(f"- not looked at: {', '.join(map(str, report.left))} ({report.why_left})")
     for action, error in report.refused:
-        parts.append(f"\n---\n\nThe token may not post this ({code(error.message)}):\n")
+        parts.append(f"\n---\n\nThis was refused ({code(error.message)}):\n")
         match action:
             case CreateComment(body=body) | UpdateComment(body=body):
                 parts.append(body)

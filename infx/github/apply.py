@@ -11,7 +11,8 @@ from datetime import timedelta
 
 from infx.comments.sticky import Sticky, is_ours
 from infx.errors import InfxError
-from infx.github.errors import NotFoundError, PermissionDeniedError
+from infx.git import GitError
+from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
 from infx.model import Comment
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
@@ -36,10 +37,10 @@ class WrongIdentityError(InfxError):
 
 @dataclass
 class Outcome:
-    """done: in order. refused: writes that the token does not allow, and what GitHub said."""
+    """done: in order. refused: writes that GitHub does not let us make, and what it said."""
 
     done: list[Action] = field(default_factory=list)
-    refused: list[tuple[Action, PermissionDeniedError]] = field(default_factory=list)
+    refused: list[tuple[Action, InfxError]] = field(default_factory=list)
 
 
 @dataclass
@@ -55,19 +56,19 @@ class Applier:
 
         After a comment was created one look tells whether somebody else created the same in the meantime.
         """
-        refused: dict[
-            str, PermissionDeniedError
-        ] = {}  # once refused, what the same permission covers is not tried
+        denied: dict[str, PermissionDeniedError] = {}  # what the same permission covers is not tried again
         created: dict[str, Comment] = {}
         for action in actions:
             kind = "comments" if isinstance(action, CommentAction) else type(action).__name__
-            if kind not in refused:
-                try:
-                    comment = self._do(action)
-                except PermissionDeniedError as error:
-                    refused[kind] = error
-            if kind in refused:
-                outcome.refused.append((action, refused[kind]))
+            if kind in denied:
+                outcome.refused.append((action, denied[kind]))
+                continue
+            try:
+                comment = self._do(action)
+            except (PermissionDeniedError, GitError) as error:
+                outcome.refused.append((action, error))
+                if isinstance(error, PermissionDeniedError) and not isinstance(error, LockedError):
+                    denied[kind] = error
                 continue
             outcome.done.append(action)
             if comment is not None:
@@ -119,11 +120,16 @@ class Applier:
         return None
 
     def _look_back(self, created: dict[str, Comment], stickies: Sequence[Sticky], outcome: Outcome) -> None:
-        """Of two that were created at once both see two, keep the older and delete the younger."""
-        first = min(created.values(), key=lambda comment: comment.id)
-        now = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)
+        """Of two that were created at once both see two, keep the older and delete the younger.
+
+        Ours are there whatever the list says: it may lag behind.
+        """
+        ours = {comment.id: comment for comment in created.values()}
+        first = ours[min(ours)]
+        seen = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)
+        now = ours | {comment.id: comment for comment in seen}
         wanted = [sticky for sticky in stickies if sticky.key in created]
-        for action in plan_comments(wanted, first.pull_number, now, self.policy):
+        for action in plan_comments(wanted, first.pull_number, tuple(now.values()), self.policy):
             self._do(action)
             outcome.done.append(action)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from infx.errors import InfxError
-from infx.git import Git, GitError
+from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
 from infx.github.apply import Applier, Outcome
 from infx.github.errors import RateLimitError
@@ -46,17 +46,23 @@ class Clone:
     push_token: str | None = None
 
     def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
-        """Bring the base branch and the heads; returns the base branch's tip."""
-        heads = [f"refs/pull/{number}/head:refs/infx/pull/{number}" for number in numbers]
+        """Bring the base branch and the heads, as far as they are there; returns the base branch's tip."""
+        base = f"refs/heads/{base_branch}"
         queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
-        try:
-            self.git.fetch("origin", f"refs/heads/{base_branch}:{BASE}", queue, *heads, token=self.token)
-        except GitError as error:
-            if missing := re.search(r"couldn't find remote ref (\S+)", error.message):
-                error.message = f"The repository has no {missing[1]}."
-                error.hint = "Is that the number of a pull request, and the policy's base branch?"
-            raise
-        return self.git.commit(BASE)
+        heads = {f"refs/pull/{number}/head": f"refs/infx/pull/{number}" for number in numbers}
+        while True:
+            wanted = [f"{head}:{here}" for head, here in heads.items()]
+            try:
+                self.git.fetch("origin", f"{base}:{BASE}", queue, *wanted, token=self.token)
+                return self.git.commit(BASE)
+            except GitError as error:
+                found = re.search(r"couldn't find remote ref (\S+)", error.message)
+                missing = found[1].rstrip(".") if found else ""
+                if missing == base:
+                    error.message = f"The repository has no {missing}."
+                    error.hint = "Is that the policy's base branch?"
+                if heads.pop(missing, None) is None:  # git names one at a time
+                    raise
 
     def push(self, action: PushCommit, author: str) -> None:
         sha = self.git.commit_file(
@@ -102,7 +108,14 @@ class Reconciler:
         """The facts of one pull request, for whoever only wants to look."""
         gatherer = Gatherer(self.github, self.policy)
         self._fetch(gatherer, [number])
-        return gatherer.gather(number)
+        return self._gather(number, gatherer)
+
+    def _gather(self, number: int, gatherer: Gatherer) -> Facts:
+        try:
+            return gatherer.gather(number)
+        except MissingRevisionError:  # pushed to since it was fetched
+            self._fetch(gatherer, [number])
+            return gatherer.gather(number)
 
     def _fetch(self, gatherer: Gatherer, numbers: Sequence[int]) -> None:
         if self.clone is not None and numbers:
@@ -116,22 +129,32 @@ class Reconciler:
             )
 
     def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        desired, actions = self._plan(number, gatherer)
-        if self.dry_run:
-            report.done += actions
-            return
+        """Look and write until nothing is missing. A write that a rate limit refused was not done, so after the wait
+        everything is looked at again before anything is written.
+        """
         applier = Applier(self.github, self.policy, self._push)
-        first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
-        if first:  # they change the facts, so what is said follows from a second look
-            applier.apply(first, (), report)
-            self._fetch(gatherer, [number])
-            desired, actions = self._plan(number, gatherer)
-        rest = [action for action in actions if not (first and isinstance(action, CancelRun | PushCommit))]
-        applier.apply(rest, desired.comments, report)
-
-    def _plan(self, number: int, gatherer: Gatherer) -> tuple[Desired, tuple[Action, ...]]:
-        facts = gatherer.gather(number)
         can_push = self.clone is not None and self.clone.push_token is not None
+        has_moved, refused, attempt = False, len(report.refused), 0
+        while True:
+            desired, actions = self._plan(number, gatherer, can_push=can_push)
+            if self.dry_run:
+                report.done += actions
+                return
+            first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
+            try:
+                if has_moved or not first:
+                    applier.apply([a for a in actions if a not in first], desired.comments, report)
+                    return
+                applier.apply(first, (), report)
+                has_moved = True  # the facts, so what is said follows from a second look
+                can_push &= not any(isinstance(action, PushCommit) for action, _ in report.refused[refused:])
+                self._fetch(gatherer, [number])
+            except RateLimitError as error:
+                self.github.connection.wait_out(error, attempt)
+                attempt += 1
+
+    def _plan(self, number: int, gatherer: Gatherer, *, can_push: bool) -> tuple[Desired, tuple[Action, ...]]:
+        facts = self._gather(number, gatherer)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
         return desired, plan_actions(desired, facts, self.policy)
 

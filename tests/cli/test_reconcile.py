@@ -80,9 +80,11 @@ def test_it_must_be_said_which(world: World, arguments: tuple[str, ...]) -> None
 
 
 def test_a_number_of_no_pull_request(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The others still get theirs."""
     world.pull()
-    assert call("reconcile", "--pr", "9999") == 3
-    assert "The repository has no refs/pull/9999/head." in capsys.readouterr().err
+    assert call("reconcile", "--pr", "9999", "--pr", "77") == 3
+    assert "acme/bench has no pull request 9999." in capsys.readouterr().err
+    assert len(world.ours()) == 1
 
 
 def test_after_a_push(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +116,7 @@ def test_a_read_only_token_says_it_on_the_job_s_page_and_scares_nobody(
     shown = summary.read_text(encoding="utf-8")
     assert "Thank you for the contribution!" in shown
     assert "2 labels ask for different ones" in shown
-    assert "warning: not allowed to PR 77: create the greeting comment" in capsys.readouterr().err
+    assert "warning: refused: PR 77: create the greeting comment" in capsys.readouterr().err
 
 
 def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(

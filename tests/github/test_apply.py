@@ -12,7 +12,7 @@ import pytest
 from infx.comments.status import Status
 from infx.comments.sticky import Sticky
 from infx.github.apply import Applier, Outcome, WrongIdentityError
-from infx.github.errors import NotFoundError, PermissionDeniedError
+from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
 from infx.model import Comment, CommitStatus, StatusState
 from infx.policy.load import default_policy
 from infx.reconcile.actions import Action, CancelRun, CreateComment, DeleteComment, SetStatus, UpdateComment
@@ -29,24 +29,29 @@ STATUS = SetStatus(
 
 @dataclass
 class Writer:
-    """author: who the token is. forbidden: names of methods that it may not use. others: comments that appear while
+    """author: who the token is. forbidden: names of methods that it may not use; locked: that
+    nobody may use now. lags: lists are empty. others: comments that appear while
     ours is created.
     """
 
     comments: dict[int, Comment] = field(default_factory=dict)
     author: Any = BOT
     forbidden: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()
+    lags: bool = False
     others: tuple[Comment, ...] = ()
     calls: list[str] = field(default_factory=list)
 
     def _call(self, name: str) -> None:
         self.calls.append(name)
+        if name in self.locked:
+            raise LockedError("Unable to create comment because issue is locked.", permission=None)
         if name in self.forbidden:
             raise PermissionDeniedError("The token may not.", permission="pull-requests: write")
 
     def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]:
         self._call("issue_comments")
-        return list(self.comments.values())
+        return [] if self.lags else list(self.comments.values())
 
     def create_comment(self, number: int, body: str) -> Comment:
         self._call("create_comment")
@@ -119,6 +124,12 @@ def test_of_two_at_once_the_newer_text_survives_in_the_older_comment() -> None:
     assert bodies(writer) == [newer.body(1000)]
 
 
+def test_a_list_that_lags_behind_makes_nobody_create_it_again() -> None:
+    writer = Writer(lags=True)
+    apply(writer, CREATE)
+    assert writer.calls == ["create_comment", "issue_comments"]
+
+
 def test_without_a_creation_nobody_looks_back() -> None:
     writer = Writer(comments={5: comment(5, "old", BOT)})
     apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY), STATUS)
@@ -141,3 +152,12 @@ def test_what_the_token_may_not_do_is_tried_once_and_the_rest_goes_on() -> None:
     assert writer.calls == ["create_comment", "create_status", "cancel_run"]
     assert [action for action, _ in outcome.refused] == [CREATE, more]
     assert {type(action) for action in outcome.done} == {SetStatus, CancelRun}
+
+
+def test_a_locked_conversation_takes_no_new_comment_but_edits() -> None:
+    writer = Writer(comments={5: comment(5, "old", BOT)}, locked=("create_comment",))
+    edit = UpdateComment(pull=77, key="visualizer", id=5, body=BODY)
+    outcome = apply(writer, CREATE, edit)
+    assert bodies(writer) == [BODY]
+    assert [action for action, _ in outcome.refused] == [CREATE]
+    assert outcome.done == [edit]

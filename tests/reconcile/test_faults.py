@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from infx.hub import FOREVER, Fault, FaultKind
+from infx.reconcile.actions import SetStatus
 from tests.comments.test_visualizer import MARKER as VISUALIZER
 from tests.reconcile.world import BASE, BOT, LABEL, POLICY, World, entry
 
@@ -215,3 +216,38 @@ def test_a_process_that_is_really_killed(world: World, tmp_path: Path, nth: int,
     assert process.wait() == -signal.SIGKILL
     assert spawn().wait() == 0
     assert world.state() == wanted
+
+
+def test_a_write_that_a_limit_refuses_is_made_after_the_wait(world: World) -> None:
+    """Each of them was certainly not done, and what came meanwhile is seen before it is tried again."""
+    fresh(world)
+    start = world.hub.snapshot()
+    assert not world.reconcile().failed
+    wanted = world.state()
+    world.hub.restore(start)
+    for nth in (1, 3, 5):
+        world.hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, writes=True, nth=nth, seconds=20 + nth))
+    assert not world.reconcile().failed
+    assert world.waited == [21, 23, 25]
+    assert world.state() == wanted
+
+
+def test_a_push_between_the_fetch_and_the_look_is_fetched_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh(world)
+    reconciler = world.reconciler()
+    assert reconciler.clone is not None
+    fetch = reconciler.clone.fetch
+    pushed: list[str] = []
+
+    def fetch_and_push(base_branch: str, numbers: Sequence[int]) -> str:
+        tip = fetch(base_branch, numbers)
+        if not pushed:
+            pushed.append(world.hub.push("feat-x", {"benchmarks/run.sh": "pushed\n"}))
+        return tip
+
+    monkeypatch.setattr(reconciler.clone, "fetch", fetch_and_push)
+    report = reconciler.run([77])
+    assert not report.failed
+    assert [action.sha for action in report.done if isinstance(action, SetStatus)] == pushed

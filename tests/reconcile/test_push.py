@@ -127,3 +127,23 @@ def test_a_branch_that_moved_in_the_meantime_is_not_overwritten(world: World) ->
     with pytest.raises(GitError, match="stale info"):
         world.clone.push("origin", stale, "feat-x", expect=stale)
     assert file(world) == BASE + entry()
+
+
+def test_a_push_that_is_refused_keeps_nobody_from_what_is_to_be_said(world: World) -> None:
+    """Such as by a protected branch, or for a workflow file in the base branch's commits."""
+    conflicting(world)
+    hook = world.hub.git.path / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no workflows permission >&2\nexit 1\n")
+    hook.chmod(0o755)
+    try:
+        report = world.reconcile(push_token="app")
+        again = world.reconcile(push_token="app")
+    finally:
+        hook.unlink()
+    assert not report.failed
+    ((action, error),) = report.refused
+    assert isinstance(action, PushCommit)
+    assert "no workflows permission" in str(error)
+    assert any("infx changelog resolve" in body for body in world.comments())
+    assert again.done == []
