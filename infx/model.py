@@ -82,6 +82,7 @@ class PullRequest:
     commits: int
     updated_at: datetime
     created_at: datetime
+    comments: int = 0  # in the conversation
     closed_at: datetime | None = None
     merge_commit_sha: str | None = None
 

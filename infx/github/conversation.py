@@ -19,10 +19,14 @@ _WORDS = {
 
 
 class Conversation(Endpoints):
-    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]:
-        """The conversation, oldest first. since: only those changed at or after that time."""
+    def issue_comments(self, number: int, *, since: datetime | None = None, recent: int = 0) -> list[Comment]:
+        """The conversation, oldest first. since: only those changed at or after that time. recent: how many the pull
+        request said it has.
+        """
         parameters = {"since": None if since is None else since.isoformat()}
-        return self._list(convert.issue_comment, "issues", number, "comments", parameters=parameters)
+        return self._list(
+            convert.issue_comment, "issues", number, "comments", parameters=parameters, recent=recent
+        )
 
     def reviews(self, number: int) -> list[Comment]:
         """Submitted reviews with their summaries, oldest first."""

@@ -85,6 +85,7 @@ def pull_request(data: Any) -> PullRequest:
         mergeable=data["mergeable"],
         changed_files=data["changed_files"],
         commits=data["commits"],
+        comments=data.get("comments") or 0,
         created_at=moment(data["created_at"]),
         closed_at=_moment(data.get("closed_at")),
         merge_commit_sha=data.get("merge_commit_sha"),

@@ -2,7 +2,8 @@
 
 Pages are windows over a list that may change while it is read: an insertion shows an item twice, a removal hides
 one. Items shown twice are dropped. A hidden one is noticed where GitHub says how many there are; where it does not
-and a decision hangs on the list (`twice`), a list of several pages is read until two readings agree.
+and a decision hangs on the list (`twice`), a list of several pages is read until two readings agree, and so is one
+that is shorter than it was a moment ago (`recent`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Listing:
     """Where a list is and how to know that it is whole.
 
     field: key of the list inside the page; None if a page is the list itself.
-    identity: of an item. total: how many there must be, if something outside the list says so.
+    identity: of an item. total: how many there must be, if something outside the list says so. recent: how many there
+    were when something else was read; some may have gone since.
     counted: pages carry `total_count`. twice: see above. newest: stop after that many. until: stop after the page
     that holds such an item.
     """
@@ -34,6 +36,7 @@ class Listing:
     field: str | None = None
     identity: Callable[[Any], object] = lambda item: item["id"]
     total: int | None = None
+    recent: int = 0
     counted: bool = False
     twice: bool = False
     newest: int | None = None
@@ -70,7 +73,8 @@ def _is_short(reading: _Reading) -> bool:
 
 
 def _agrees(reading: _Reading, before: _Reading | None, listing: Listing) -> bool:
-    if not listing.twice or reading.pages == 1:
+    is_doubtful = (listing.twice and reading.pages > 1) or len(reading.items) < listing.recent
+    if not is_doubtful:
         return True
     return before is not None and before.items.keys() == reading.items.keys()
 

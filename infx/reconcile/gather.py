@@ -88,7 +88,7 @@ class _Reading:
     def facts(self) -> Facts:
         pull = self.pull
         branch = self._branch()
-        comments = self._spend(self.reader.issue_comments, pull.number)
+        comments = self._spend(self.reader.issue_comments, pull.number, recent=pull.comments)
         statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
         runs = self._runs()
         approval = self._approval(statuses, comments)

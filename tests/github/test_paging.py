@@ -98,6 +98,20 @@ def test_a_list_without_a_total_is_read_until_two_readings_agree() -> None:
     assert server.requests == 6  # 2 pages, wrong; 2 pages; 2 pages that agree
 
 
+@pytest.mark.parametrize("is_gone", [False, True], ids=["an item slipped to the page before", "it is gone"])
+def test_a_list_that_is_shorter_than_it_was_is_believed_the_second_time(*, is_gone: bool) -> None:
+    """Number 101 moves up between the pages when number 1 is removed."""
+    items = list(range(1, 202))
+
+    def remove(request: int, items: list[int]) -> None:
+        if request == (0 if is_gone else 1):
+            items.remove(1)
+
+    server = MovingList(items, before=remove)
+    assert read(server, recent=201) == list(range(2, 202))
+    assert server.requests == 2 * (2 if is_gone else 3)
+
+
 def test_one_page_is_read_once() -> None:
     server = MovingList(list(range(100)))
     read(server, twice=True)
