@@ -86,7 +86,11 @@ def find_causes(
 
 
 def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
-    """A comment for every cause there is: with a text for those that hold, with None for the others."""
+    """A comment for every cause there is: with a text for those that hold, with None for the others. None at all for
+    a conflict of which GitHub does not know yet whether there is one: what was said about it stays.
+    """
+    pull = ground.facts.pull
+    unknown = {Cause.CONFLICT} if pull and pull.is_open and pull.mergeable is None else set()
     return tuple(
         Sticky(
             key=f"notice {cause}",
@@ -94,6 +98,7 @@ def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
             text=render(ground, cause) if cause in causes else None,
         )
         for cause in Cause
+        if cause not in unknown
     )
 
 

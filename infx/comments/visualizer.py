@@ -54,6 +54,8 @@ def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
 
 
 def _table(sweep: Sweep) -> str:
+    if not sweep.rows.total + sweep.evals.total:
+        return ""  # nobody looked at its jobs: zeros would be wrong
     lines = [
         "| | done 完成 | failed 失败 | running 运行中 | waiting 等待中 |",
         "| :-- | --: | --: | --: | --: |",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.comments.greeting import make_greeting, make_links
-from infx.comments.notices import Ground, find_causes, make_notices
+from infx.comments.notices import Cause, Ground, find_causes, make_notices
 from infx.comments.progress import State, Sweep
 from infx.comments.status import Status, make_status
 from infx.comments.sticky import Create, Delete, Sticky, Update, plan_edits
@@ -51,8 +51,8 @@ class Desired:
 def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False) -> Desired:
     """can_push: whether a token is there whose pushes start workflows."""
     decision = decide(facts.gate, policy)
-    if decision.reason is Reason.OTHER_BASE:
-        return Desired()
+    if decision.reason is Reason.OTHER_BASE:  # since lately, perhaps
+        return Desired(comments=_notices(facts, policy, place, ()))
     return Desired(
         comments=_comments(facts, policy, place, decision, can_push=can_push),
         status=_status(facts, policy, decision) if facts.pull.is_open else None,
@@ -117,12 +117,14 @@ def _comments(
         found.append(make_greeting(policy, links, policy.comments.greeting.phrase))
     if visualizer := make_visualizer(policy, facts.sweeps):
         found.append(visualizer)
-    problems = facts.changes.problems
-    causes = find_causes(
-        decision, problems, is_open=facts.pull.is_open, links=_wants_links(facts) and not can_push
-    )
-    ground = Ground(policy=policy, facts=facts.gate, problems=problems, clone_url=place.url)
-    return (*found, *make_notices(ground, causes))
+    asks = _wants_links(facts) and not can_push
+    causes = find_causes(decision, facts.changes.problems, is_open=facts.pull.is_open, links=asks)
+    return (*found, *_notices(facts, policy, place, causes))
+
+
+def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
+    ground = Ground(policy=policy, facts=facts.gate, problems=facts.changes.problems, clone_url=place.url)
+    return make_notices(ground, causes)
 
 
 def _wants_links(facts: Facts) -> bool:

@@ -130,6 +130,36 @@ def test_a_conflict_names_the_files_of_a_real_merge_and_goes_with_it(world: Worl
     assert notice("conflict") not in notices(world)
 
 
+def test_a_pull_request_that_goes_elsewhere_loses_its_notices(world: World) -> None:
+    conflicting(world)
+    world.reconcile()
+    world.hub.push("trunk", {})
+    world.hub.state.pulls[77].base_ref = "trunk"
+    world.reconcile()
+    assert world.ours() == [GREETING]
+
+
+def test_what_github_does_not_know_yet_takes_no_notice_away(world: World) -> None:
+    """Without a clone only GitHub can tell whether there is a conflict."""
+
+    def reconcile() -> list[str]:
+        reconciler = world.reconciler()
+        reconciler.clone = None
+        assert not reconciler.run([77]).failed
+        return notices(world)
+
+    conflicting(world)
+    assert reconcile() == [notice("conflict")]
+    told = world.hub.comments_of(77)[-1].id
+    world.hub.state.pulls[77].unknown_reads = 1
+    assert reconcile() == [notice("conflict")]
+    assert world.hub.comments_of(77)[-1].id == told
+    world.hub.push("feat-x", {"perf-changelog.yaml": world.hub.git.file("main", "perf-changelog.yaml")[2]})  # type: ignore[index]  # it is there
+    world.hub.state.pulls[77].unknown_reads = 1
+    assert reconcile() == [notice("conflict")]
+    assert notice("conflict") not in reconcile()
+
+
 def test_an_unlabelled_pull_request_is_not_bothered_with_conflicts(world: World) -> None:
     conflicting(world)
     world.hub.unlabel(77, LABEL)
@@ -347,6 +377,19 @@ def test_another_branch_of_the_same_name_elsewhere_is_not_ours(world: World) -> 
     assert VISUALIZER not in world.ours()
 
 
+def test_counts_that_nobody_read_are_not_told_as_zeros(world: World) -> None:
+    """A push overtook the sweep before anybody looked at it, and the reads go to the newer head's run."""
+    world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)})
+    old = world.sweep(done=2, failed=1, status="completed", conclusion="failure")
+    world.hub.add_artifact(old.id, "results_bmk", {"x": "y"})
+    world.hub.push("feat-x", {"benchmarks/run.sh": "newer\n"})
+    world.sweep(done=0, status="completed", conclusion="success")
+    world.reconcile()
+    said = text(world, VISUALIZER)
+    assert f"unofficialRun={old.id}\n" in said
+    assert "rows 性能" not in said
+
+
 def succeeded(world: World) -> Run:
     """Pull request 70 was closed while its sweep ran, and 77 was opened from the same branch."""
     world.pull(number=70, labels=[LABEL])
@@ -357,6 +400,20 @@ def succeeded(world: World) -> Run:
     world.clock.now += timedelta(hours=1)
     world.pull(labels=[LABEL])
     return old
+
+
+def test_a_locked_conversation_is_told_nothing_new_and_what_stands_there_is_kept_right(world: World) -> None:
+    world.pull(labels=[LABEL, "sweep-enabled"])
+    world.reconcile()
+    world.hub.state.pulls[77].locked = True
+    world.hub.unlabel(77, "sweep-enabled")
+    world.sweep(done=1, running=1)
+    report = world.reconcile()
+    assert not report.failed
+    assert world.ours() == [GREETING]
+    (_, error), *_ = report.refused
+    assert "locked" in str(error)
+    assert status(world)[0] == "pending"
 
 
 def test_what_another_pull_request_from_the_same_branch_measured_is_not_ours(world: World) -> None:
