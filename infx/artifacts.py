@@ -7,14 +7,17 @@ is read.
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 from infx.errors import UsageError
-from infx.results.artifact import MAX_FILE, MAX_FILES, ArtifactFile, ReadArtifact
+from infx.results.artifact import MAX_BYTES, MAX_FILE, MAX_FILES, ArtifactFile, ReadArtifact
 
 MAX_DEPTH = 4
+_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 def read_folder(folder: Path) -> list[ReadArtifact]:
@@ -32,6 +35,8 @@ def _read_one(folder: Path) -> ReadArtifact:
         paths = _list_json(folder, 0)
         if len(paths) > MAX_FILES:
             return ReadArtifact(name=name, fault=f"it has more than {MAX_FILES} JSON files")
+        if (total := sum(path.lstat().st_size for path in paths)) > MAX_BYTES:
+            return ReadArtifact(name=name, fault=_too_large(total, MAX_BYTES))
         return ReadArtifact(name=name, files=tuple(_read_file(path, folder) for path in paths))
     except OSError as error:
         return ReadArtifact(name=name, fault=f"it cannot be read: {error.strerror}")
@@ -55,7 +60,7 @@ def _read_file(path: Path, root: Path) -> ArtifactFile:
         return ArtifactFile(path=shown, fault="it is a link or a device, not a file")
     status = path.stat(follow_symlinks=False)
     if status.st_size > MAX_FILE:
-        return ArtifactFile(path=shown, fault=_too_large(status.st_size))
+        return ArtifactFile(path=shown, fault=_too_large(status.st_size, MAX_FILE))
     return ArtifactFile(path=shown, data=path.read_bytes(), modified=status.st_mtime)
 
 
@@ -66,8 +71,10 @@ def read_zip(name: str, data: bytes) -> ReadArtifact:
             members = [item for item in archive.infolist() if item.filename.endswith(".json")]
             if len(members) > MAX_FILES:
                 return ReadArtifact(name=name, fault=f"it has more than {MAX_FILES} JSON files")
+            if (total := sum(item.file_size for item in members)) > MAX_BYTES:
+                return ReadArtifact(name=name, fault=_too_large(total, MAX_BYTES))
             return ReadArtifact(name=name, files=tuple(_read_member(archive, item) for item in members))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
+    except (*_BROKEN_ZIP, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
         return ReadArtifact(name=name, fault=f"it is no readable zip file ({type(error).__name__})")
 
 
@@ -75,16 +82,16 @@ def _read_member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> ArtifactFil
     """What the header says about the size may be a lie, so no more than that is ever read."""
     path = _printable(item.filename)
     if item.file_size > MAX_FILE:
-        return ArtifactFile(path=path, fault=_too_large(item.file_size))
+        return ArtifactFile(path=path, fault=_too_large(item.file_size, MAX_FILE))
     with archive.open(item) as file:
         data = file.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
-        return ArtifactFile(path=path, fault=_too_large(len(data)))
+        return ArtifactFile(path=path, fault=_too_large(len(data), MAX_FILE))
     return ArtifactFile(path=path, data=data)
 
 
-def _too_large(size: int) -> str:
-    return f"it has {size:,} bytes; {MAX_FILE:,} are the most"
+def _too_large(size: int, limit: int) -> str:
+    return f"it has {size:,} bytes; {limit:,} are the most"
 
 
 def _printable(name: str) -> str:

@@ -148,15 +148,17 @@ def _read_point(job: Job, file: ArtifactFile) -> Point:
 
 def _collect_evals(job: Job, artifact: ReadArtifact) -> _Part:
     rows, wrong = read_eval_rows(artifact.files)
-    rejected = tuple(Rejected(artifact=artifact.name, path=path, faults=(fault,)) for path, fault in wrong)
-    faults = [fault for _, fault in wrong] + [f"{row.task}: {row.fault}" for row in rows if row.fault]
     row, concs = job.row, {row.conc for row in rows}
     wanted = row.conc if row.eval_all_concs else (row.eval_conc,) if row.eval_conc is not None else ()
+    asked = wanted or row.conc
+    strange = sorted(conc for conc in concs if conc is not None and conc not in asked)
+    wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, asked))}") for conc in strange]
+    rejected = tuple(Rejected(artifact=artifact.name, path=path, faults=(fault,)) for path, fault in wrong)
+    faults = [fault for _, fault in wrong] + [f"{row.task}: {row.fault}" for row in rows if row.fault]
     if absent := [conc for conc in wanted if conc not in concs]:
         faults.append(f"no accuracy result for concurrency {', '.join(map(str, absent))}")
-    return _Part(
-        coverage=_judge(job, faults), evals=tuple((job.id, found) for found in rows), rejected=rejected
-    )
+    kept = tuple((job.id, found) for found in rows if found.conc not in strange)
+    return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
 
 
 def _judge(job: Job, faults: Iterable[str]) -> Coverage:
@@ -165,8 +167,8 @@ def _judge(job: Job, faults: Iterable[str]) -> Coverage:
 
 
 def list_problems(collection: Collection) -> list[Problem]:
-    """What was rejected, as errors; artifacts that nobody asked for, as one each."""
-    return [
+    """What was rejected, and rows whose job brought less than the plan asks for although it may have succeeded."""
+    rejected = [
         Problem(
             rule="result-rejected",
             message=f"{'; '.join(item.faults)[:1000]}.",
@@ -175,6 +177,17 @@ def list_problems(collection: Collection) -> list[Problem]:
         )
         for item in collection.rejected
     ]
+    named = {item.artifact for item in collection.rejected}
+    failed = [
+        Problem(
+            rule="result-failed",
+            message=f"The row {item.job.id} has failed: {'; '.join(item.faults)[:1000]}.",
+            path=artifact_name(item.job),
+        )
+        for item in collection.of_state(State.FAILED)
+        if artifact_name(item.job) not in named
+    ]
+    return rejected + failed
 
 
 def render_files(collection: Collection) -> dict[str, str]:

@@ -106,3 +106,26 @@ def test_a_zip_file_that_lies_about_a_size() -> None:
         data[at : at + 4] = (10).to_bytes(4, "little")
     found = read_zip("bmk_x", bytes(data))
     assert found.fault or found.files[0].fault or len(found.files[0].data) <= 10
+
+
+def test_many_files_that_are_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is small enough, but all of them are held at once."""
+    monkeypatch.setattr("infx.artifacts.MAX_BYTES", 20)
+    files = {f"{number}.json": b"x" * 7 for number in range(3)}
+    (tmp_path / "a").mkdir()
+    for name, data in files.items():
+        (tmp_path / "a" / name).write_bytes(data)
+    [only] = read_folder(tmp_path)
+    for found in (only, read_zip("a", make_zip(files))):
+        assert (found.fault, found.files) == ("it has 21 bytes; 20 are the most", ())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_file_whose_data_is_spoiled(method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("x.json", os.urandom(2000))
+    data = bytearray(buffer.getvalue())
+    for at in range(40, 1900):  # between the headers
+        data[at] = 0xFF
+    assert "no readable zip file" in (read_zip("bmk_x", bytes(data)).fault or "")

@@ -93,9 +93,14 @@ def test_a_bad_row_is_named_and_its_neighbours_are_published() -> None:
 
 
 def test_a_concurrency_that_is_missing() -> None:
+    """The job may have succeeded, so it is the collector that must say it."""
     files = good()
     del files[artifact_name(DISAGG_JOB)]["agg_conc4.json"]
-    assert run(files).coverage[2].faults == ("no result for concurrency 4",)
+    found = run(files)
+    assert found.coverage[2].faults == ("no result for concurrency 4",)
+    [problem] = list_problems(found)
+    assert problem.message == f"The row {DISAGG_JOB.id} has failed: no result for concurrency 4."
+    assert problem.path == artifact_name(DISAGG_JOB)
 
 
 def test_two_results_for_one_point_are_none() -> None:
@@ -114,6 +119,7 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     found = run(files)
     assert states(found)[0] is State.FAILED
     assert len(found.points) == 4
+    assert ["too many requests failed" in problem.message for problem in list_problems(found)] == [True]
 
 
 def test_an_empty_artifact_is_a_failure() -> None:
@@ -183,3 +189,45 @@ def test_a_failed_evaluation_is_published_as_a_failure() -> None:
     assert states(found)[3] is State.FAILED
     [values] = json.loads(render_files(found)["eval_results_all/agg_eval_all.json"])
     assert (values["score"], values["infrastructure_success"]) == (None, False)
+    assert [problem.rule for problem in list_problems(found)] == ["result-failed"]
+
+
+def test_an_accuracy_result_that_nobody_planned_is_kept_apart() -> None:
+    planned = replace(row(DISAGG, 4, 8, eval_only=True), eval_all_concs=True)
+    [job] = make_jobs([planned])
+    concs = [4, 8, 16]
+    files = {"meta_env.json": {"eval_concs": concs, "completed_eval_concs": concs}}
+    files |= {f"results_conc{conc}.json": harness() for conc in concs}
+    found = collect([job], [artifact(artifact_name(job), files)])
+    assert [row.conc for _, row in found.evals] == [4, 8]
+    assert found.coverage[0].faults == ("conc is 16, the plan says 4, 8",)
+
+
+@pytest.mark.parametrize("conc", [64, None])
+def test_a_row_of_one_concurrency_may_leave_out_which(conc: int | None) -> None:
+    files = good()
+    files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": conc} if conc else {}
+    assert states(run(files))[3] is State.PRESENT
+    files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 32}
+    assert states(run(files))[3] is State.FAILED
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        json.dumps(result(image="\ud800")).encode(),
+        json.dumps(result(image="x")).encode().replace(b'"x"', b'"\xed\xa0\x80"'),
+        json.dumps({**result(), "\udfff": 1}).encode(),
+        json.dumps(result()).encode()[:-1] + b', "more": 1e999}',
+        json.dumps(result()).encode("utf-16"),
+    ],
+    ids=["half a character", "its bytes", "as a key", "beyond every number", "another encoding"],
+)
+def test_what_cannot_be_written_again_spoils_only_its_own_row(bad: bytes) -> None:
+    files = good()
+    files[artifact_name(FIXED_JOB)] = {"agg.json": bad}
+    files[artifact_name(EVAL_JOB)]["meta_env.json"] = b'{"conc": 64, "x": 1e999}'
+    found = run(files)
+    assert states(found) == [State.FAILED, State.PRESENT, State.PRESENT, State.FAILED]
+    for text in render_files(found).values():
+        json.loads(text.encode(), parse_constant=pytest.fail)
