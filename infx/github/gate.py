@@ -10,21 +10,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from infx.comments.progress import read_sweep
-from infx.comments.sticky import is_ours
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
 from infx.github.pulls import MAX_FILES
-from infx.model import (
-    ChangedFile,
-    Collaborator,
-    Commit,
-    CommitStatus,
-    Job,
-    LabelEvent,
-    PullRequest,
-    Run,
-    StatusState,
-)
+from infx.model import ChangedFile, Collaborator, Commit, CommitStatus, Job, LabelEvent, PullRequest, Run
+from infx.policy.approval import pick_approval
 from infx.policy.case import ONCE_PER_HEAD
 from infx.policy.decide import decide
 from infx.policy.decision import Reason
@@ -160,13 +150,7 @@ def _approval(pull: PullRequest, event: Event, policy: Policy, github: GateReade
 
 
 def find_approval(sha: str, policy: Policy, github: GateReader) -> Approval | None:
-    """A commit's approval, if one of our identities gave it: anybody with write access can set a status."""
-    for status in github.statuses(sha):
-        if status.context != policy.sweep.contexts.approval:
-            continue
-        if status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities):
-            return Approval(sha=sha, url=status.target_url)
-    return None
+    return pick_approval(sha, github.statuses(sha), policy)
 
 
 def _merge(event: Event, policy: Policy, github: GateReader) -> MergeCheck | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from infx.comments.sticky import is_ours
 from infx.markdown import read_command_lines
-from infx.model import Collaborator, Comment, PullRequest
+from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, Inputs
@@ -125,3 +127,14 @@ def _fix(decision: Decision) -> str:
 
 def _refuse(words: str) -> ApprovalDecision:
     return ApprovalDecision(answer=Answer.REFUSED, words=words)
+
+
+def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
+    """A commit's approval; statuses: newest first. The newest of its context decides, as GitHub shows it, and must be
+    of one of our identities: anybody with write access can set a status, and so take an approval back.
+    """
+    for status in statuses:
+        if status.context == policy.sweep.contexts.approval:
+            is_given = status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities)
+            return Approval(sha=sha, url=status.target_url) if is_given else None
+    return None

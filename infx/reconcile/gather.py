@@ -15,7 +15,8 @@ from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
 from infx.comments.sticky import is_ours
-from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run, StatusState
+from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run
+from infx.policy.approval import pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, SweepRun, read_labels
 from infx.policy.facts import Facts as GateFacts
@@ -254,15 +255,6 @@ class _Reading:
 def _linked_run(approval: Approval) -> int | None:
     found = re.search(r"/actions/runs/([0-9]+)", approval.url)
     return int(found[1]) if found else None
-
-
-def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
-    """A commit's approval, if one of our identities gave it: anybody with write access can set a status."""
-    for status in statuses:
-        if status.context == policy.sweep.contexts.approval:
-            is_given = status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities)
-            return Approval(sha=sha, url=status.target_url) if is_given else None
-    return None
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:

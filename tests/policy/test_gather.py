@@ -196,6 +196,15 @@ def test_a_fork_needs_an_approval_by_one_of_ours(fork: Hub) -> None:
     assert "https://x/1" in decision.words
 
 
+@pytest.mark.parametrize(("state", "by"), [("error", "github-actions[bot]"), ("failure", "mia")])
+def test_an_approval_can_be_taken_back(fork: Hub, state: str, by: str) -> None:
+    """As after a dispatch that failed. The newest status of a context is the one that GitHub shows."""
+    head = fork.state.pulls[80].head_sha
+    fork.set_status(head, "infx/approval", "success")
+    fork.set_status(head, "infx/approval", state, by=by)
+    assert answer(fork).reason is Reason.APPROVAL_MISSING
+
+
 def test_a_push_to_a_fork_voids_the_approval(fork: Hub) -> None:
     head = fork.state.pulls[80].head_sha
     fork.set_status(head, "infx/approval", "success")

@@ -28,8 +28,8 @@ from infx.model import (
     ReviewState,
     Run,
 )
+from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
-from infx.reconcile.gather import pick_approval
 from infx.results.artifact import ReadArtifact
 from infx.reuse.command import find_command
 from infx.signoff.checks.recipe import find_recipe_links

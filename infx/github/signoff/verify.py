@@ -16,10 +16,10 @@ from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
 from infx.github.signoff.links import FetchPage
 from infx.model import Comment, CommentReference, PullRequest, PullSummary
+from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, SetStatus
 from infx.reconcile.desired import plan_comments
-from infx.reconcile.gather import pick_approval
 from infx.reconcile.ports import Writer
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
