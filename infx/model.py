@@ -254,6 +254,10 @@ class Run:
         told = re.fullmatch(r"PR ([1-9][0-9]*) at (.+)", self.title)
         return (int(told[1]), told[2]) if told and self.event == "workflow_dispatch" else None
 
+    def is_dispatched_for(self, pull: PullRequest) -> bool:
+        """For its head, as it stands."""
+        return self.dispatched_for == (pull.number, pull.head_sha)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:

@@ -41,6 +41,10 @@ class GitHub(Pulls, Conversation, Commits, Workflows):
         """GitHub's clock at its newest reply."""
         return self.connection.now()
 
+    def pause(self, seconds: float) -> None:
+        """Wait for something that GitHub or another run still has to do."""
+        self.connection.pause(seconds)
+
     def at(self, repository: str) -> GitHub:
         """Another repository, through the same connection and count."""
         return GitHub(self.connection, repository)

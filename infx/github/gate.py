@@ -24,7 +24,7 @@ from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # that are looked at for an approval
 NEWEST_RUNS = 20
-PATIENCE = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between questions whether the pull request merges
+PATIENCE = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between questions that GitHub answers in a moment
 
 # Nothing further that could be asked changes these answers.
 _SETTLED = {
@@ -32,6 +32,7 @@ _SETTLED = {
     Reason.OTHER_BASE,
     Reason.STALE_HEAD,
     Reason.UNRELATED_LABEL,
+    Reason.REOPENED,
     Reason.CLOSED,
     Reason.CONFLICTING_LABELS,
     Reason.NO_PRIMARY_LABEL,
@@ -52,8 +53,18 @@ class GateReader(Protocol):
     def permission(self, login: str) -> Collaborator: ...
     def statuses(self, sha: str) -> list[CommitStatus]: ...
     def label_events(self, number: int) -> list[LabelEvent]: ...
-    def runs(self, *, workflow: str, head_sha: str, newest: int) -> list[Run]: ...
+    def runs(
+        self,
+        *,
+        workflow: str,
+        event: str | None = None,
+        branch: str | None = None,
+        head_sha: str | None = None,
+        newest: int,
+    ) -> list[Run]: ...
+    def run(self, run_id: int) -> Run: ...
     def jobs(self, run_id: int) -> list[Job]: ...
+    def pause(self, seconds: float) -> None: ...
 
 
 def gather_facts(
@@ -124,17 +135,38 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
     if event.name is not EventName.ASKED and event.action not in ONCE_PER_HEAD:
         return ()
     workflow = policy.sweep.workflow.rpartition("/")[2]
-    runs = github.runs(workflow=workflow, head_sha=pull.head_sha, newest=NEWEST_RUNS)
-    return tuple(
-        SweepRun(
-            id=run.id,
-            url=run.url,
-            conclusion=run.conclusion,
-            swept=read_sweep(run, github.jobs(run.id), policy.sweep.job).swept,
+    runs = github.runs(workflow=workflow, event="pull_request", head_sha=pull.head_sha, newest=NEWEST_RUNS)
+    found = [_look(run, policy, github) for run in runs if run.id != event.run_id]
+    if event.name is not EventName.ASKED:
+        found = _await_decisions(found, event, policy, github)
+    if not any(run.may_sweep for run in found):  # GitHub counts a dispatch as the base branch's
+        runs = github.runs(
+            workflow=workflow, event="workflow_dispatch", branch=policy.base_branch, newest=NEWEST_RUNS
         )
-        for run in runs
-        if run.id != event.run_id
-    )
+        found += [_look(run, policy, github) for run in runs if run.is_dispatched_for(pull)]
+    return tuple(found)
+
+
+def _look(run: Run, policy: Policy, github: GateReader) -> SweepRun:
+    swept = read_sweep(run, github.jobs(run.id), policy.sweep.job).swept
+    return SweepRun(id=run.id, url=run.url, conclusion=run.conclusion, swept=swept)
+
+
+def _await_decisions(
+    found: list[SweepRun], event: Event, policy: Policy, github: GateReader
+) -> list[SweepRun]:
+    """Somebody who closes and reopens has two gates at work at once, and the first will start nothing. So a gate
+    waits for the others. Those of two events that both wait would wait in vain; therefore the older gives up before.
+    """
+    own = event.run_id or 0
+    for seconds in PATIENCE if own else ():
+        undecided = {run.id for run in found if run.swept is None}
+        is_older = all(own < other for other in undecided)
+        if not undecided or any(run.swept for run in found) or (is_older and seconds == PATIENCE[-1]):
+            break
+        github.pause(seconds)
+        found = [_look(github.run(run.id), policy, github) if run.id in undecided else run for run in found]
+    return found
 
 
 def _approval(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -> Approval | None:

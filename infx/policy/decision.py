@@ -32,6 +32,7 @@ class Reason(StrEnum):
     OTHER_BASE = "other-base"
     STALE_HEAD = "stale-head"
     UNRELATED_LABEL = "unrelated-label"
+    REOPENED = "reopened"
     RUN_EXISTS = "run-exists"
     SENDER_CANNOT_START = "sender-cannot-start"
     # The pull request is not ready.

@@ -62,7 +62,7 @@ STALE_HEAD = Rule(
     test=lambda case: case.head_is_stale,
     verdict=Verdict.IGNORE,
     words="the event is about {event_head}, but the head is {head}",
-    fix="The newest push has a run of its own.",
+    fix="The newest push has a run of its own, unless it skipped it; `{dispatch}` starts one by hand.",
     of_event=True,
 )
 UNRELATED_LABEL = Rule(
@@ -76,13 +76,21 @@ UNRELATED_LABEL = Rule(
     words="the label {label} neither starts nor changes a sweep",
     of_event=True,
 )
+REOPENED = Rule(
+    reason=Reason.REOPENED,
+    when="the pull request was closed, and is open again",
+    test=lambda case: case.action is Action.CLOSED and case.pull.is_open,
+    verdict=Verdict.IGNORE,
+    words="the PR was closed, but is open again",
+    of_event=True,
+)
 
 # About the pull request: is it ready?
 
 CLOSED = Rule(
     reason=Reason.CLOSED,
     when="the pull request is closed or merged",
-    test=lambda case: not case.pull.is_open or case.action is Action.CLOSED,
+    test=lambda case: not case.pull.is_open,
     verdict=Verdict.STOP,
     words="the PR is {state}",
 )
@@ -231,6 +239,7 @@ PULL_REQUEST = (
     OTHER_BASE,
     STALE_HEAD,
     UNRELATED_LABEL,
+    REOPENED,
     CLOSED,
     CONFLICTING_LABELS,
     NO_PRIMARY_LABEL,

@@ -95,7 +95,7 @@ class _Reading:
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval)
         linked = _linked_run(approval) if approval and approval.sha == pull.head_sha else None
-        dispatched = [run for run in approved if run.id == linked or self._is_for_head(run)]
+        dispatched = [run for run in approved if run.id == linked or run.is_dispatched_for(pull)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
@@ -203,18 +203,19 @@ class _Reading:
 
     def _dispatched_by_hand(self) -> list[Run]:
         """Runs that somebody started for this head."""
-        return [run for run in self._dispatched() if self._is_for_head(run)]
+        return [run for run in self._dispatched() if run.is_dispatched_for(self.pull)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
         """Of this pull request. linked: one that surely is."""
         found = self._spend(
-            self.reader.runs, workflow=self._workflow, event="workflow_dispatch", newest=NEWEST_RUNS
+            self.reader.runs,
+            workflow=self._workflow,
+            event="workflow_dispatch",
+            branch=self.policy.base_branch,  # a branch's own workflow may say anything
+            newest=NEWEST_RUNS,
         )
         number = self.pull.number
         return [run for run in found if run.id == linked or (run.dispatched_for or (0,))[0] == number]
-
-    def _is_for_head(self, run: Run) -> bool:
-        return run.dispatched_for == (self.pull.number, self.pull.head_sha)
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the

@@ -69,6 +69,14 @@ def test_some_events_start_a_sweep_only_for_a_head_without_one(
     assert ask(replace(READY, event=pull_event(action), runs=(run,))).verdict is verdict
 
 
+def test_closed_and_reopened_at_once_cancels_nothing() -> None:
+    """The gate of `closed` looks when the pull request is open again; the sweep that runs is still wanted."""
+    decision = ask(replace(READY, event=pull_event(Action.CLOSED)))
+    assert (decision.verdict, decision.reason) == (Verdict.IGNORE, Reason.REOPENED)
+    assert decision.group == "ignored-run-501"
+    assert ask(replace(with_pull(is_open=False), event=pull_event(Action.CLOSED))).verdict is Verdict.STOP
+
+
 def test_two_primary_labels_are_refused_by_name() -> None:
     facts = with_pull(labels=("sweep-enabled", "full-sweep-fail-fast-no-canary"))
     decision = ask(facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason, Verdict
-from infx.policy.event import Event, EventName, Inputs, parse_event
+from infx.policy.event import Action, Event, EventName, Inputs, parse_event
 from infx.policy.facts import Facts
 from infx.policy.load import default_policy
 
@@ -164,6 +164,70 @@ def test_a_run_that_swept_nothing_is_not_in_the_way(hub: Hub) -> None:
     decision = answer(hub)
     assert decision.reason is Reason.RUN_EXISTS
     assert f"/runs/{swept.id}" in decision.words
+
+
+def gate(hub: Hub, run_id: int, sleep: Callable[[float], None]) -> Decision:
+    """The gate of a run for `reopened`, and what happens while it waits."""
+    head = hub.state.pulls[77].head_sha
+    event = Event(
+        name=EventName.PULL_REQUEST,
+        action=Action.REOPENED,
+        actor="cody",
+        pull=77,
+        head_sha=head,
+        run_id=run_id,
+    )
+    token = hub.workflow_token(pull_requests="read", contents="read", actions="read", statuses="read")
+    github = connect(hub.repository, environ=hub.environ(token), sleep=sleep)
+    return decide(gather_facts(event, POLICY, github), POLICY)
+
+
+def test_closing_and_reopening_starts_a_sweep(hub: Hub) -> None:
+    """Both runs begin within a second or two. The gate of `closed` is still at work when that of `reopened` looks."""
+    hub.label(77, "full-sweep-enabled")
+    closed, reopened = hub.add_run(pull=77), hub.add_run(pull=77)
+
+    def sleep(seconds: float) -> None:
+        if seconds == 4:
+            hub.add_job(closed.id, "sweep", conclusion="skipped")
+
+    assert gate(hub, reopened.id, sleep).verdict is Verdict.RUN
+
+
+def test_a_gate_waits_for_one_that_starts_a_sweep(hub: Hub) -> None:
+    hub.label(77, "full-sweep-enabled")
+    other, own = hub.add_run(pull=77), hub.add_run(pull=77)
+
+    def sleep(seconds: float) -> None:
+        if seconds == 4:
+            hub.add_job(other.id, "sweep / plan", conclusion=None)
+
+    decision = gate(hub, own.id, sleep)
+    assert (decision.verdict, decision.reason) == (Verdict.IGNORE, Reason.RUN_EXISTS)
+
+
+def test_two_gates_do_not_wait_for_each_other(hub: Hub) -> None:
+    """Reopened and marked as ready at once: the older gives up first, so that the younger sees that it may start."""
+    hub.label(77, "full-sweep-enabled")
+    older, younger = hub.add_run(pull=77), hub.add_run(pull=77)
+    waited: dict[int, list[float]] = {older.id: [], younger.id: []}
+    for run in (older, younger):
+        assert gate(hub, run.id, waited[run.id].append).reason is Reason.RUN_EXISTS
+    assert sum(waited[younger.id]) - sum(waited[older.id]) >= 30
+
+
+def test_a_sweep_that_was_dispatched_is_found_by_its_title(hub: Hub) -> None:
+    """After the advice for a label by the workflow token was followed. A branch's own workflow may claim anything."""
+    hub.label(77, "full-sweep-enabled", by="github-actions[bot]")
+    title = f"PR 77 at {hub.state.pulls[77].head_sha}"
+    forged = hub.add_run(event="workflow_dispatch", branch="feat-x", title=title)
+    hub.add_job(forged.id, "sweep / plan")
+    assert answer(hub, ASKED).reason is Reason.LABEL_STARTED_NOTHING
+    run = hub.add_run(event="workflow_dispatch", branch="main", title=title)
+    hub.add_job(run.id, "sweep / plan", conclusion=None)
+    decision = answer(hub, ASKED)
+    assert decision.reason is Reason.RUN_EXISTS
+    assert f"/runs/{run.id}" in decision.words
 
 
 def test_a_label_by_the_workflow_token_is_found_in_the_timeline(hub: Hub) -> None:
