@@ -70,6 +70,10 @@ def _find_policy(given: str | None) -> tuple[bytes, str] | None:
     return (path.read_bytes(), POLICY_PATH) if path.is_file() else None
 
 
+class NoSuchSourceError(UsageError):
+    """What was named is not there."""
+
+
 def read_source(given: str, what: str) -> bytes:
     """The bytes of a file, or of `<commit>:<path>` in the repository that one stands in."""
     if match := _AT_COMMIT.fullmatch(given):
@@ -77,12 +81,13 @@ def read_source(given: str, what: str) -> bytes:
 
         data = Git(Path.cwd()).read(match[1], match[2])
         if data is None:
-            raise UsageError(f"There is no {what} {match[2]} at {match[1]}.")
+            raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
         return data
     try:
         return Path(given).read_bytes()
     except OSError as error:
-        raise UsageError(f"The {what} cannot be read: {error.strerror}.", where=given) from None
+        kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
+        raise kind(f"The {what} cannot be read: {error.strerror}.", where=given) from None
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:

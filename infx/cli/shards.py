@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.decision import read_decision
-from infx.cli.options import find_root, policy_option, read_source
+from infx.cli.options import NoSuchSourceError, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
@@ -61,7 +61,7 @@ def shards(
         namespace=namespace,
     )
     runners = read_runners(runner_config, root / policy.runners)
-    weights = read_priorities_file(priorities, root / policy.priorities)
+    weights = read_priorities_file(priorities, root, policy)
     with_canary = not no_canary and (decision is None or decision.canary)
     cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
     files = render_folder(cut, text)
@@ -125,15 +125,18 @@ def read_runners(given: str | None, default: Path) -> Runners:
     return runners
 
 
-def read_priorities_file(given: str | None, default: Path) -> Priorities:
-    """The repository's weights; all rows are equal where nothing was named and there is no file."""
+def read_priorities_file(given: str | None, root: Path, policy: Policy) -> Priorities:
+    """The repository's weights; all rows are equal where it has none. A file of another name must be there."""
     from infx import schema, yaml12
     from infx.matrix.priority import NO_PRIORITIES, read_priorities
 
-    if given is None and not default.is_file():
-        return NO_PRIORITIES
-    path = given or str(default)
-    document = yaml12.load_mapping(read_source(path, "priorities"), path)
+    path = given or str(root / policy.priorities)
+    try:
+        document = yaml12.load_mapping(read_source(path, "priorities"), path)
+    except NoSuchSourceError:
+        if given is None or given.rpartition(":")[2] == policy.priorities:
+            return NO_PRIORITIES
+        raise
     if problems := schema.check("ci-priority", document):
         raise ProblemsError(problems)
     return read_priorities(document.value)

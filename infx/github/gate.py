@@ -92,8 +92,12 @@ def gather_row_facts(event: Event, policy: Policy, github: GateReader) -> Facts:
 
 def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:
     asks = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}
-    known = event.actor.lower() in {name.lower() for name in policy.identities}
-    return github.permission(event.actor) if asks and event.actor and not known else None
+    return _permission(event.actor, policy, github) if asks and event.actor else None
+
+
+def _permission(login: str, policy: Policy, github: GateReader) -> Collaborator | None:
+    known = login.lower() in {name.lower() for name in policy.identities}
+    return None if known else github.permission(login)
 
 
 def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str, ...]) -> Facts:
@@ -114,8 +118,9 @@ def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str,
         runs=_runs(pull, facts.event, policy, github),
         merge=_merge(facts.event, policy, github),
     )
-    if facts.event.name is EventName.ASKED and not facts.runs:
-        return replace(facts, label_actor=_label_actor(pull, policy, github))
+    if facts.event.name is EventName.ASKED and not any(run.may_sweep for run in facts.runs):
+        login = _label_actor(pull, policy, github)
+        return replace(facts, label_actor=login, actor=_permission(login, policy, github) if login else None)
     return facts
 
 

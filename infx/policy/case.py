@@ -106,9 +106,18 @@ class Case:
 
     @property
     def started_by_no_event(self) -> bool:
-        """A label that the workflow token put on has started nothing, and nothing else has either."""
-        actor = (self.facts.label_actor or "").lower()
-        return self.is_asked and actor == WORKFLOW_ACTOR and not any(run.may_sweep for run in self.facts.runs)
+        """A label that was put on in vain has started nothing, and nothing else has either."""
+        in_vain = self.is_labelled_by_token or self.is_labelled_without_access
+        return self.is_asked and in_vain and not any(run.may_sweep for run in self.facts.runs)
+
+    @property
+    def is_labelled_by_token(self) -> bool:
+        return (self.facts.label_actor or "").lower() == WORKFLOW_ACTOR
+
+    @property
+    def is_labelled_without_access(self) -> bool:
+        """Known only where somebody asks; an event is judged by who caused it."""
+        return self.is_asked and self.facts.actor is not None and not self.facts.actor.can_write
 
     def check_inputs(self) -> str | None:
         """What is wrong with the inputs of a dispatch, as a clause."""

@@ -76,7 +76,11 @@ def _finish(case: Case, table: tuple[Rule, ...]) -> Decision:
     holding = [rule for rule in table if not (case.is_asked and rule.of_event) and rule.test(case)]
     rule = holding[0]
     verdict = Verdict.STOP if case.action in rule.stops_on else rule.verdict
-    notes = list(_notes(case))
+    notes = _notes(case)
+    if rule.reason is Reason.READY and case.is_asked:
+        notes.append(
+            "Nothing has started it yet: the next push will, and so will taking the label off and putting it on again."
+        )
     if verdict is Verdict.STOP and not case.actor_may_start:
         verdict = Verdict.IGNORE
         notes.append("Without write access nobody cancels the sweep that runs; reconciling does.")
@@ -160,6 +164,10 @@ def _notes(case: Case) -> list[str]:
     if case.facts.pull is not None and (given.trim or given.fail_fast or given.modifiers):
         notes.append(
             "The labels of the PR say how; trim, fail-fast and modifiers of the dispatch do not count."
+        )
+    if case.facts.pull is not None and given.base_ref and not given.merge_sha:
+        notes.append(
+            f"A PR is compared with {case.policy.base_branch}; base-ref of the dispatch does not count."
         )
     if case.facts.pull is not None and case.facts.changelog.touched is None:
         notes.append(f"Whether the PR touches {case.policy.changelog} could not be seen; the plan will tell.")

@@ -74,8 +74,8 @@ class Reuse:
 class Facts:
     """Everything `decide` goes by, besides the policy.
 
-    actor: permission and role of `event.actor`; None where nobody asked GitHub, because the actor is one of the
-    policy's identities or the event needs no permission.
+    actor: permission and role of `event.actor`, and where there is no event, of `label_actor`; None where nobody
+    asked GitHub, because the actor is one of the policy's identities or the event needs no permission.
     pull: the pull request as it is now, not as the event tells it.
     head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
     as commits.

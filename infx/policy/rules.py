@@ -220,11 +220,11 @@ MERGEABLE_UNKNOWN = Rule(
 )
 LABEL_STARTED_NOTHING = Rule(
     reason=Reason.LABEL_STARTED_NOTHING,
-    when="the label was put on by the workflow token, whose events start nothing",
+    when="the label was put on by the workflow token, whose events start nothing, or by somebody without write access",
     test=lambda case: case.started_by_no_event,
     verdict=Verdict.IGNORE,
-    words="{primaries_on} was put on by {label_actor}, and what that token does starts no workflow",
-    fix="Start it with `{dispatch}`, or put the label on yourself.",
+    words="{primaries_on} was put on by {label_actor}, {in_vain}",
+    fix="Somebody with write access can start it with `{dispatch}`, or take the label off and put it on again.",
 )
 READY = Rule(
     reason=Reason.READY,

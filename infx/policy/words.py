@@ -46,6 +46,9 @@ def _of_event(case: Case) -> dict[str, str]:
         "label": one_line(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
         "label_actor": one_line(facts.label_actor or ""),
+        "in_vain": "and what that token does starts no workflow"
+        if case.is_labelled_by_token
+        else "who has no write access",
         "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
         "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
         "reuse_run": str(reuse.run_id) if reuse else "",

@@ -146,3 +146,17 @@ def test_what_cannot_be_done_is_said(
     assert run(infx, arguments, {}) == code
     assert words in capsys.readouterr().err
     assert not Path("x").exists()
+
+
+def test_a_repository_without_priorities_is_cut_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The workflow names the file of the policy, at the base branch's tip, whether or not the repository has one."""
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *arguments], check=True)
+    write_plan(tmp_path / "plan.json", [row(FIXED, 8)])
+    cut = ["shards", "--plan", "plan.json", "--out"]
+    assert run(infx, [*cut, "one", "--priorities", "HEAD:configs/ci-priority.yaml"], {}) == 0
+    assert run(infx, [*cut, "two", "--priorities", "HEAD:configs/ci-prioritie.yaml"], {}) == 2
+    assert "There is no priorities configs/ci-prioritie.yaml at HEAD." in capsys.readouterr().err

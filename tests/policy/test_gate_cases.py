@@ -142,6 +142,12 @@ def test_a_label_put_on_by_the_workflow_token_is_explained() -> None:
     assert ask(replace(facts, runs=(run,))).reason is Reason.RUN_EXISTS
 
 
+def test_a_sweep_that_could_run_and_does_not_is_not_taken_for_a_running_one() -> None:
+    decision = ask(asked(READY))
+    assert any(note.startswith("Nothing has started it yet") for note in decision.notes)
+    assert not any("started" in note for note in ask(READY).notes)
+
+
 @pytest.mark.parametrize("fork", ["eve/bench", None])
 def test_forks_and_deleted_forks_are_external(fork: str | None) -> None:
     decision = ask(with_pull(head_repository=fork))

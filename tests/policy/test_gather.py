@@ -238,6 +238,19 @@ def test_a_label_by_the_workflow_token_is_found_in_the_timeline(hub: Hub) -> Non
     assert answer(hub, ASKED).reason is Reason.READY
 
 
+def test_a_label_by_somebody_without_write_access_is_found_too(hub: Hub) -> None:
+    """Its event said so once, in the summary of a run that started nothing; whoever asks later is told again."""
+    hub.account("tia", role="triage")
+    hub.label(77, "full-sweep-fail-fast", by="tia")
+    decision = answer(hub, ASKED)
+    assert decision.reason is Reason.LABEL_STARTED_NOTHING
+    assert decision.words == "full-sweep-fail-fast was put on by tia, who has no write access"
+    assert "Somebody with write access can start it with" in (decision.fix or "")
+    run = hub.add_run(pull=77)
+    hub.add_job(run.id, "sweep / plan", conclusion=None)
+    assert answer(hub, ASKED).reason is Reason.RUN_EXISTS
+
+
 @pytest.fixture
 def fork(hub: Hub) -> Hub:
     hub.push("patch", {CHANGELOG: "one\nfork\n"}, by="eve", repository="eve/bench", start="main")

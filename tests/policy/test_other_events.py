@@ -196,6 +196,12 @@ def test_labels_outweigh_what_a_dispatch_says_of_itself() -> None:
     )
 
 
+def test_a_pull_request_has_a_base_of_its_own() -> None:
+    facts = dispatch(Inputs(pull=77, base_ref="release"), pull=PULL, changelog=Changelog(touched=True))
+    assert ask(facts).base_sha is None  # the tip of the base branch
+    assert ask(facts).notes == ("A PR is compared with main; base-ref of the dispatch does not count.",)
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
