@@ -49,7 +49,8 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
         _play(story, console, scene, step=step)
         if html:
             html.write_text(story.page(), encoding="utf-8")
-        _say(console, f"\n{story.summary(time.perf_counter() - started)}\n\nWhat to try next:\n")
+        seconds = time.perf_counter() - started
+        _say(console, f"\n{story.counts()}, {seconds:.0f} s.\n\nWhat to try next:\n")
         _say(console, "\n".join(_describe_next_steps(html)))
         if keep:
             _keep(story, console)

@@ -5,144 +5,107 @@ script, light and dark, wide and narrow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from infx.demo.charts import draw_plan, draw_results
-from infx.demo.stage import Stage, Step
-from infx.demo.tell import TABLE
-from infx.hub.hub import Hub
-from infx.hub.state import Comment, Pull
+from infx.demo.charts import Layouts, draw_plan, draw_results, draw_table
+from infx.demo.conversation import render_conversation
+from infx.demo.stage import Stage, Step, SweepRecord
+from infx.demo.tell import TABLE, describe_cost
+from infx.hub.state import Pull
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
-_WORDS = {
-    "labeled": "put on",
-    "unlabeled": "took off",
-    "merged": "merged this",
-    "head_ref_force_pushed": "forced a push",
-}
-_BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # how a task starts in the rendered text of a comment
-
-_LEGEND = (
-    '<p class="legend">A cell is a row: c64 measures 64 concurrent sessions, e64 checks accuracy there. '
-    '<span class="status success">passed</span> <span class="status failure">failed</span> '
-    '<span class="status cancelled">stopped before it began</span></p>'
-)
+_ABOUT = """\
+<p>Pull requests of a GPU benchmark repository, played from the first push to the merge by the very commands that the
+workflows run. A hub on one machine stands in for GitHub, and its clock for the hours that sweeps take. There was no GPU:
+every row left sample numbers.</p>"""
+_LEGEND = """\
+<p class="about">A cell is a row on its runner: c64 measures 64 concurrent sessions, e64 checks accuracy there, and the
+mark below is its layout. <span class="status success">passed</span> <span class="status failure">failed</span>
+<span class="status cancelled">stopped before it began</span></p>"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Item:
-    """One thing in a conversation. at: when, as GitHub writes it."""
-
-    at: str
-    html: str
-
-
-def render_page(stage: Stage) -> str:
-    hub = stage.hub
-    told = {step.pull for step in stage.steps}
-    pulls = [pull for pull in hub.state.pulls.values() if pull.number in told]
-    nav = " ".join(f'<a href="#pr-{pull.number}">#{pull.number}</a>' for pull in pulls)
-    body = [
-        "<header><h1>infx demo</h1>",
-        "<p>Three pull requests, played from the first push to the merge by the commands that the workflows run.</p>",
-        f'<nav>{nav} <a href="#timeline">timeline</a></nav></header>',
-        *(_render_pull(stage, pull) for pull in pulls),
-        _render_timeline(stage.steps),
+def render_page(stage: Stage, scenes: Mapping[str, str], counts: str) -> str:
+    """scenes: what each is about, by name. counts: of everything, in a line."""
+    scene_of: dict[int, str] = {}
+    for step in stage.steps:
+        if step.pull:
+            scene_of.setdefault(step.pull, step.scene)
+    pulls = [
+        (pull, scene_of[pull.number]) for pull in stage.hub.state.pulls.values() if pull.number in scene_of
     ]
+    cards = "".join(_render_card(pull, scene, scenes[scene]) for pull, scene in pulls)
     style = _STYLE.read_text(encoding="utf-8")
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>infx demo</title><style>{style}</style>"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>infx demo</title><style>{style}</style></head><body>"
+        f'<header><h1>infx demo</h1>{_ABOUT}<p class="about">{escape(counts)}</p>'
+        f'<nav>{cards}<a href="#timeline"><b>Timeline</b> <span>who did what, which command answered</span></a></nav>'
+        f"</header><main>{''.join(_render_pull(stage, pull, scenes[scene]) for pull, scene in pulls)}"
+        f"{_render_timeline(stage.steps, scenes)}</main></body></html>\n"
     )
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
 
 
-def _render_pull(stage: Stage, pull: Pull) -> str:
+def _render_card(pull: Pull, scene: str, words: str) -> str:
+    return (
+        f'<a href="#pr-{pull.number}"><b>Scene {escape(scene)} <span class="number">#{pull.number}</span></b> '
+        f"<span>{escape(words)}</span></a>"
+    )
+
+
+def _render_pull(stage: Stage, pull: Pull, words: str) -> str:
     state = "merged" if pull.merged_at else "open" if pull.is_open else "closed"
-    items = sorted(_conversation(stage.hub, pull), key=lambda item: item.at)
-    sweeps = [
-        f"<figure><figcaption>Run {sweep.run}</figcaption>{draw_plan(sweep)}{draw_results(sweep)}</figure>"
-        for sweep in stage.sweeps
-        if sweep.pull == pull.number
-    ]
+    sweeps = [sweep for sweep in stage.sweeps if sweep.pull == pull.number]
+    conversation = render_conversation(stage.hub, pull, lambda address: _find_anchor(stage, address))
     return (
         f'<section id="pr-{pull.number}"><h2>{escape(pull.title)} <span class="number">#{pull.number}</span></h2>'
         f'<p><span class="state {state}">{state}</span> <b>{escape(pull.author or "ghost")}</b> from '
-        f"<code>{escape(pull.head_ref)}</code></p>"
-        f'<div class="conversation">{"".join(item.html for item in items)}</div>'
-        f"<h3>Sweeps</h3>{_LEGEND}{''.join(sweeps)}</section>"
+        f'<code>{escape(pull.head_ref)}</code></p><p class="about">{escape(words)}</p>{conversation}'
+        f"<h3>Sweeps</h3>{_LEGEND}{''.join(map(_render_sweep, sweeps))}</section>"
     )
 
 
-def _conversation(hub: Hub, pull: Pull) -> Iterable[_Item]:
-    for comment in hub.comments_of(pull.number):
-        yield _Item(at=comment.created_at, html=_render_comment(comment))
-    for entry in hub.state.timeline:
-        if entry.pull == pull.number and entry.event in _WORDS:
-            label = f' <span class="label">{escape(entry.label)}</span>' if entry.label else ""
-            words = f"<b>{escape(entry.actor or 'ghost')}</b> {_WORDS[entry.event]}{label}"
-            yield _Item(at=entry.created_at, html=f'<p class="event">{words}</p>')
-    for event in hub.state.events:
-        is_push = event.name == "pull_request" and event.action in {"opened", "synchronize"}
-        if is_push and event.payload["number"] == pull.number:
-            yield _render_push(hub, event.payload["pull_request"])
-
-
-def _render_push(hub: Hub, payload: Mapping[str, Any]) -> _Item:
-    """The commit that became the head; its author may have pushed more than one."""
-    commit = hub.git.commit(payload["head"]["sha"])
-    subject = commit.message.splitlines()[0] if commit.message else ""
-    words = f"<b>{escape(commit.name)}</b> pushed {escape(subject)} <code>{commit.sha[:7]}</code>"
-    return _Item(at=payload["updated_at"], html=f'<p class="event">{words}{_statuses(hub, commit.sha)}</p>')
-
-
-def _statuses(hub: Hub, sha: str) -> str:
-    newest = {status.context: status for status in hub.state.statuses if status.sha == sha}
-    return "".join(
-        f'<br><span class="status {status.state}">{escape(context)}</span> {escape(status.description or "")}'
-        for context, status in newest.items()
+def _render_sweep(sweep: SweepRecord) -> str:
+    layouts = Layouts(sweep)
+    return (
+        f'<figure id="run-{sweep.run}"><figcaption>Run {sweep.run} {layouts.draw_legend()}</figcaption>'
+        f"{draw_plan(sweep, layouts)}{draw_results(sweep, layouts)}"
+        f"<details><summary>Every row and its numbers</summary>{draw_table(sweep)}</details></figure>"
     )
 
 
-def _render_comment(comment: Comment) -> str:
-    """Ours may hold the HTML that our renderers write; everybody else's is text."""
-    from markdown_it import MarkdownIt
+def _find_anchor(stage: Stage, address: str) -> str | None:
+    """Where on this page an address of the play is."""
+    match re.split(r"[/#?=]+", address.removeprefix(f"{stage.hub.web}/{stage.hub.repository}/")):
+        case ["pull", number, comment] if comment.startswith("issuecomment-"):
+            return comment
+        case ["pull", number] if any(step.pull == int(number) for step in stage.steps):
+            return f"pr-{number}"
+        case [*_, "runs" | "unofficialRun", run] if any(sweep.run == int(run) for sweep in stage.sweeps):
+            return f"run-{run}"
+    return None
 
-    author, body = comment.author or "ghost", comment.body or ""
-    ours = author.endswith("[bot]")
-    parser = MarkdownIt("commonmark", {"html": ours, "breaks": True}).enable("table")
-    text = parser.render(re.sub(r"<!--.*?-->\n?", "", body, flags=re.DOTALL) if ours else body)
-    marks = [
-        word for word, holds in (("bot", ours), ("edited", comment.updated_at != comment.created_at)) if holds
+
+def _render_timeline(steps: Iterable[Step], scenes: Mapping[str, str]) -> str:
+    parts = [
+        f"<details open><summary><h3>Scene {escape(scene)}</h3> {escape(scenes[scene])}</summary>"
+        f"{''.join(map(_render_step, of_scene))}</details>"
+        for scene, of_scene in groupby(steps, lambda step: step.scene)
     ]
-    about = f" <i>{', '.join(marks)}</i>" if marks else ""
-    return f'<article><h4>{escape(author)}{about}</h4><div class="body">{_BOX.sub(_draw_box, text)}</div></article>'
-
-
-def _draw_box(match: re.Match[str]) -> str:
-    checked = " checked" if match[2] != " " else ""
-    return f'{match[1]}<input type="checkbox" disabled{checked}> '
-
-
-def _render_timeline(steps: Sequence[Step]) -> str:
-    rows = []
-    scene = ""
-    for step in steps:
-        if step.scene != scene:
-            scene = step.scene
-            rows.append(f"<h3>Scene {escape(scene)}</h3>")
-        rows.append(_render_step(step))
-    return f'<section id="timeline"><h2>Timeline</h2>{"".join(rows)}</section>'
+    return (
+        '<section id="timeline"><h2>Timeline</h2><p class="about">Seconds are those of the machine; reads and writes are '
+        f"API requests.</p>{''.join(parts)}</section>"
+    )
 
 
 def _render_step(step: Step) -> str:
     pull = f' <a class="number" href="#pr-{step.pull}">#{step.pull}</a>' if step.pull else ""
     code = f' <span class="code">exit {step.code}</span>' if step.code else ""
-    words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {_render_cost(step)}{code}</p>"
+    cost = f'<span class="calls">{describe_cost(step, digits=2)}</span>' if step.command else ""
+    words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {cost}{code}</p>"
     lines = [f"<b>$ {escape(step.command)}</b>"] if step.command else []
     lines += [_render_line(line) for line in step.shown]
     said = f"<pre>{''.join(lines)}</pre>" if lines else ""
@@ -152,10 +115,3 @@ def _render_step(step: Step) -> str:
 def _render_line(line: str) -> str:
     kind = ' class="cells"' if TABLE.search(line) else ""
     return f"<span{kind}>{escape(line)}</span>" if line.strip() else ""
-
-
-def _render_cost(step: Step) -> str:
-    if not step.command:
-        return ""
-    calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
-    return f'<span class="calls">{step.seconds:.2f} s{calls}</span>'

@@ -49,9 +49,10 @@ class Play:
         return Scene(words=words, play=play)
 
     def page(self) -> str:
-        return render_page(self.stage)
+        words = {name: scene.words for name, scene in self.scenes().items()}
+        return render_page(self.stage, words, f"{self.counts()}.")
 
-    def summary(self, seconds: float) -> str:
+    def counts(self) -> str:
         steps = self.stage.steps
         commands = [step for step in steps if step.command]
         pulls = len({step.pull for step in steps} - {None})
@@ -59,7 +60,7 @@ class Play:
         reads, writes = (sum(getattr(step, name) for step in commands) for name in ("reads", "writes"))
         return (
             f"{pulls} pull request{'s' if pulls > 1 else ''}, {len(commands)} commands, {rows} rows, "
-            f"{reads} reads, {writes} writes, {seconds:.0f} s."
+            f"{reads} API reads, {writes} API writes"
         )
 
     def how_to_go_on(self, infx: str) -> str:

@@ -41,8 +41,7 @@ class Teller:
 
         words = Text(step.words)
         if step.command:
-            calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
-            words.append(f"  ({step.seconds:.1f} s{calls})", style="dim")
+            words.append(f"  ({describe_cost(step)})", style="dim")
         self._print(Text(f"  {step.who:<{self.names}} ", style=_COLOURS.get(step.who, "green")), words)
         margin = Text(" " * (self.names + 3))
         if step.command:
@@ -67,6 +66,12 @@ class Teller:
             whole = Text.assemble(before, line, last or "")
             whole.rstrip()
             self.console.print(whole, no_wrap=True, overflow="ignore", crop=False)
+
+
+def describe_cost(step: Step, digits: int = 1) -> str:
+    """Of a command: wall time, and API requests if there were any."""
+    calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
+    return f"{step.seconds:.{digits}f} s{calls}"
 
 
 def _shorten(lines: Sequence[str]) -> list[str]:

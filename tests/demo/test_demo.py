@@ -366,6 +366,45 @@ def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_pat
     assert "#2871" not in page.partition('id="timeline"')[0]
 
 
+def test_every_link_of_the_page_leads_somewhere(played: Play) -> None:
+    """Nothing of the play is on the real GitHub: its addresses lead to where they are on the page, or are no links."""
+    page = played.page()
+    names = re.findall(r' id="([^"]+)"', page)
+    targets = set(re.findall(r'href="#([^"]+)"', page))
+    assert len(names) == len(set(names))
+    assert targets <= set(names)
+    runs = {f"run-{sweep.run}" for sweep in played.stage.sweeps}
+    settled = {
+        f"issuecomment-{comment.id}"
+        for comment in played.hub.state.comments.values()
+        if "/settle" in (comment.body or "")
+    }
+    assert len(settled) == 3
+    assert targets >= {"timeline", *runs, *settled}
+    outside = re.findall(r'(?:href|src)="([^#"][^"]*)"', page)
+    assert {address.split("/")[2] for address in outside} == {"docs.github.com"}
+    assert not re.search(r"url\(|@import", page)
+
+
+def test_the_page_shows_what_authors_were_told_though_it_was_taken_back(played: Play) -> None:
+    """A placeholder, two conflicts, two labels, a fork, a void approval: the notices of the three scenes."""
+    page = played.page()
+    gone = re.findall(r'<article class="gone">(.*?)</article>', page, re.DOTALL)
+    assert len(gone) == 6
+    assert sum("TBD" in text for text in gone) == 1
+    assert sum("/approve-sweep" in text for text in gone) == 2
+    assert all("taken back when its cause was gone" in text for text in gone)
+
+
+def test_whoever_cannot_hover_finds_every_row_in_a_table(played: Play) -> None:
+    page = played.page()
+    for sweep in played.stage.sweeps:
+        (figure,) = re.findall(rf'<figure id="run-{sweep.run}">(.*?)</figure>', page, re.DOTALL)
+        assert figure.count("<title>") == len(sweep.rows) + len(sweep.points)
+        assert figure.partition("<table>")[2].count("<tr>") == 1 + len(sweep.rows)
+    assert page.count("failure: torch.OutOfMemoryError: tried to allocate 4.45 GiB") == 1
+
+
 def test_every_command_of_the_story_did_what_the_story_says(played: Play) -> None:
     """A command that fails in a way that the story does not expect ends the demo; refusals are part of it."""
     codes = Counter(step.code for step in played.stage.steps if step.command)
