@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -12,12 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from infx.cli.signals import ended_in_order
 from infx.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from infx.demo.play import Play
+
+_GUIDE = "docs/adopting.md"
 
 
 @click.command()
@@ -35,17 +39,17 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
 
     A hub on this machine stands in for GitHub; everything else is what the workflows run. Takes less than a minute.
     """
-    from rich.console import Console
-
     from infx.demo.play import play
 
-    if html and not html.absolute().parent.is_dir():
-        raise UsageError(
-            "There is no such folder.", hint="Make it, or give another --html.", where=str(html.parent)
-        )
-    console = Console()
+    if html:
+        _check_place(html)
+    console = _make_console()
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="infx-demo-") as folder, play(Path(folder)) as story:
+    with (
+        ended_in_order(),
+        tempfile.TemporaryDirectory(prefix="infx-demo-") as folder,
+        play(Path(folder)) as story,
+    ):
         _play(story, console, scene, step=step)
         if html:
             html.write_text(story.page(), encoding="utf-8")
@@ -54,6 +58,26 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
         _say(console, "\n".join(_describe_next_steps(html)))
         if keep:
             _keep(story, console)
+
+
+def _check_place(html: Path) -> None:
+    """Before anything is played, not after."""
+    folder = html.absolute().parent
+    if not folder.is_dir():
+        words, hint = "There is no such folder.", "Make it, or give another --html."
+        raise UsageError(words, hint=hint, where=str(html.parent))
+    if not os.access(html if html.exists() else folder, os.W_OK):
+        raise UsageError("It cannot be written.", hint="Give another --html.", where=str(html))
+
+
+def _make_console() -> Console:
+    from rich.console import Console
+
+    class Told(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the program with 1; our shell knows better
+
+    return Told()
 
 
 def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:
@@ -69,10 +93,10 @@ def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> No
 
 
 def _keep(story: Play, console: Console) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the temporary folder goes in any case
     _say(console, story.how_to_go_on(_find_infx()))
     try:
-        story.hub.wait()
+        with ended_in_order(0):
+            story.hub.wait()
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
 
@@ -85,12 +109,11 @@ def _describe_next_steps(html: Path | None) -> list[str]:
         (f"{infx} demo --keep", "go on by hand, with a hub that stays"),
         (f"{infx} explain --pr N", "why a sweep did or did not start"),
         (f"{infx} signoff verify --pr N", "whether a reviewer's checklist is true"),
-        ("docs/adopting.md", "move a repository over in an afternoon"),
     ]
-    if html:
-        steps.insert(0, (str(html), "each pull request, as people see it"))
-    else:
-        steps.insert(0, (f"{infx} demo --html demo.html", "each pull request, as people see it"))
+    page = str(html) if html else f"{infx} demo --html demo.html"
+    steps.insert(0, (page, "each pull request, as people see it"))
+    if Path(_GUIDE).is_file():
+        steps.append((_GUIDE, "move a repository over in an afternoon"))
     width = max(len(command) for command, _ in steps[1:])
     return [f"  {command:<{width}}  {words}" for command, words in steps]
 
@@ -100,7 +123,7 @@ def _find_infx(place: Path | None = None) -> str:
     if shutil.which("infx"):
         return "infx"
     here = Path(sys.executable).with_name("infx")
-    return str(here.relative_to(place) if place and here.is_relative_to(place) else here)
+    return shlex.quote(str(here.relative_to(place) if place and here.is_relative_to(place) else here))
 
 
 def _say(console: Console, text: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import sys
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from infx.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
     from infx.hub import Hub
@@ -37,14 +38,13 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
     from infx.hub import Hub
     from infx.hub.seed import seed
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         served = Hub(folder, repository=repo, port=port)
     except OSError as error:
         raise UnavailableError(
             f"Port {port} cannot be used: {error.strerror}.", hint="Give another --port."
         ) from None
-    with served:
+    with ended_in_order(0), served:
         samples = [] if empty else seed(served)
         click.echo(describe(served, [(sample.number, sample.words) for sample in samples]))
         try:
@@ -66,7 +66,7 @@ def describe(served: Hub, samples: list[tuple[int, str]]) -> str:
         "In another terminal:",
         "",
         f"  export GITHUB_API_URL={served.api} GH_TOKEN={bot}   # a workflow's token",
-        f"  git clone {served.git.path} bench && cd bench",
+        f"  git clone {shlex.quote(str(served.git.path))} bench && cd bench",
         *(f"  {command} --pr {samples[0][0]}" for command in ("infx explain", "infx reconcile") if samples),
         "",
         f"GH_TOKEN={mia} is mia, who may do everything.",

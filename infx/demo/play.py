@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -71,7 +72,7 @@ class Play:
             "",
             f"  export GITHUB_API_URL={self.hub.api} GITHUB_REPOSITORY={self.hub.repository}",
             f"  export GH_TOKEN={self.hub.user_token('mia')}   # mia, who may do everything",
-            f"  git clone {self.hub.git.path} bench && cd bench",
+            f"  git clone {shlex.quote(str(self.hub.git.path))} bench && cd bench",
             f"  {infx} explain --pr {number}",
             f"  {infx} plan --base-ref origin/main --head-ref origin/{branch} --format table",
             f"  {infx} reconcile --pr {number} --dry-run --format table",

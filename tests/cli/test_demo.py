@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -90,6 +91,17 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_played(
     assert acts == []
 
 
+def test_a_page_that_is_there_and_may_not_be_changed_is_told_too(
+    acts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "demo.html"
+    page.write_text("mine")
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (page, os.W_OK))
+    assert run(infx, ["demo", "--html", str(page)], {}) == 2
+    assert capsys.readouterr().err == f"{page}: It cannot be written. Give another --html.\n"
+    assert acts == []
+
+
 def test_a_failing_command_ends_with_its_words_and_no_traceback(
     acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -125,6 +137,37 @@ def test_an_interrupt_ends_the_demo_whatever_it_hits(
     monkeypatch.setattr(Story, "scene_a", scene)
     assert run(infx, ["demo"], {}) == 130
     assert capsys.readouterr().err.splitlines() == ["Stopped."]
+    assert acts == ["stage"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_kill_and_a_closed_terminal_leave_nothing(
+    number: signal.Signals, acts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def scene(story: Story) -> None:
+        """The terminal is closed."""
+        assert list(tmp_path.iterdir()) == [story.stage.folder]
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(Story, "scene_a", scene)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as ended:
+        run(infx, ["demo"], {})
+    assert ended.value.code == 128 + number
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(number) is before
+    assert acts == ["stage"]
+
+
+def test_a_reader_who_has_seen_enough_is_no_failure(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in `infx demo | head`: no traceback, and not the code that rich would end with."""
+
+    def write(_: str) -> int:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(sys.stdout, "write", write)
+    assert run(infx, ["demo"], {}) == 0
     assert acts == ["stage"]
 
 
@@ -167,7 +210,7 @@ class Kept:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("kept")
-    temporary, page = folder / "tmp", folder / "demo.html"
+    temporary, page = folder / "a folder's name", folder / "demo.html"
     temporary.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "infx", "demo", "--scene", "C", "--keep", "--html", str(page)],
@@ -194,8 +237,8 @@ def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) 
     environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
     assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
     assert connect("acme/bench", environ=environ).pull(3405).is_merged
-    clone = kept.find(r"git clone (\S+) bench")
-    subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
+    clone = shlex.split(kept.find(r"(git clone .+ bench) &&"))
+    subprocess.run(clone, cwd=tmp_path, check=True, capture_output=True)
     by_hand = kept.shown.partition(" bench && cd bench\n")[2]
     commands = re.findall(r"(?m)^  \S*infx (.+)$", by_hand)
     said = [type_in(command, tmp_path / "bench", environ) for command in commands]
