@@ -45,9 +45,18 @@ COMMANDS = {
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
+_EPILOG = """\
+New here? infx demo plays three pull requests on this machine, without a network.
+
+Exit codes: 0 done; 1 refused, or problems found; 2 wrong usage; 3 GitHub, git or the network not available; 4 a bug in infx.
+"""
+
 
 @click.group(
-    cls=LazyGroup, commands_by_name=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    commands_by_name=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
 )
 @click.version_option(__version__, message="infx %(version)s")
 def infx() -> None:
@@ -56,14 +65,12 @@ def infx() -> None:
 
 def main() -> None:
     """Entry point: runs a command and turns whatever happens into words and an exit code."""
-    # A command lives for a second and makes little garbage: looking for it after every 700 new objects, as Python
-    # does, is a tenth of the time that reading configurations takes.
-    gc.set_threshold(100_000)
     from infx.cli.shell import run
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    # Most commands build large trees and end; looking for cycles in them costs a third of the time they take.
+    # A command builds large trees, makes little garbage and ends: looking for cycles after every 700 new objects, as
+    # Python does, costs a good part of the time that it takes.
     gc.set_threshold(200_000)
     sys.exit(run(infx, sys.argv[1:], os.environ))

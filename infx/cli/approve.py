@@ -10,18 +10,23 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import policy_option
+from infx.cli.options import examples, policy_option
 from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
 from infx.policy.model import Policy
 
 
+@examples("infx approve --comment-url URL --dry-run")
 @click.command()
 @click.option(
-    "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
+    "--event",
+    "event_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Payload. Default: that of the run.",
 )
-@click.option("--comment-url", help="Instead of an event: the URL of the comment.")
+@click.option("--comment-url", metavar="URL", help="Instead of an event: the URL of the comment.")
 @click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
 @policy_option
 @github_options

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from infx.cli.changelog_sources import make_links, make_own_links, read_configs, write_file
-from infx.cli.options import find_root, load_part, policy_part_option
+from infx.cli.options import examples, find_root, load_part, policy_part_option
 from infx.cli.report import print_text
 from infx.errors import UsageError
 from infx.policy.changelog import ChangelogPolicy
@@ -26,6 +26,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     return [CompletionItem(key) for key in (configs.keys if configs else []) if key.startswith(incomplete)]
 
 
+@examples('infx changelog add --config-key qwen3.5-fp8-h100-sglang --description "What changed, and why."')
 @click.command()
 @click.option(
     "--config-key",
@@ -33,6 +34,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     multiple=True,
     required=True,
     shell_complete=_complete,
+    metavar="KEY",
     help="A key, a part that only one key has, or a pattern.",
 )
 @click.option("--description", "descriptions", multiple=True, required=True, help="What changed and why.")
@@ -54,7 +56,10 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--no-evals", is_flag=True, help="Throughput and no accuracy runs.")
 @click.option("--append-only", is_flag=True, help="Only the points that the base does not have.")
 @click.option(
-    "--eval-min-prefill-ep", type=click.IntRange(min=1), help="Leave out accuracy runs with a smaller ep."
+    "--eval-min-prefill-ep",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Leave out accuracy runs with a smaller ep.",
 )
 @click.option("--pr", type=click.IntRange(min=1), metavar="N", help="Default: a placeholder.")
 @click.option("--repo", metavar="OWNER/NAME", help="Whose pull request N is.")

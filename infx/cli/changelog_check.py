@@ -14,7 +14,7 @@ from infx.changelog.subject import Finding
 from infx.changelog.validate import Verdict
 from infx.changelog.validate import validate as judge
 from infx.cli.changelog_sources import Sources, source_options, write_file
-from infx.cli.options import format_option
+from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from infx.changelog.fix import Repair
 
 
+@examples("infx changelog validate", "infx changelog validate --fix --pr 77")
 @click.command()
 @click.option("--fix", "repair", is_flag=True, help="Write the repaired file, if every repair is certain.")
 @source_options
@@ -79,6 +80,7 @@ def _apply(sources: Sources, repaired: Repair, *, as_json: bool) -> int:
     return report(judge(sources.base, repaired.head, sources.context).problems, os.environ, as_json=as_json)
 
 
+@examples("infx changelog canonicalize --pr 77 --write")
 @click.command()
 @click.option("--write", is_flag=True, help="Write the file instead of printing it.")
 @click.option("--check", is_flag=True, help="Print nothing; exit 1 if a link is not canonical yet.")

@@ -13,7 +13,7 @@ import click
 from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
 from infx.cli.changelog_sources import make_links, make_own_links, write_file
-from infx.cli.options import load_part, policy_part_option
+from infx.cli.options import examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError
 from infx.git import Git, GitError
@@ -22,6 +22,7 @@ from infx.policy.changelog import ChangelogPolicy
 DRIVER = "infx-changelog"
 
 
+@examples("infx changelog resolve --pr 77")
 @click.command()
 @click.option(
     "--pr", type=click.IntRange(min=1), metavar="N", help="Give its entries their canonical link as well."
@@ -129,6 +130,7 @@ def _say(merged: Merged, path: str) -> None:
         print_text(f"{path}: {shown} was there already, with the same text; it was not repeated.", os.environ)
 
 
+@examples("infx changelog install-driver")
 @click.command("install-driver")
 @policy_part_option(ChangelogPolicy)
 def install_driver(policy: ChangelogPolicy) -> None:

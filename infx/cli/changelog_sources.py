@@ -56,12 +56,19 @@ class Given:
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the ways to name a base and a head, and passes `sources: Sources`."""
 
-    @click.option("--base-ref", metavar="REF", help="Default: the base branch, of origin or local.")
-    @click.option("--head-ref", metavar="REF", help="Default: the file in the working tree.")
-    @click.option("--base-file", type=click.Path(path_type=Path), help="A file instead of a revision.")
-    @click.option("--head-file", type=click.Path(path_type=Path), help="A file instead of a revision.")
+    @click.option("--base-ref", metavar="REV", help="Default: the base branch, of origin or local.")
+    @click.option("--head-ref", metavar="REV", help="Default: the file in the working tree.")
     @click.option(
-        "--event", type=click.Path(path_type=Path), help="Take revisions, number and stage from a payload."
+        "--base-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
+    )
+    @click.option(
+        "--head-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
+    )
+    @click.option(
+        "--event",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Take revisions, number and stage from a payload.",
     )
     @click.option(
         "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."

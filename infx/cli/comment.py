@@ -9,7 +9,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import policy_option
+from infx.cli.options import examples, policy_option
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def comment() -> None:
     """Print a comment as the bot would write it."""
 
 
+@examples("infx comment greeting")
 @comment.command()
 @policy_option
 @github_options
@@ -33,8 +34,11 @@ def greeting(connect: Connect, policy: Policy) -> None:
     _print([make_greeting(policy, links, policy.comments.greeting.phrase)], policy)
 
 
+@examples("infx comment visualizer --pr 77")
 @comment.command()
-@click.option("--pr", "number", type=click.IntRange(1), required=True, help="Number of the pull request.")
+@click.option(
+    "--pr", "number", type=click.IntRange(1), required=True, metavar="N", help="Number of the pull request."
+)
 @policy_option
 @github_options
 def visualizer(number: int, connect: Connect, policy: Policy) -> None:
@@ -48,8 +52,11 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
     _print([found] if found else [], policy)
 
 
+@examples("infx comment notice --pr 77")
 @comment.command()
-@click.option("--pr", "number", type=click.IntRange(1), required=True, help="Number of the pull request.")
+@click.option(
+    "--pr", "number", type=click.IntRange(1), required=True, metavar="N", help="Number of the pull request."
+)
 @policy_option
 @github_options
 def notice(number: int, connect: Connect, policy: Policy) -> None:

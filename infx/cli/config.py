@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import find_root, format_option, policy_option
+from infx.cli.options import examples, find_root, format_option, policy_option
 from infx.errors import Level, Problem, UsageError
 from infx.policy.model import Policy
 
@@ -21,6 +21,7 @@ def config() -> None:
     """Check configurations before a GPU is used."""
 
 
+@examples("infx config check")
 @config.command()
 @click.option(
     "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."

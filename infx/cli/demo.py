@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from infx.cli.options import examples
 from infx.cli.signals import ended_in_order
 from infx.errors import UsageError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _GUIDE = "docs/adopting.md"
 
 
+@examples("infx demo --html demo.html", "infx demo --scene B --keep")
 @click.command()
 @click.option(
     "--scene",

@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, format_option, policy_option
+from infx.cli.options import POLICY_PATH, examples, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
@@ -26,14 +26,34 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The ways to put a question to the gate; passes `facts: Facts`, gathered or read."""
 
     @click.option(
-        "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
+        "--event",
+        "event_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Payload. Default: that of the run.",
     )
-    @click.option("--event-name", help="Default: GITHUB_EVENT_NAME, else what the payload looks like.")
-    @click.option("--pr", type=click.IntRange(min=1), help="Ask how a pull request stands, without an event.")
     @click.option(
-        "--facts", "facts_file", type=click.Path(path_type=Path), help="Decide by facts saved before."
+        "--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME, else what the payload looks like."
     )
-    @click.option("--save-facts", type=click.Path(path_type=Path), help="Write what was looked at to a file.")
+    @click.option(
+        "--pr",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Ask how a pull request stands, without an event.",
+    )
+    @click.option(
+        "--facts",
+        "facts_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Decide by facts saved before.",
+    )
+    @click.option(
+        "--save-facts",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write what was looked at to a file.",
+    )
     @policy_option
     @github_options
     @wraps(function)
@@ -64,6 +84,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+@examples("infx gate --event event.json", "infx gate --pr 77 --save-facts facts.json")
 @click.command()
 @click.option(
     "--row",
@@ -89,6 +110,7 @@ def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
         raise InfxError(f"This row may not run. {decision.sentence}")
 
 
+@examples("infx explain --pr 77", "infx explain --facts facts.json")
 @click.command()
 @question_options
 @format_option

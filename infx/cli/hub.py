@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from infx.cli.options import examples
 from infx.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -19,9 +20,15 @@ def hub() -> None:
     """Try commands against a stand-in for GitHub."""
 
 
+@examples("infx hub serve --port 0")
 @hub.command()
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    metavar="N",
+    help="0: any free one.",
 )
 @click.option(
     "--repo", default="acme/bench", show_default=True, metavar="OWNER/NAME", help="What it is called."

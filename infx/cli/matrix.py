@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from infx import actions
-from infx.cli.options import find_root, policy_option
+from infx.cli.options import examples, find_root, policy_option
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -62,28 +62,37 @@ def matrix() -> None:
     """Print the rows that configurations expand to."""
 
 
+@examples("infx matrix full-sweep --model-prefix dsr1 --single-node")
 @matrix.command("full-sweep")
 @_shared_options
 @click.option("--model-prefix", multiple=True, help="How configuration keys start.")
-@click.option("--precision", multiple=True, help="Only this precision.")
-@click.option("--framework", multiple=True, help="Only this framework.")
+@click.option("--precision", multiple=True, metavar="NAME", help="Only this precision.")
+@click.option("--framework", multiple=True, metavar="NAME", help="Only this framework.")
 @click.option("--runner-type", multiple=True, metavar="LABEL", help="Runner label.")
 @click.option(
-    "--step-size", type=click.IntRange(min=2), default=2, show_default=True, help="Factor in a range."
+    "--step-size",
+    type=click.IntRange(min=2),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Factor in a range.",
 )
-@click.option("--min-conc", type=int, help="Smallest concurrency.")
-@click.option("--max-conc", type=int, help="Largest concurrency.")
-@click.option("--max-tp", type=int, help="Largest tp of single-node fixed rows.")
-@click.option("--max-ep", type=int, help="Largest ep of single-node fixed rows; a larger one becomes it.")
+@click.option("--min-conc", type=int, metavar="N", help="Smallest concurrency.")
+@click.option("--max-conc", type=int, metavar="N", help="Largest concurrency.")
+@click.option("--max-tp", type=int, metavar="N", help="Largest tp of single-node fixed rows.")
+@click.option(
+    "--max-ep", type=int, metavar="N", help="Largest ep of single-node fixed rows; a larger one becomes it."
+)
 def full_sweep(policy: Policy, **options: Any) -> None:
     """Every row of every configuration that the filters leave."""
     _print(select_all(policy, options))
 
 
+@examples("infx matrix test-config --config-key 'dsv41flash-*' --conc 64")
 @matrix.command("test-config")
 @_shared_options
 @click.option("--config-key", multiple=True, required=True, metavar="KEY", help="May hold * and ?.")
-@click.option("--conc", multiple=True, type=int, help="Only this concurrency.")
+@click.option("--conc", multiple=True, type=int, metavar="N", help="Only this concurrency.")
 @click.option("--exp-name", multiple=True, metavar="NAME", help="Only the row of this experiment name.")
 def test_config(policy: Policy, **options: Any) -> None:
     """The rows of named configurations."""

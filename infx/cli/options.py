@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
+_Command = TypeVar("_Command", bound=click.Command)
 
 POLICY_PATH = "configs/policy.yaml"
 
@@ -88,6 +89,16 @@ def read_source(given: str, what: str) -> bytes:
     except OSError as error:
         kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
         raise kind(f"The {what} cannot be read: {error.strerror}.", where=given) from None
+
+
+def examples(*lines: str) -> Callable[[_Command], _Command]:
+    """Adds command lines to the end of a command's help, as they are."""
+
+    def add(command: _Command) -> _Command:
+        command.epilog = "\n".join(["\b", "For example:", *(f"  {line}" for line in lines)])
+        return command
+
+    return add
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:

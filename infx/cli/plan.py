@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.decision import read_decision
-from infx.cli.options import format_option, policy_option
+from infx.cli.options import examples, format_option, policy_option
 from infx.errors import InfxError, ProblemsError, UsageError
 from infx.git import Git
 from infx.inputs import read_plan_inputs
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from infx.policy.decision import Decision
 
 
+@examples("infx plan --base-ref origin/main --head-ref HEAD")
 @click.command()
 @click.option("--base-ref", required=True, metavar="REV", help="What the head will be merged into.")
 @click.option("--head-ref", required=True, metavar="REV", help="What is to be measured.")

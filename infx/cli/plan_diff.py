@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from infx.cli.options import format_option
+from infx.cli.options import examples, format_option
 from infx.cli.plan_folder import read_plan_file
 from infx.cli.report import print_json
 
 
+@examples("infx plan-diff before.json after.json")
 @click.command("plan-diff")
 @click.argument("before", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("after", type=click.Path(path_type=Path, dir_okay=False))

@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import format_option, policy_option
+from infx.cli.options import examples, format_option, policy_option
 from infx.cli.report import print_json
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -41,8 +41,11 @@ class Moment(click.ParamType["datetime"]):
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+@examples("infx reconcile --pr 77 --dry-run", "infx reconcile --since 2h")
 @click.command()
-@click.option("--pr", "numbers", type=click.IntRange(1), multiple=True, help="A pull request; may repeat.")
+@click.option(
+    "--pr", "numbers", type=click.IntRange(1), multiple=True, metavar="N", help="A pull request; may repeat."
+)
 @click.option("--since", type=Moment(), help="All touched, or with a sweep that ran, since then, such as 2h.")
 @click.option("--all", "everything", is_flag=True, help="All open pull requests.")
 @click.option(

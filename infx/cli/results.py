@@ -10,7 +10,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import format_option, policy_option
+from infx.cli.options import examples, format_option, policy_option
 from infx.cli.plan_folder import lines_of
 from infx.cli.report import report as report_problems
 from infx.policy.model import Policy
@@ -31,9 +31,12 @@ _plan = click.option("--plan", required=True, type=_folder, help="The cut plan, 
 _artifacts = click.option(
     "--artifacts", required=True, type=_folder, help="Downloaded artifacts, a folder for each."
 )
-_run = click.option("--run", type=click.IntRange(min=1), help="Fetch what the folder lacks from this run.")
+_run = click.option(
+    "--run", type=click.IntRange(min=1), metavar="N", help="Fetch what the folder lacks from this run."
+)
 
 
+@examples("infx results collect --plan sweep-plan --artifacts artifacts --out results")
 @results.command()
 @_plan
 @_artifacts
@@ -71,6 +74,7 @@ def collect(
     ctx.exit(report_problems(list_problems(collection), os.environ, as_json=as_json))
 
 
+@examples("infx results report --plan sweep-plan --artifacts artifacts")
 @results.command()
 @_plan
 @_artifacts

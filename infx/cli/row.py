@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 from infx import actions
-from infx.cli.options import policy_option
+from infx.cli.options import examples, policy_option
 from infx.cli.plan_folder import find_job_in, plan_folder_option
 from infx.cli.report import print_json
 from infx.policy.model import Policy
 
-_row_id = click.option("--id", "row_id", required=True, help="The row's id: the start of its job's name.")
+_row_id = click.option(
+    "--id", "row_id", required=True, metavar="ID", help="The row's id: the start of its job's name."
+)
 
 
 @click.group()
@@ -21,6 +23,7 @@ def row() -> None:
     """Show one row of a plan, to people and to scripts."""
 
 
+@examples("infx row show --plan sweep-plan --id 350d77624985")
 @row.command()
 @plan_folder_option
 @_row_id
@@ -33,6 +36,7 @@ def show(folder: Path, row_id: str) -> None:
     print_json(values)
 
 
+@examples("infx row env --plan sweep-plan --id 350d77624985")
 @row.command()
 @plan_folder_option
 @_row_id
@@ -56,6 +60,7 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
         click.echo("\n".join(f"export {name}={actions.quote_shell(value)}" for name, value in values.items()))
 
 
+@examples("infx row run --plan sweep-plan --id 350d77624985 --out results")
 @row.command()
 @plan_folder_option
 @_row_id

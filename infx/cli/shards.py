@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.decision import read_decision
-from infx.cli.options import NoSuchSourceError, find_root, policy_option, read_source
+from infx.cli.options import NoSuchSourceError, examples, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
@@ -21,16 +21,27 @@ if TYPE_CHECKING:
     from infx.matrix.priority import Priorities
 
 
+@examples("infx shards --plan plan.json --out sweep-plan")
 @click.command()
 @click.option(
     "--plan", "plan_file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A plan."
 )
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Folder to write; must not exist."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIRECTORY",
+    help="Folder to write; must not exist.",
 )
 @click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided: canary and labels.")
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
-@click.option("--event", envvar="GITHUB_EVENT_NAME", default="", help="What started the run, for priorities.")
+@click.option(
+    "--event",
+    envvar="GITHUB_EVENT_NAME",
+    default="",
+    metavar="NAME",
+    help="What started the run, for priorities.",
+)
 @click.option("--runner-config", metavar="FILE", help="Default: the policy's, of this repository.")
 @click.option(
     "--priorities", metavar="FILE", help="Or <commit>:<path>. Default: the policy's, of this repository."
@@ -76,15 +87,21 @@ def shards(
     click.echo(actions.neutralise_json(files[INDEX]), nl=False)
 
 
+@examples("infx rows --plan sweep-plan --shard 0")
 @click.command()
 @plan_folder_option
-@click.option("--shard", type=int, help="Number of the shard, from 0.")
+@click.option("--shard", type=int, metavar="N", help="Number of the shard, from 0.")
 @click.option("--canary", is_flag=True, help="The row that runs first, instead of a shard.")
 @click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
 @click.option("--scheduler", is_flag=True, help="Ask for runners by priority: more labels in runs-on.")
 @click.option("--node-slots", is_flag=True, help="Of a scheduler that counts nodes: say how many.")
 @click.option(
-    "--attempt", type=int, envvar="GITHUB_RUN_ATTEMPT", default=1, help="Of the run, for a scheduler."
+    "--attempt",
+    type=int,
+    envvar="GITHUB_RUN_ATTEMPT",
+    default=1,
+    metavar="N",
+    help="Of the run, for a scheduler.",
 )
 def rows(
     folder: Path,

@@ -14,7 +14,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.group import LazyGroup
-from infx.cli.options import POLICY_PATH, find_root, format_option, policy_option
+from infx.cli.options import POLICY_PATH, examples, find_root, format_option, policy_option
 from infx.errors import InfxError, UsageError
 from infx.policy.model import Policy
 
@@ -39,6 +39,7 @@ def signoff() -> None:
     """The checklist of a review, and whether what it says is true."""
 
 
+@examples("infx signoff template --signed noor")
 @click.command()
 @click.option("--signed", metavar="LOGIN", help="Who signs. Default: GITHUB_ACTOR, else left open.")
 @click.option("--language", metavar="CODE", help="Such as zh; default: the first checklist of the policy.")
@@ -78,15 +79,31 @@ def _read_here(path: str, base_ref: str | None) -> str:
         raise UsageError(f"The checklist cannot be read: {error.strerror}.", where=path) from None
 
 
+@examples("infx signoff verify --pr 77", "infx signoff verify --pr 77 --explain 1")
 @click.command()
-@click.option("--pr", type=click.IntRange(1), help="The pull request.")
+@click.option("--pr", type=click.IntRange(1), metavar="N", help="The pull request.")
 @click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
 @click.option(
-    "--event", "event_file", type=click.Path(path_type=Path), help="Payload. Default: that of the run."
+    "--event",
+    "event_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Payload. Default: that of the run.",
 )
-@click.option("--event-name", help="Default: GITHUB_EVENT_NAME.")
-@click.option("--facts", "facts_file", type=click.Path(path_type=Path), help="Judge by facts saved before.")
-@click.option("--save-facts", type=click.Path(path_type=Path), help="Write what was looked at to a file.")
+@click.option("--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME.")
+@click.option(
+    "--facts",
+    "facts_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Judge by facts saved before.",
+)
+@click.option(
+    "--save-facts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what was looked at to a file.",
+)
 @click.option("--publish", is_flag=True, help="Write the comments and the commit status.")
 @click.option("--explain", metavar="CHECK", help="Everything that one check looked at.")
 @policy_option

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from infx.cli.options import find_root, format_option, policy_option
+from infx.cli.options import examples, find_root, format_option, policy_option
 from infx.cli.report import report
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -18,6 +18,7 @@ def workflows() -> None:
     """Check workflow and action files."""
 
 
+@examples("infx workflows check")
 @workflows.command()
 @click.argument("directory", required=False, type=click.Path(path_type=Path))
 @policy_option

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from infx.cli import COMMANDS, infx
 from infx.cli.shell import run
+from tests.test_docs import name_missing, parse
 
 HEAVY = [
     "yaml",
@@ -41,8 +43,15 @@ def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name: str) -
 
 
 def commands(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:
-    below = command.commands if isinstance(command, click.Group) else {}
-    return [(path, command), *(item for name, sub in below.items() for item in commands(sub, (*path, name)))]
+    """Those, too, that their group imports only when they are called."""
+    found = [(path, command)]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            found += commands(below, (*path, name))
+    return found
 
 
 EVERY = [item for name in COMMANDS for item in commands(load(name), (name,))]
@@ -58,6 +67,50 @@ def test_every_command_and_option_explains_itself(
     assert command.help.split("\n\n", 1)[0].rstrip().endswith(".")
     silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.hidden and not p.help]
     assert silent == []
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])
+def test_what_an_option_takes_is_called_the_same_everywhere(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    """A file is a FILE, a number an N: not PATH, INTEGER or INTEGER RANGE."""
+    context = click.Context(command, info_name=" ".join(path))
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.is_flag and not option.hidden:
+            shown = option.make_metavar(context)
+            assert shown not in {"PATH", "INTEGER", "INTEGER RANGE", "REF"}, option.name
+            assert shown == "N" or option.name not in {"pr", "number", "numbers", "run"}, option.name
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [(path, command) for path, command in EVERY if not isinstance(command, click.Group)],
+    ids=[" ".join(path) for path, command in EVERY if not isinstance(command, click.Group)],
+)
+def test_every_command_that_people_type_has_an_example_that_is_whole(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    lines = re.findall(r"(?m)^  (infx .+)$", command.epilog or "")
+    assert lines or path == ("changelog", "merge-driver"), "only git calls that one"
+    for line in lines:
+        named, given = parse(line)
+        assert (named, list(name_missing(named, given))) == (command, [])
+
+
+def test_the_list_of_commands_says_where_to_begin_and_what_exit_codes_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(infx, ["--help"], {}) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "infx demo plays three pull requests" in text
+    for words in (
+        "0 done;",
+        "1 refused,",
+        "2 wrong usage;",
+        "3 GitHub, git or the network",
+        "4 a bug in infx.",
+    ):
+        assert words in text
 
 
 def modules_after(code: str) -> set[str]:
