@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples
+from infx.cli.options import examples, find_infx
 from infx.cli.signals import ended_in_order
 from infx.errors import UsageError
 
@@ -95,7 +92,7 @@ def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> No
 
 
 def _keep(story: Play, console: Console) -> None:
-    _say(console, story.how_to_go_on(_find_infx()))
+    _say(console, story.how_to_go_on(find_infx()))
     try:
         with ended_in_order(0):
             story.hub.wait()
@@ -105,7 +102,7 @@ def _keep(story: Play, console: Console) -> None:
 
 def _describe_next_steps(html: Path | None) -> list[str]:
     """Short enough for 80 columns, but for the name of the page."""
-    infx = _find_infx(Path.cwd())
+    infx = find_infx(Path.cwd())
     steps = [
         (f"{infx} demo --step --scene A", "one scene at a time"),
         (f"{infx} demo --keep", "go on by hand, with a hub that stays"),
@@ -118,14 +115,6 @@ def _describe_next_steps(html: Path | None) -> list[str]:
         steps.append((_GUIDE, "move a repository over in an afternoon"))
     width = max(len(command) for command, _ in steps[1:])
     return [f"  {command:<{width}}  {words}" for command, words in steps]
-
-
-def _find_infx(place: Path | None = None) -> str:
-    """How to call infx in a shell, or in one that stands in a certain place."""
-    if shutil.which("infx"):
-        return "infx"
-    here = Path(sys.executable).with_name("infx")
-    return shlex.quote(str(here.relative_to(place) if place and here.is_relative_to(place) else here))
 
 
 def _say(console: Console, text: str) -> None:

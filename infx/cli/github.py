@@ -57,7 +57,8 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
 
     name = repository_name(given, policy)
     if name is None:
-        raise UsageError("Which repository?", hint="Give --repo, or set `repository` in the policy.")
+        hint = "Give --repo, set `repository` in the policy, or run it in a clone."
+        raise UsageError("Which repository?", hint=hint)
     return connect(name, sleep=wait)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples
+from infx.cli.options import examples, find_infx
 from infx.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ def describe(served: Hub, samples: list[tuple[int, str]]) -> str:
         "",
         f"  export GITHUB_API_URL={served.api} GH_TOKEN={bot}   # a workflow's token",
         f"  git clone {shlex.quote(str(served.git.path))} bench && cd bench",
-        *(f"  {command} --pr {samples[0][0]}" for command in ("infx explain", "infx reconcile") if samples),
+        *(
+            f"  {find_infx()} {command} --pr {samples[0][0]}"
+            for command in ("explain", "reconcile")
+            if samples
+        ),
         "",
         f"GH_TOKEN={mia} is mia, who may do everything.",
     ]

@@ -222,7 +222,8 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
+        hint = "Run it in the repository, or give --config-file and --runner-config."
+        raise UsageError(f"The file cannot be read: {error.strerror}.", hint=hint, where=path) from None
 
 
 def _print(selection: Selection) -> None:

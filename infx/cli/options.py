@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -99,6 +101,14 @@ def examples(*lines: str) -> Callable[[_Command], _Command]:
         return command
 
     return add
+
+
+def find_infx(place: Path | None = None) -> str:
+    """How to call infx in a shell, or in one that stands in a certain place."""
+    if shutil.which("infx"):
+        return "infx"
+    here = Path(sys.executable).with_name("infx")
+    return shlex.quote(str(here.relative_to(place) if place and here.is_relative_to(place) else here))
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:

@@ -76,7 +76,8 @@ def _read_here(path: str, base_ref: str | None) -> str:
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UsageError(f"The checklist cannot be read: {error.strerror}.", where=path) from None
+        words, hint = f"The checklist cannot be read: {error.strerror}.", "Run it in the repository."
+        raise UsageError(words, hint=hint, where=path) from None
 
 
 @examples("infx signoff verify --pr 77", "infx signoff verify --pr 77 --explain 1")

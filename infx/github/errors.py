@@ -122,8 +122,8 @@ def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
     said, status = _message(reply.data), reply.status
     match status:
         case 401:
-            hint = "Set GH_TOKEN or GITHUB_TOKEN to a valid token."
-            return BadCredentialsError(f"GitHub does not accept the token: {said}.", status=401, hint=hint)
+            hint = "Set GH_TOKEN or GITHUB_TOKEN."
+            return BadCredentialsError(f"GitHub asks for a valid token: {said}.", status=401, hint=hint)
         case 403 | 429:
             return _explain_refusal(request, reply, said, now)
         case 404 | 410:
