@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,18 +14,21 @@ from infx.model import Conclusion, Job, Run
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
+    """stopped: ended without a verdict on the row, as the others do when one fails and the sweep ends with it."""
+
     done: int = 0
     failed: int = 0
+    stopped: int = 0
     running: int = 0
     waiting: int = 0
 
     @property
     def total(self) -> int:
-        return self.done + self.failed + self.running + self.waiting
+        return self.finished + self.running + self.waiting
 
     @property
     def finished(self) -> int:
-        return self.done + self.failed
+        return self.done + self.failed + self.stopped
 
 
 class State(StrEnum):
@@ -93,17 +97,22 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
 
 
 def _count(jobs: Iterable[Job]) -> Counts:
-    done = failed = running = waiting = 0
-    for job in jobs:
-        match job.status:
-            case "completed":
-                done += job.conclusion is Conclusion.SUCCESS
-                failed += job.conclusion is not Conclusion.SUCCESS
-            case "in_progress":
-                running += 1
-            case _:
-                waiting += 1
-    return Counts(done=done, failed=failed, running=running, waiting=waiting)
+    return Counts(**Counter(map(_judge, jobs)))
+
+
+def _judge(job: Job) -> str:
+    """What it is counted as."""
+    match job.status, job.conclusion:
+        case "completed", Conclusion.SUCCESS:
+            return "done"
+        case "completed", Conclusion.CANCELLED | Conclusion.SKIPPED:
+            return "stopped"
+        case "completed", _:
+            return "failed"
+        case "in_progress", _:
+            return "running"
+        case _:
+            return "waiting"
 
 
 def _has_swept(run: Run, jobs: Iterable[Job], name: str) -> bool | None:

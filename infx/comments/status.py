@@ -113,9 +113,10 @@ def _describe(sweep: Sweep) -> str:
 
 
 def _say(name: str, counts: Counts) -> str:
-    """`12 of 40 rows done, 1 failed`."""
+    """`12 of 40 rows done, 1 failed, 27 stopped`."""
     failed = f", {counts.failed} failed" if counts.failed else ""
-    return f"{counts.done} of {counts.total} {name}{'s' * (counts.total != 1)} done{failed}"
+    stopped = f", {counts.stopped} stopped" if counts.stopped else ""
+    return f"{counts.done} of {counts.total} {name}{'s' * (counts.total != 1)} done{failed}{stopped}"
 
 
 def _sentence(words: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from infx.comments.progress import Counts, State, Sweep
+from infx.comments.progress import State, Sweep
 from infx.comments.sticky import Sticky
 from infx.policy.model import Policy
 
@@ -16,6 +16,13 @@ _WORDS = {
     State.DONE: "Finished · 已完成",
     State.FAILED: "Failed · 失败",
     State.CANCELLED: "Cancelled · 已取消",
+}
+_COLUMNS = {
+    "done": "done 完成",
+    "failed": "failed 失败",
+    "stopped": "stopped 已停止",
+    "running": "running 运行中",
+    "waiting": "waiting 等待中",
 }
 _MARKS = {State.RUNNING: "🟡", State.DONE: "✅", State.FAILED: "❌", State.CANCELLED: "⚪"}
 
@@ -54,19 +61,25 @@ def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
 
 
 def _table(sweep: Sweep) -> str:
+    """With a column of stopped rows only where there are any."""
     if not sweep.rows.total + sweep.evals.total:
         return ""  # nobody looked at its jobs: zeros would be wrong
+    kinds = {"rows 性能": sweep.rows, "evals 精度": sweep.evals}
+    hidden = {"stopped"} - {"stopped" for counts in kinds.values() if counts.stopped}
+    columns = {name: head for name, head in _COLUMNS.items() if name not in hidden}
     lines = [
-        "| | done 完成 | failed 失败 | running 运行中 | waiting 等待中 |",
-        "| :-- | --: | --: | --: | --: |",
+        f"| | {' | '.join(columns.values())} |",
+        f"| :-- |{' --: |' * len(columns)}",
+        *(
+            _table_line(name, [getattr(counts, column) for column in columns])
+            for name, counts in kinds.items()
+        ),
     ]
-    for name, counts in (("rows 性能", sweep.rows), ("evals 精度", sweep.evals)):
-        lines.append(f"| {name} | {_cells(counts)} |")
     return "\n".join(lines)
 
 
-def _cells(counts: Counts) -> str:
-    return " | ".join(str(n) for n in (counts.done, counts.failed, counts.running, counts.waiting))
+def _table_line(name: str, numbers: Sequence[int]) -> str:
+    return f"| {name} | {' | '.join(map(str, numbers))} |"
 
 
 def _earlier(policy: Policy, sweeps: Sequence[Sweep]) -> str:

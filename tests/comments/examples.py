@@ -139,6 +139,9 @@ def statuses() -> list[tuple[str, str, str]]:
 
 
 def _ended(conclusion: str) -> Sweep:
-    failed = 0 if conclusion == "success" else 1
-    rows = Counts(done=14 - failed, failed=failed)
+    rows = {
+        "success": Counts(done=14),
+        "failure": Counts(done=8, failed=1, stopped=5),
+        "cancelled": Counts(done=8, stopped=6),
+    }[conclusion]
     return Sweep(run=run(34660106061, conclusion=conclusion), rows=rows, evals=Counts(done=3), swept=True)

@@ -29,7 +29,7 @@ def test_rows_and_evals_are_counted_apart() -> None:
         job("sweep / collect"),
         job("sweep-status"),
     )
-    assert sweep.rows == Counts(done=2, failed=2, running=1, waiting=1)
+    assert sweep.rows == Counts(done=2, failed=1, stopped=1, running=1, waiting=1)
     assert sweep.evals == Counts(done=1, failed=1)
     assert sweep.has_results
 

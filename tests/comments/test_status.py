@@ -101,6 +101,11 @@ def make(
             "failure",
             "Failed: 1 of 40 rows done, 39 failed.",
         ),
+        (
+            make(swept=sweep("failure", Counts(done=12, failed=1, stopped=27))),
+            "failure",
+            "Failed: 12 of 40 rows done, 1 failed, 27 stopped.",
+        ),
         (make(swept=sweep("cancelled")), "failure", "Cancelled: before a row started."),
         # a sweep that is done stays done, whatever came afterwards
         (

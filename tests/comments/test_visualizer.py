@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cmarkgfm
 import pytest
 
@@ -33,6 +35,17 @@ def body(*sweeps: Sweep) -> str:
     sticky = make_visualizer(POLICY, sweeps)
     assert sticky is not None
     return sticky.body(LIMIT)
+
+
+def test_rows_that_were_stopped_have_a_column_where_there_are_any() -> None:
+    """One failure with fail-fast is one failure, not as many as there were rows left."""
+    stopped = replace(sweep(conclusion="failure"), rows=Counts(done=12, failed=1, stopped=27))
+    assert """
+| | done 完成 | failed 失败 | stopped 已停止 | running 运行中 | waiting 等待中 |
+| :-- | --: | --: | --: | --: | --: |
+| rows 性能 | 12 | 1 | 27 | 0 | 0 |
+| evals 精度 | 2 | 0 | 0 | 0 | 0 |
+""" in body(stopped)
 
 
 def test_the_whole_comment() -> None:
