@@ -5,9 +5,12 @@ Nothing past the hub is faked, so what stands here is what the workflows' comman
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import socket
 import threading
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,19 +20,26 @@ from typing import Any
 import pytest
 
 from infx.demo.play import Play, play
+from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
     CHANGELOG,
     DISAGG_RECIPE,
     MASTER,
     OFFLOAD_SCRIPT,
     base_files,
+    deployment_recipe,
+    part_of,
+    read_data,
     recipe_files,
     serving_script,
+    without_keys,
 )
+from infx.demo.repository import DISAGG as DISAGG_KEY
 from infx.demo.stage import RowOutcome, Step, StoryError
 from infx.git import Git
 from infx.matrix.jobs import Job
 from infx.model import CommentKind
+from infx.results.collect import artifact_name
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
@@ -113,11 +123,23 @@ def test_main_holds_every_entry_once_and_its_old_bytes(played: Play) -> None:
 
 
 def test_main_holds_what_was_measured_last(played: Play) -> None:
-    master = read_main(played, MASTER)
-    assert "dram-utilization: 0.4\n" in master
-    assert "dram-utilization: 0.6\n" not in master
-    assert master.count("vllm/vllm-openai:v0.27.2") == 1
-    assert "disagg-1p1d:\n" in master
+    """To the byte: the project's own file, with one other image, and Kimi-K3 where its author put it, at the end."""
+    own = read_data("nvidia-master.yaml")
+    arms = part_of(own, ARMS_KEY)
+    assert arms.count("v0.27.1") == 1
+    moved = without_keys(own, DISAGG_KEY).replace(arms, arms.replace("v0.27.1", "v0.27.2"))
+    assert read_main(played, MASTER) == f"{moved}\n{part_of(own, DISAGG_KEY)}"
+    assert "dram-utilization: 0.4\n" in read_main(played, MASTER)
+
+
+def test_main_holds_the_scripts_as_they_were_merged(played: Play) -> None:
+    """Both sides changed the end of one; the branch's resolution is what was approved, measured and merged."""
+    before = base_files()["benchmarks/run.py"]
+    assert (
+        read_main(played, "benchmarks/run.py") == f"{before}\n# One warm-up for all.\n# Kimi-K3 needs two.\n"
+    )
+    assert read_main(played, OFFLOAD_SCRIPT) == serving_script(5, "3.51")
+    assert read_main(played, DISAGG_RECIPE) == deployment_recipe(3, "2.87")
 
 
 @pytest.mark.parametrize(
@@ -222,13 +244,31 @@ def test_sweeps_and_their_rows(played: Play, number: int, outcomes: list[dict[st
         assert "4.45 GiB" in failed.words
 
 
-def test_every_row_that_passed_left_its_artifact(played: Play) -> None:
+def test_every_sweep_left_its_plan_its_rows_and_what_is_published(played: Play) -> None:
+    """An artifact for each row that passed, by the row's own name, and nothing else; what is published are those rows."""
     for sweep in played.stage.sweeps:
-        names = {a.name for a in played.hub.state.artifacts.values() if a.run == sweep.run}
-        passed = [row for row in sweep.rows if row.conclusion == "success"]
-        rows = {name for name in names if name.startswith(("bmk_", "eval_")) and name != "eval_results_all"}
-        assert len(rows) == len(passed)
-        assert {"sweep-plan", "results_bmk"} <= names
+        artifacts = {a.name: a.data for a in played.hub.state.artifacts.values() if a.run == sweep.run}
+        passed = [row.job for row in sweep.rows if row.conclusion == "success"]
+        rows = {artifact_name(job) for job in passed}
+        assert set(artifacts) == {"sweep-plan", "results_bmk", "eval_results_all", *rows}
+        measured = sorted(max(job.row.conc) for job in passed if not job.row.eval_only)
+        checked = sorted(max(job.row.conc) for job in passed if job.row.eval_only)
+        assert sorted(row["conc"] for row in read_json(artifacts["results_bmk"], "agg_bmk.json")) == measured
+        assert (
+            sorted(row["conc"] for row in read_json(artifacts["eval_results_all"], "agg_eval_all.json"))
+            == checked
+        )
+        assert len(read_jobs(artifacts["sweep-plan"])) == len(sweep.rows)
+
+
+def read_json(data: bytes, path: str) -> Any:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return json.loads(archive.read(path))
+
+
+def read_jobs(data: bytes) -> list[bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.read("jobs.jsonl").splitlines()
 
 
 def statuses(played: Play, number: int, context: str) -> list[tuple[str, str]]:
@@ -258,6 +298,46 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
     assert all(
         status.created_at < merged.created_at for status in played.hub.state.statuses if status.sha == head
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (OFFLOAD, [
+            ("failure", "perf-changelog.yaml:96: `TBD` is no pr-link; expected pull/2996 or a placeholder."),
+            ("pending", "The PR has no label that starts one."),
+            ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),
+            ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # with less of the DRAM
+            ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # on the merge commit
+        ]),
+        (ARMS, [
+            ("failure", "The PR has both full-sweep-enabled and full-sweep-fail-fast."),
+            ("pending", "No sweep has started yet. Full, first a canary, stopping at the first failure (full-sweep-fail-fast)."),
+            ("failure", "Failed: … of 14 rows done, 1 failed, … stopped; …"),
+            ("success", "Swept: 14 of 14 rows done; 3 of 3 evals done."),
+        ]),
+        (DISAGG, [
+            ("pending", "The PR comes from a fork, and nobody has approved its head …."),
+            ("success", "Swept: 1 of 1 row done; 2 of 2 evals done."),
+            ("pending", "The approval is for …, but the head of the fork is …."),
+            ("pending", "Blocked by a merge conflict with main (benchmarks/run.py)."),
+            ("success", "Swept: 1 of 1 row done; 2 of 2 evals done."),
+        ]),
+    ],
+)  # fmt: skip
+def test_what_was_said_of_sweeps(played: Play, number: int, said: list[tuple[str, str]]) -> None:
+    """How many rows were through when one failed depends on the machine; two behind it never begin."""
+    found = statuses(played, number, "infx/sweep")
+    inert = re.compile(
+        r"\b[0-9a-f]{12}\b|(?<=Failed: )\d+(?= of 14)|(?<=1 failed, )\d+(?= stopped)|\d of 3 evals done.*"
+    )
+    assert [(state, inert.sub("…", words) if state != "success" else words) for state, words in found] == said
+
+
+def test_nothing_else_has_a_status(played: Play) -> None:
+    contexts = {status.context for status in played.hub.state.statuses}
+    assert contexts == {"infx/sweep", "infx/approval", "codeowner-signoff-verify"}
+    assert {status.creator for status in played.hub.state.statuses} == {BOT}
 
 
 @pytest.mark.parametrize(
@@ -420,7 +500,6 @@ def test_main_holds_nothing_else(played: Play) -> None:
     assert paths == {*before, OFFLOAD_SCRIPT, DISAGG_RECIPE}
     changed = {path for path in before if read_main(played, path) != before[path]}
     assert changed == {CHANGELOG, MASTER, "benchmarks/run.py"}
-    assert read_main(played, OFFLOAD_SCRIPT) == serving_script(5, "3.51")
 
 
 def test_a_command_that_ends_otherwise_ends_the_demo(played: Play) -> None:
