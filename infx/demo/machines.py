@@ -38,7 +38,7 @@ class Machines:
 
     def changelog(self, number: int, *, expect: int = 0) -> None:
         """The workflow `changelog`: validate what the pull request appends."""
-        words = "changelog: every push is judged before any GPU is used"
+        words = "changelog: what the branch appends is judged before any GPU is used"
         head = self.stage.hub.state.pulls[number].head_sha
         self._validate(words, number, head, "--stage", "pr", "--pr", str(number), expect=expect)
 
