@@ -112,22 +112,54 @@ def _read_here(path: str, base_ref: str | None) -> str:
 @format_option
 def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> int:
     """Verify the sign-offs of a pull request."""
-    if sum(options[name] is not None for name in ("pr", "event_file", "facts_file")) > 1:
-        raise UsageError("--pr, --event and --facts exclude each other.")
+    _check_options(options)
     if options["facts_file"]:
         return _replay(options["facts_file"], policy, options["explain"], as_json=as_json)
     verifier = _open_verifier(policy, connect)
     numbers, only = _choose(verifier, options)
-    results = [verifier.verify(number, only) for number in numbers]
-    for verified in results:
-        _say(verified, policy)
-        if options["publish"]:
+    results = _verify_all(verifier, numbers, only, policy)
+    if options["publish"]:
+        for verified in results:
             _publish(verifier, verified)
     shown = [a for verified in results for a in verified.assessments if _is_meant(a, only)]
     if options["save_facts"]:
         _save(shown, options["save_facts"])
     _show(shown, policy, options["explain"], as_json=as_json)
     return 0 if options["publish"] else int(any(_is_rejected(assessment) for assessment in shown))
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """What cannot be meant together, before anything is asked."""
+    from infx.signoff.show import require_check
+
+    if options["facts_file"]:
+        for name in ("pr", "event_file", "comment_url", "save_facts"):
+            if options[name] is not None:
+                raise UsageError(
+                    f"--facts and --{name.removesuffix('_file').replace('_', '-')} exclude each other."
+                )
+        if options["publish"]:
+            raise UsageError("Saved facts are judged, never published.", hint="Leave --publish out.")
+    elif options["event_file"] and (options["pr"] is not None or options["comment_url"]):
+        raise UsageError("--event says which pull request; leave --pr and --comment-url out.")
+    if options["explain"] is not None:
+        require_check(options["explain"])
+
+
+def _verify_all(
+    verifier: Verifier, numbers: Sequence[int], only: CommentReference | None, policy: Policy
+) -> list[Verified]:
+    from infx.github.signoff.verify import PassedOver
+
+    results = []
+    for number in numbers:
+        verified = verifier.verify(number, only)
+        if isinstance(verified, PassedOver):
+            click.echo(actions.neutralise(f"Passed over. {verified.why}"), err=True)
+            continue
+        _say(verified, policy)
+        results.append(verified)
+    return results
 
 
 def _open_verifier(policy: Policy, connect: Connect) -> Verifier:

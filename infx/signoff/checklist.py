@@ -85,10 +85,16 @@ def read_template(text: str, phrase: str) -> str:
 
 
 def starts_with_phrase(text: str, phrase: str) -> bool:
-    def plain(words: str) -> str:
-        return " ".join(re.sub(r"[*_`]", "", words).split()).casefold()
+    return _plain(text).startswith(_plain(phrase))
 
-    return plain(text).startswith(plain(phrase))
+
+def holds_phrase(text: str, phrase: str) -> bool:
+    """Anywhere in a comment, quoted or not: what looks like a sign-off, and what is none says why."""
+    return _plain(phrase) in _plain(text)
+
+
+def _plain(words: str) -> str:
+    return " ".join(re.sub(r"[*_`]", "", words).split()).casefold()
 
 
 def read_items(template: str) -> tuple[Item, ...]:

@@ -7,12 +7,23 @@ from infx.model import Collaborator, Comment, PullRequest
 from infx.signoff.checklist import starts_with_phrase
 
 
-def find_refusal(comment: Comment, pull: PullRequest, phrase: str) -> str | None:
+def find_scope_refusal(pull: PullRequest, base_branch: str) -> str | None:
+    """Why nothing is said about a pull request's sign-offs; None if they are verified.
+
+    What stood there when it was closed stays. One against another branch is not judged by that branch's owners: its
+    status would stand on the same commit as that of a pull request against the right one.
+    """
+    if not pull.is_open:
+        return f"#{pull.number} is closed."
+    if pull.base_ref != base_branch:
+        return f"#{pull.number} is against {pull.base_ref}; sign-offs are for {base_branch}."
+    return None
+
+
+def find_refusal(comment: Comment, phrase: str) -> str | None:
     """Why a comment is no sign-off that could be verified; None if it is one."""
     if not comment.author.is_human:
         return f"{comment.author.login} is no person; only people sign."
-    if not pull.is_open:
-        return f"#{pull.number} is closed."
     return find_missing_part(comment.body, phrase)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infx.errors import UsageError
-from infx.signoff.checks.table import CHECKS, find_check
+from infx.signoff.checks.table import CHECKS, Check, find_check
 from infx.signoff.facts import Facts
 from infx.signoff.judge import Judgement, Result
 from infx.signoff.verdict import compute_status
@@ -37,12 +37,18 @@ def _render_result(result: Result) -> dict[str, Any]:
     }
 
 
-def render_explanation(judgement: Judgement, word: str) -> str:
-    """Everything that one check looked at. word: its number or slug. Raises UsageError for any other."""
+def require_check(word: str) -> Check:
+    """A check by its number or slug. Raises UsageError for any other word."""
     check = find_check(word)
     if check is None:
         names = ", ".join(f"{check.number} {check.slug}" for check in CHECKS)
         raise UsageError(f"There is no check {word!r}.", hint=f"Checks: {names}.")
+    return check
+
+
+def render_explanation(judgement: Judgement, word: str) -> str:
+    """Everything that one check looked at. word: its number or slug. Raises UsageError for any other."""
+    check = require_check(word)
     result = judgement.results[check.number]
     lines = [f"Check {check.number} ({check.name}): {result.outcome.status}", result.outcome.reason]
     lines += [f"  {link.text}: {link.url}" for link in result.outcome.links]

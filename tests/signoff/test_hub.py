@@ -222,6 +222,21 @@ def test_withdrawn(world: World, how: str) -> None:
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
+def test_crowd_of_strangers_hides_no_signoff(world: World) -> None:
+    signed_off(world)
+    for _ in range(45):
+        world.sign(checklist("eve"), by="eve")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_emphasis_in_the_phrase_is_no_other_phrase(world: World) -> None:
+    reuse(world, world.sweep().id)
+    world.sign(checklist().replace("CODEOWNER", "**CODEOWNER**", 1))
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
 @pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])
 def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     reuse(world, world.sweep().id)
@@ -260,6 +275,26 @@ def test_nobody_has_to_sign(world: World) -> None:
     world.verify("--pr", "78", "--publish")
     (status,) = [s for s in world.hub.state.statuses if s.context == "codeowner-signoff-verify"]
     assert (status.sha, status.state) == (world.hub.state.pulls[78].head_sha, "success")
+
+
+def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
+    signed_off(world)
+    before = world.verdicts()
+    world.hub.close_pull(77)
+    event = {"issue": {"number": 77, "pull_request": {}}, "comment": {"body": "Thanks, CODEOWNER!", "user": {"type": "User"}}}  # fmt: skip
+    world.hub.clear_log()
+    code, _, err = world.verify("--publish", event=("issue_comment", event))
+    assert (code, err) == (0, "Passed over. #77 is closed.\n")
+    assert (world.verdicts(), world.hub.writes) == (before, 0)
+
+
+def test_another_base_branch_gives_no_status(world: World) -> None:
+    """Its status would stand on the same commit: who can push a branch would choose the owners."""
+    world.hub.push("mine", {**BASE, ".github/CODEOWNERS": "* @acme/core\n"}, "mine", by="cody")
+    world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
+    assert world.hub.state.pulls[78].head_sha == world.head
+    world.verify("--pr", "78", "--publish")
+    assert world.hub.state.statuses == []
 
 
 def test_review_and_line_comment_count(world: World) -> None:
@@ -439,6 +474,22 @@ def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
     bad.write_text('{"repository": 3}', encoding="utf-8")
     with pytest.raises(UsageError, match="repository"):
         world.verify("--facts", str(bad))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--facts", "f.json", "--publish"], "never published"),
+        (["--facts", "f.json", "--pr", "77"], "--facts and --pr exclude"),
+        (["--facts", "f.json", "--comment-url", "u"], "--facts and --comment-url exclude"),
+        (["--event", "e.json", "--pr", "77"], "--event says which"),
+        (["--pr", "77", "--explain", "99"], "no check '99'"),
+    ],
+)
+def test_options_that_cannot_be_meant_together(world: World, arguments: list[str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        world.verify(*arguments)
+    assert world.hub.log == []
 
 
 def test_rejection_is_exit_code_1_on_a_laptop(world: World) -> None:

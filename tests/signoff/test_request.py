@@ -12,7 +12,12 @@ import pytest
 from infx import yaml12
 from infx.cli.signoff import find_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
-from infx.signoff.request import find_missing_part, find_refusal, find_signer_refusal
+from infx.signoff.request import (
+    find_missing_part,
+    find_refusal,
+    find_scope_refusal,
+    find_signer_refusal,
+)
 from infx.signoff.scope import decide_scope
 from infx.signoff.wake import Wake, read_wake, wake_words
 from tests.signoff.facts import HEAD, MASTER, POLICY, checklist, comment, facts, file, pull
@@ -62,18 +67,26 @@ def test_no_signoff(body: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("author", "is_open", "words"),
+    "author",
     [
-        (User(login="bench-bot[bot]", type=UserType.BOT), True, "no person"),
-        (User(login="mannequin", type=UserType.MANNEQUIN), True, "no person"),
-        (User(login="acme", type=UserType.ORGANIZATION), True, "no person"),
-        (GHOST, True, "no person"),
-        (User(login="noor"), False, "closed"),
+        User(login="bench-bot[bot]", type=UserType.BOT),
+        User(login="mannequin", type=UserType.MANNEQUIN),
+        User(login="acme", type=UserType.ORGANIZATION),
+        GHOST,
     ],
 )
-def test_nobody_else_signs(author: User, is_open: bool, words: str) -> None:
+def test_nobody_else_signs(author: User) -> None:
     given = replace(comment(checklist()), author=author)
-    assert words in (find_refusal(given, pull(is_open=is_open), PHRASE) or "")
+    assert "no person" in (find_refusal(given, PHRASE) or "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({}, None), ({"is_open": False}, "#77 is closed."), ({"base_ref": "evil"}, "#77 is against evil")],
+)
+def test_only_open_pull_requests_against_the_base_branch(fields: dict[str, Any], words: str | None) -> None:
+    found = find_scope_refusal(pull(**fields), "main")
+    assert found is None if words is None else words in (found or "")
 
 
 @pytest.mark.parametrize(

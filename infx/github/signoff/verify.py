@@ -21,16 +21,17 @@ from infx.policy.model import Policy
 from infx.reconcile.actions import Action, SetStatus
 from infx.reconcile.desired import plan_comments
 from infx.reconcile.ports import Writer
+from infx.signoff.checklist import holds_phrase
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
 from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
 from infx.signoff.record import Standing, bind, find_record
-from infx.signoff.request import find_refusal, find_signer_refusal
+from infx.signoff.request import find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
-MAX_SIGNOFFS = 10  # of one pull request, newest first
-MAX_CANDIDATES = 40  # that hold the phrase, whoever wrote them
+MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
+MAX_SIGNERS = 12  # whose role is asked for, newest first
 MAX_FORKS = 20  # that are asked whose run a dispatched one is
 
 
@@ -56,6 +57,14 @@ class Verified:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PassedOver:
+    """A pull request about whose sign-offs nothing is said. why: a sentence."""
+
+    pull: PullRequest
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verifier:
     """clone: of the repository, to fetch into. git: the same, to read from."""
 
@@ -67,16 +76,20 @@ class Verifier:
     repository: str
     fetch_page: FetchPage
 
-    def verify(self, number: int, only: CommentReference | None = None) -> Verified:
+    def verify(self, number: int, only: CommentReference | None = None) -> Verified | PassedOver:
         """Every sign-off of a pull request. only: raise if this comment is not one of them."""
         pull = self.github.pull(number)
+        if why := find_scope_refusal(pull, self.policy.base_branch):
+            if only is not None:
+                raise InfxError(f"This comment starts no verification: {why}")
+            return PassedOver(pull=pull, why=why)
         gatherer = self._open(pull)
         comments = gatherer.conversation(number)
-        signoffs, passed_over = self._find(pull, comments, gatherer)
+        signoffs, passed_over = self._find(comments, gatherer)
         if only is not None:
             _require(only, signoffs, passed_over, comments)
         shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
-        assessments = tuple(self._assess(signoffs, shared, comments, gatherer))
+        assessments = tuple(self._assess(_select(signoffs, only), shared, comments, gatherer))
         stickies = [make_comment(assessment, pull.head_sha, self.policy) for assessment in assessments]
         stickies += find_withdrawn(comments, signoffs, self.policy)
         return Verified(
@@ -103,23 +116,25 @@ class Verifier:
         )
 
     def _find(
-        self, pull: PullRequest, comments: Sequence[Comment], gatherer: Gatherer
+        self, comments: Sequence[Comment], gatherer: Gatherer
     ) -> tuple[list[Comment], list[tuple[Comment, str]]]:
         """Sign-offs by people who may sign, oldest first, and what merely looks like one."""
         phrase = self.policy.signoff.phrase
+        alike = [comment for comment in comments if holds_phrase(comment.body, phrase)]
+        alike.sort(key=lambda comment: (comment.created_at, comment.id))
+        refusals = [find_refusal(comment, phrase) for comment in alike]
+        people = [c.author.login for c, why in zip(alike, refusals, strict=True) if why is None]
+        asked = list(dict.fromkeys(reversed(people)))[:MAX_SIGNERS]
         signoffs: list[Comment] = []
         passed_over: list[tuple[Comment, str]] = []
-        candidates = [c for c in comments if phrase.casefold() in " ".join(c.body.split()).casefold()]
-        candidates.sort(key=lambda comment: (comment.created_at, comment.id))
-        for comment in candidates[-MAX_CANDIDATES:]:
+        for comment, refusal in zip(alike, refusals, strict=True):
             login = comment.author.login
-            why = find_refusal(comment, pull, phrase)
-            why = why or find_signer_refusal(gatherer.person(login), login)
+            why = refusal or find_signer_refusal(gatherer.person(login) if login in asked else None, login)
             if why is None:
                 signoffs.append(comment)
             else:
                 passed_over.append((comment, why))
-        return signoffs[-MAX_SIGNOFFS:], passed_over
+        return signoffs, passed_over
 
     def _assess(
         self, signoffs: Sequence[Comment], shared: Facts, comments: Sequence[Comment], gatherer: Gatherer
@@ -148,6 +163,8 @@ class Verifier:
         """
         pull = verified.pull
         live = self.github.pull(pull.number)
+        if why := find_scope_refusal(live, self.policy.base_branch):
+            raise UnavailableError(f"While #{pull.number} was looked at, it changed: {why}")
         if live.head_sha != pull.head_sha:
             raise UnavailableError(
                 f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
@@ -157,7 +174,7 @@ class Verifier:
             *plan_comments(verified.stickies, pull.number, verified.comments, self.policy)
         ]
         status = make_status(verified.scope, verified.assessments, self.policy)
-        if status and live.is_open:
+        if status:
             there = self.github.statuses(pull.head_sha)
             if not status.is_there(there, self.policy.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
@@ -180,6 +197,12 @@ class Verifier:
     def _is_approved_for(self, head_sha: str, run_id: int) -> bool:
         approval = pick_approval(head_sha, self.github.statuses(head_sha), self.policy)
         return approval is not None and approval.url.rstrip("/").endswith(f"/actions/runs/{run_id}")
+
+
+def _select(signoffs: Sequence[Comment], only: CommentReference | None) -> list[Comment]:
+    """Those that are assessed; of what is left out the comments stay as they are."""
+    newest = signoffs[-MAX_SIGNOFFS:]
+    return [s for s in signoffs if s in newest or (only and (s.kind, s.id) == (only.kind, only.id))]
 
 
 def _require(
