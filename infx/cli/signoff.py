@@ -254,6 +254,9 @@ def _say(verified: Verified, policy: Policy) -> None:
     status = make_status(verified.scope, verified.assessments, policy)
     lines = [verified.scope.reason]
     lines += [f"{comment.url}: passed over. {why}" for comment, why in verified.passed_over]
+    judgements = [assessment.judgement for assessment in verified.assessments if assessment.judgement]
+    refused = dict.fromkeys((r.comment.url, r.why) for judgement in judgements for r in judgement.refused)
+    lines += [f"{url}: settles nothing. {why}" for url, why in refused]
     lines += [f"{status.context}: {status.state}: {status.description}"] if status else []
     text = "\n".join(f"#{verified.pull.number}: {line}" for line in lines)
     click.echo(actions.neutralise(text), err=True)

@@ -6,7 +6,6 @@ concurrency (`…_conc<N>….json`) for a batched one; of several that could be 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from infx.results.artifact import ArtifactFile, JsonFaultError, read_json
+from infx.results.row import is_finite
 
 META = "meta_env.json"
 FORMAT = "inferencex-eval-v1"
@@ -213,6 +213,6 @@ def _is_score(value: object) -> bool:
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
-        and math.isfinite(value)
+        and is_finite(value)
         and 0 <= value <= 1
     )

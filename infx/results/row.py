@@ -128,7 +128,7 @@ def _check(values: object) -> list[str]:
         if isinstance(values, dict)
         else {}
     )
-    faults = [f"{key} is not a finite number" for key, value in numbers.items() if not _is_finite(value)]
+    faults = [f"{key} is not a finite number" for key, value in numbers.items() if not is_finite(value)]
     if len(numbers) > MAX_METRICS:
         faults.append(f"it has {len(numbers)} numbers; {MAX_METRICS} are the most")
     if faults:
@@ -146,7 +146,7 @@ def _check(values: object) -> list[str]:
 _NOWHERE = yaml12.load(b"", "")
 
 
-def _is_finite(value: float) -> bool:
+def is_finite(value: float) -> bool:
     try:
         return math.isfinite(float(value))
     except OverflowError:  # an integer beyond every float

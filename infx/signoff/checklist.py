@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from infx.errors import InfxError
 from infx.markdown import Block, BlockKind, read_blocks
+from infx.signoff.codeowners import LOGIN
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
@@ -28,7 +29,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 _NUMBERED = re.compile(
     r"(?:items?|checks?|no\.?|nos\.?|第)?\s*#?"
     r"(?P<numbers>\d+(?:\s*(?:,|;|/|&|\+|-|–|—|and|to|、|，|和|至|到)\s*(?:and\s+)?#?\d+)*)"
-    r"\s*(?:项)?\s*(?:[:：.)]|\s[-–—]|—)\s*(?P<reason>.+)",
+    r"\s*(?:项)?\s*(?:[:：.)](?!\d)|\s[-–—]|—)\s*(?P<reason>.+)",  # 10:30 is a time
     re.IGNORECASE | re.DOTALL,
 )
 _RANGE = re.compile(r"(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
@@ -220,6 +221,8 @@ def _own_reason(item: Item, task: Block) -> str:
 
 def _numbers(text: str) -> set[int]:
     numbers = {int(word) for word in re.findall(r"\d+", text)}
+    if max(numbers) > MAX_TASKS:  # a date
+        return set()
     for first, last in _RANGE.findall(text):
         numbers.update(range(int(first), min(int(last), int(first) + MAX_TASKS) + 1))
     return numbers
@@ -239,9 +242,7 @@ def find_signature(comment: str) -> str | None:
     """The login on the `Signed:` line, None if there is no such line or nothing on it."""
     for block in read_blocks(comment):
         for line in block.text.split("\n"):
-            if match := re.fullmatch(
-                r"signed\s*[:：]\s*@?([A-Za-z0-9][A-Za-z0-9-]*)\W*", line.strip(), re.IGNORECASE
-            ):
+            if match := re.fullmatch(rf"signed\s*[:：]\s*@?({LOGIN})\W*", line.strip(), re.IGNORECASE):
                 return match[1]
     return None
 

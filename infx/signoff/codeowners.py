@@ -15,8 +15,9 @@ from infx.errors import InfxError, Level, Problem
 LOCATIONS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 MAX_BYTES = 3 * 1024 * 1024
 
+LOGIN = r"[A-Za-z0-9][A-Za-z0-9_-]*"  # of a managed account with `_`; of an old one it may end in `-`
 _OWNER = re.compile(
-    r"@[A-Za-z0-9](?:[A-Za-z0-9-]*)(?:/[A-Za-z0-9._-]+)?(?:\[bot\])?"  # a login or a team
+    rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?(?:\[bot\])?"  # a login or a team
     r"|[^@\s]+@[^@\s]+\.[^@\s]+"  # an e-mail address
 )
 _UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges"}

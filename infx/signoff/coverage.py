@@ -33,6 +33,11 @@ class Coverage:
     def is_green(self) -> bool:
         return bool(self.done) and not (self.failed or self.running or self.missing)
 
+    @property
+    def is_idle(self) -> bool:
+        """Nothing was swept: the gate of such a run has not decided yet, or against it."""
+        return not has_rows(self.run)
+
 
 def find_candidates(facts: Facts, policy: Policy) -> tuple[SweepRun, ...]:
     """Runs that may serve as evidence, newest first."""
@@ -50,7 +55,7 @@ def _counts(found: SweepRun, facts: Facts, workflow: str) -> bool:
 
 def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
     """A green run of a complete variant if there is one, else a green trimmed one, else the one that shows most
-    of the newest run.
+    of the newest run that has swept anything: every label makes a run, and most of their gates decide against it.
     """
     if facts.plan is None:
         return None
@@ -65,8 +70,13 @@ def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
         for coverage in found:
             if coverage.is_green and coverage.variant.is_complete is is_complete:
                 return coverage
-    newest = [coverage for coverage in found if coverage.run is candidates[0]]
+    shown = next((run for run in candidates if has_rows(run)), candidates[0] if candidates else None)
+    newest = [coverage for coverage in found if coverage.run is shown]
     return max(newest, key=lambda coverage: (len(coverage.done), coverage.variant.is_complete), default=None)
+
+
+def has_rows(run: SweepRun) -> bool:
+    return bool(newest_jobs(run.jobs))
 
 
 def _is_of(run: SweepRun, variant: PlanVariant) -> bool:

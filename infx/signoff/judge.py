@@ -97,11 +97,16 @@ def judge(facts: Facts, policy: Policy) -> Judgement:
         people=people,
     )
     results = []
+    idle = []
     for check, function in zip(CHECKS, _FUNCTIONS, strict=True):
         outcome = run_check(check, function, facts, policy)
-        settlement = settled.get(check.number) if outcome.status is Status.WARN else None
+        settlement = settled.get(check.number)
+        if settlement and outcome.status is not Status.WARN:
+            why = f"Check {check.number} ended in {outcome.status}; only a WARN is settled."
+            idle.append(Refusal(comment=settlement.comment, why=why))
+            settlement = None
         results.append(Result(check=check, outcome=outcome, settlement=settlement))
-    return Judgement(results=tuple(results), refused=refused)
+    return Judgement(results=tuple(results), refused=(*refused, *idle))
 
 
 def run_check(

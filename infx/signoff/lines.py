@@ -50,8 +50,8 @@ class Scan:
 
 
 def is_serving(path: str, policy: Policy) -> bool:
-    """Whether a file may take part in what a row runs: neither prose nor the changelog nor a workflow."""
-    if path == policy.changelog or path.startswith(".github/"):
+    """Whether a file may take part in what a row runs, as workflows do: neither prose nor the changelog."""
+    if path == policy.changelog:
         return False
     return not any(fnmatchcase(path, glob) for glob in policy.signoff.paths.prose)
 
@@ -86,6 +86,11 @@ def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
         lines=lines,
         files=tuple(seen),
     )
+
+
+def without_comments(text: str) -> str:
+    """A script or recipe with the lines that only comment emptied: what is commented out is not in use."""
+    return re.sub(r"(?m)^[ \t]*#.*$", "", text)
 
 
 def any_match(expressions: Iterable[re.Pattern[str]], text: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from infx.matrix.config import ScenarioType
 from infx.matrix.names import AGENTIC, name_sequence
 from infx.results.artifact import JsonFaultError, ReadArtifact, read_json
-from infx.results.row import ResultRow, RowFaultError, parse_row
+from infx.results.row import ResultRow, RowFaultError, is_finite, parse_row
 from infx.signoff.facts import EvalScore, Point
 
 _T = TypeVar("_T")
@@ -104,6 +103,6 @@ def _optional(values: Mapping[str, Any], name: str, kind: type[_T]) -> _T | None
 
 
 def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
         raise TypeError(f"{name} is no finite number")
     return float(value)

@@ -92,6 +92,8 @@ def _find_refusal(
     role = policy.checks[CHECKS[settlement.check].slug].settled_by
     if not comment.author.is_human:
         return "Only people settle."
+    if role is Role.NOBODY:
+        return f"Check {settlement.check} is not to be settled; mend what it warns of."
     if login.lower() == author.lower():
         return "The author of the pull request cannot settle."
     if since is None or comment.created_at < since:

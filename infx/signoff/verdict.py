@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from infx.errors import InfxError
 from infx.policy.signoff import Status
+from infx.signoff.codeowners import LOGIN
 from infx.signoff.outcome import CODE_SPAN, EMOJI, cut
 
 HEADERS = {
@@ -42,7 +43,7 @@ _ROW = re.compile(
     r"(?:[-*] )?(?P<emoji>✅|❌|⚠️|➖) Check (?P<number>\d{1,3}) \((?P<name>[^()]{1,60})\): "
     r"(?P<status>PASS|FAIL|WARN|N/A) — (?P<reason>\S.*)"
 )
-_LOGIN = r"@[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:/[A-Za-z0-9._-]+)?"
+_LOGIN = rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?"
 _MENTION = re.compile(rf"({_LOGIN}(?: {_LOGIN})*), (?:{re.escape(_REJECTION)}|{re.escape(_ESCALATION)})")
 _FOOTER = re.compile(
     r"Assessed commit: `(?P<sha>[0-9a-f]{40})`\."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -137,6 +137,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("owner", "rename", {"files": (file("misc/x.yaml", status=FileStatus.RENAMED, previous_path=AMD),), "pull": pull(changed_files=1), **signed("amy")}, PASS, "owns 2"),
     ("owner", "rename away", {"files": (file("misc/x.yaml", status=FileStatus.RENAMED, previous_path=AMD),), "pull": pull(changed_files=1)}, FAIL, AMD),
     ("owner", "unseen files", {"pull": pull(changed_files=3200)}, FAIL, "2 of 3200"),
+    ("owner", "address", {**files("run.sh"), **owners("* @noor\n/run.sh mia@acme.example\n"), **signed("mia")}, WARN, "a team or an address"),
+    ("owner", "address, another owner", {**files("run.sh"), **owners("* @noor\n/run.sh mia@acme.example\n")}, FAIL, "does not own `run.sh`"),
     ("owner", "ownerless", {**files(MASTER, "free/x"), **owners(f"* @noor\n{MASTER} @noor\n/free\n")}, PASS, "Nobody owns `free/x`"),
     ("owner", "no file", {"codeowners": None}, FAIL, "no CODEOWNERS"),
     ("owner", "empty file", owners("# nothing\n"), FAIL, "nobody owns anything"),
@@ -173,6 +175,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], image="x/y:1"), score(ROWS[7])))}, FAIL, "`x/y:1`"),
     ("accuracy", "broken", {"results": results(scores=(score(ROWS[6], None, is_sound=False), score(ROWS[7])))}, FAIL, "broke down"),
     ("accuracy", "not a number", {"results": results(scores=(score(ROWS[6], float("nan")), score(ROWS[7])))}, FAIL, "broke down"),
+    ("accuracy", "percent", {"results": results(scores=(score(ROWS[6], 95.0), score(ROWS[7])))}, FAIL, "the score 95, which is not between 0 and 1"),
+    ("accuracy", "negative", {"results": results(scores=(score(ROWS[6], -0.1), score(ROWS[7])))}, FAIL, "not between"),
     ("accuracy", "no samples", {"results": results(scores=(score(ROWS[6], samples=0), score(ROWS[7])))}, FAIL, "no samples"),
     ("accuracy", "missing score", {"results": results(scores=(score(ROWS[6]),))}, FAIL, "has no score"),
     ("accuracy", "missing concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7], conc=2)))}, FAIL, "concurrency 64"),
@@ -194,7 +198,12 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("recipe", "points only", {}, PASS, "Only concurrencies change"),
     ("recipe", "settings change", {"configs": (change(state(), state(settings="s2")),)}, WARN, f"`{MASTER}:10`"),
     ("recipe", "script changes", serving("vllm serve --x"), WARN, f"`{SCRIPT}:5`"),
+    ("recipe", "script loses lines", serving(), WARN, f"`{SCRIPT}`"),
+    ("recipe", "script is gone", {"files": (file(SCRIPT, status=FileStatus.REMOVED), CHANGELOG)}, WARN, f"`{SCRIPT}`"),
+    ("recipe", "workflow changes", serving("run: x", path=".github/workflows/benchmark.yml"), WARN, "benchmark.yml:5"),
     ("recipe", "no link", signed("noor", checklist(detail="none")), FAIL, "No link to the vllm recipe"),
+    ("recipe", "list of recipes", signed("noor", checklist(detail="https://recipes.vllm.ai/ https://recipes.vllm.ai/?m1 https://recipes.vllm.ai")), FAIL, "No link"),
+    ("recipe", "list below a folder", {**signed("noor", checklist(detail="https://docs.sglang.io/cookbook/ https://docs.sglang.io/cookbook/../x")), "configs": (change(state(framework="sglang"), state(framework="sglang", points="p")),)}, FAIL, "No link"),
     ("recipe", "link of the other engine", signed("noor", checklist(detail="https://docs.sglang.io/cookbook/a")), FAIL, "No link"),
     ("recipe", "open", {"links": (ResolvedLink(url=RECIPE_URL, state=LinkState.OPEN),)}, FAIL, "is open"),
     ("recipe", "closed", {"links": (ResolvedLink(url=RECIPE_URL, state=LinkState.CLOSED),)}, FAIL, "is closed"),
@@ -244,6 +253,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("deprecation", "retired model", {"plan": plan((row(1, model_prefix="m2"),))}, FAIL, "M2 is retired since 2026-10-01"),
     ("deprecation", "announced", {"plan": plan((row(1, model_prefix="m3"),))}, PASS, "until 2026-12-24"),
     ("deprecation", "from today", {"plan": plan((row(1, model_prefix="m4"),))}, FAIL, "since 2026-11-30"),
+    ("deprecation", "still the day before at Greenwich", {"plan": plan((row(1, model_prefix="m4"),)), "now": datetime(2026, 11, 30, 5, tzinfo=timezone(timedelta(hours=9)))}, PASS, "until 2026-11-30"),
     ("deprecation", "precision", {"plan": plan((row(1, precision="fp4"),))}, FAIL, "in fp8 only"),
     ("deprecation", "scenario never supported", {"plan": plan((row(1, model_prefix="m2", scenario="agentic"),)), "now": NOW - timedelta(days=90)}, FAIL, "not supported"),
     ("deprecation", "unknown model", {"plan": plan((row(1, model_prefix="m9"),))}, FAIL, "not in the file"),
@@ -259,12 +269,14 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("architecture", "fewer layers", serving("""--hf-overrides '{"num_hidden_layers": 4}'"""), FAIL, "num_hidden_layers"),
     ("architecture", "an override", serving("""--hf-overrides '{"rope_theta": 4}'"""), WARN, "for a human"),
     ("architecture", "unreadable file", {"files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "cannot be read line by line"),
+    ("architecture", "in a workflow", serving("run: serve --hf-overrides x", path=".github/workflows/benchmark.yml"), WARN, "benchmark.yml:5"),
     ("architecture", "documentation", {"files": (file("docs/a.md", "--hf-overrides"), CHANGELOG)}, NA, "No file that a row may run"),
     # 9
     ("chat", "not speculative", {}, NA, "No configuration with speculative decoding"),
     ("chat", "AgentX", spec(scenarios=("agentic",)), PASS, "replayed chats"),
     ("chat", "template used", {**spec(), "recipes": (RecipeFile(path=SCRIPT, text="bench --use-chat-template", keys=(KEY,)),)}, PASS, "chat template"),
     ("chat", "nothing shows it", spec(), WARN, "No file shows"),
+    ("chat", "commented out", {**spec(), "recipes": (RecipeFile(path=SCRIPT, text="bench\n  # --use-chat-template", keys=(KEY,)),)}, WARN, "No file shows"),
     ("chat", "raw completions", {**serving("curl $HOST/v1/completions"), **spec(scenarios=("agentic",))}, FAIL, "/v1/completions"),
     ("chat", "chat completions", {**serving("curl $HOST/v1/chat/completions"), **spec(scenarios=("agentic",))}, PASS, "No raw completions"),
     ("chat", "unreadable file", {**spec(scenarios=("agentic",)), "files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "for a human"),
@@ -278,6 +290,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("patches", "waived", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/77.md")), "waivers": (judged("docs/waiver/77.md", None, WAIVER),)}, WARN, "covers exactly this"),
     ("patches", "old waiver", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} [w](https://github.com/acme/bench/blob/main/docs/waiver/12.md)")), "waivers": (judged("docs/waiver/12.md", WAIVER),)}, WARN, "docs/waiver/12.md"),
     ("patches", "another number, new", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/12.md")), "waivers": (judged("docs/waiver/12.md", None, WAIVER),)}, FAIL, "without a waiver"),
+    ("patches", "in a workflow", serving("- run: git apply fix.patch", path=".github/workflows/benchmark.yml"), FAIL, "benchmark.yml:5"),
     ("patches", "documentation", {"files": (file("docs/a.md", "git apply"), CHANGELOG)}, NA, "No file that a row may run"),
     # 11
     ("acceptance", "not AgentX", {}, NA, "No AgentX configuration"),
@@ -287,7 +300,10 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("acceptance", "length of another draft", agentx(VLLM % "2.1", golden=GOLDEN), FAIL, "has 2.1"),
     ("acceptance", "not switched on", agentx((VLLM % "2.87").replace("synthetic\"", "typical\""), golden=GOLDEN), FAIL, "not switched on"),
     ("acceptance", "not simulated", agentx("vllm serve", golden=GOLDEN), FAIL, "not simulated"),
+    ("acceptance", "one of each scenario", {**agentx(None, golden=GOLDEN), "recipes": tuple(RecipeFile(path=f"benchmarks/{name}/m1_vllm.sh", text=text, keys=(KEY,)) for name, text in (("fixed_seq_len", "vllm serve"), ("agentic", VLLM % "2.87")))}, PASS, "2.87"),
+    ("acceptance", "commented out", agentx(f"# {VLLM % '2.87'}\nvllm serve", golden=GOLDEN), FAIL, "not simulated"),
     ("acceptance", "draft length unknown", agentx("SGLANG_SIMULATE_ACC_LEN=2.87", golden=GOLDEN), WARN, "not certain"),
+    ("acceptance", "one file of two", {**agentx(None, golden=GOLDEN), "recipes": tuple(RecipeFile(path=f"benchmarks/{name}.sh", text=text, keys=(KEY,)) for name, text in (("m1_vllm", "vllm serve"), ("m1_vllm_mtp", VLLM % "2.87")))}, WARN, "`benchmarks/m1_vllm.sh` may serve it as well"),
     ("acceptance", "sglang", agentx("SGLANG_SIMULATE_ACC_LEN=2.87\n--speculative-num-steps 3", golden=GOLDEN), PASS, "2.87"),
     ("acceptance", "tensorrt counts one less", agentx("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.87\nmax_draft_len: 3", golden=GOLDEN), PASS, "2.87"),
     ("acceptance", "atom", agentx("--spec-decode-acceptance-length 2.99 --num-speculative-tokens 3", golden=GOLDEN), PASS, "2.99"),
@@ -308,11 +324,13 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("append-only", "repeats", append_only(row(6)), FAIL, "repeats concurrency 64"),
     ("append-only", "settings changed", append_only(configs=(change(state(), state(settings="s2")),)), FAIL, "more than concurrencies"),
     ("append-only", "script changed", {**append_only(), "files": (file(SCRIPT, "x"), CHANGELOG)}, WARN, f"`{SCRIPT}`"),
+    ("append-only", "workflow changed", {**append_only(), "files": (file(".github/workflows/benchmark.yml", "x"), CHANGELOG)}, WARN, "benchmark.yml"),
     ("append-only", "no plan", {"plan": Plan(problem="Entry 2 selects nothing.")}, FAIL, "Entry 2 selects nothing."),
     # 13
     ("draft", "not speculative", {}, NA, "No configuration with speculative decoding"),
     ("draft", "points only", spec(), PASS, "the draft does not"),
     ("draft", "new", spec(before=False), WARN, f"`{MASTER}:10`"),
+    ("draft", "script loses lines", {**serving(), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "refused switch", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=1"), **spec()}, FAIL, "cheaper than shipped"),
     ("draft", "switched off", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=0"), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "questionable", {**serving("--speculative-draft-model-quantization fp8"), **spec()}, WARN, "as shipped is for a human"),

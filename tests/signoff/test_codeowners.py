@@ -89,6 +89,13 @@ def test_owners(text: str, path: str, owners: str) -> None:
     assert (" ".join(rule.owners) if rule else "") == owners.replace("-", "", int(owners == "-"))
 
 
+def test_accounts_of_every_kind_own() -> None:
+    """A managed account's login has `_` in it, one from the early days may end in `-`."""
+    given = parse("* @a;/x @amy_acme;/y @noor-;/z @acme-co/team_1")
+    assert [rule.owners[0] for rule in given.rules] == ["@a", "@amy_acme", "@noor-", "@acme-co/team_1"]
+    assert given.problems == ()
+
+
 def test_last_line_is_named() -> None:
     rule = parse("* @a;/x @b;# end").rule_for("x")
     assert rule is not None

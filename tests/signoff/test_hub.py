@@ -364,12 +364,28 @@ def test_url_and_number_must_agree(world: World) -> None:
         ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "no list"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": 1}]'}, "task is int"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": "gsm8k", "score": NaN}]'}, "NaN"),
+        (
+            "eval_results_all",
+            {"agg_eval_all.json": f'[{{"task": "gsm8k", "score": 1{"0" * 400}}}]'},
+            "no finite number",
+        ),
         ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
         ("eval_results_all", {"agg_eval_all.json": " " * 6_000_000 + "[]"}, "5,000,000 are the most"),
         ("eval_results_all", {"agg_eval_all.json": "[" * 100_000}, "nested too deeply"),
         ("results_bmk", {"agg_bmk.json": '[{"hw": "h200"}]'}, "row 0"),
     ],
-    ids=["no zip", "no JSON", "no list", "wrong type", "NaN", "second file", "bomb", "nested", "no row"],
+    ids=[
+        "no zip",
+        "no JSON",
+        "no list",
+        "wrong type",
+        "NaN",
+        "huge",
+        "second file",
+        "bomb",
+        "nested",
+        "no row",
+    ],
 )
 def test_bad_artifacts_turn_nothing_green(world: World, name: str, content: Any, words: str) -> None:
     run = world.sweep()
@@ -398,10 +414,45 @@ def test_unseen_files_turn_nothing_green(world: World, monkeypatch: pytest.Monke
     )
 
 
-def test_edited_workflow_is_no_evidence(world: World) -> None:
-    """Neither in the diff nor in an earlier commit whose run would serve."""
-    world.hub.push("feat-x", {**CHANGE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine")
+@pytest.mark.parametrize("labels", [4, 8])
+def test_runs_that_sweep_nothing_hide_no_sweep(world: World, labels: int) -> None:
+    """Every label starts a run whose gate decides against a sweep; the plan of a sweep is found in one list."""
     run = world.sweep()
+    world.hub.add_artifact(run.id, "sweep-plan", {"plan.json": "{}"})
+    for _ in range(labels):
+        idle = world.hub.add_run(pull=77)
+        world.hub.add_job(idle.id, "gate", conclusion="success")
+        world.hub.add_job(idle.id, "sweep", conclusion="skipped")
+        world.hub.finish_run(idle.id)
+    reuse(world, run.id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def test_failed_sweep_is_shown_though_a_label_came_later(world: World) -> None:
+    run = world.sweep(failing=[2])
+    world.hub.finish_run(world.hub.add_run(pull=77).id)
+    reuse(world, run.id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    assert "1 of 7 rows ended badly" in world.verdicts()[0]
+    assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
+
+
+def test_gate_that_decided_against_a_sweep_leaves_it_to_come(world: World) -> None:
+    world.hub.finish_run(world.hub.add_run(pull=77).id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    words = "Sign-off of noor: checks 1, 2 wait for a sweep; warnings 4, 14 to be settled"
+    assert world.status() == ("pending", words)
+
+
+@pytest.mark.parametrize("how", [{}, {"event": "workflow_dispatch", "branch": "feat-x"}])
+def test_edited_workflow_is_no_evidence(world: World, how: dict[str, Any]) -> None:
+    """Neither in the diff nor in an earlier commit whose run would serve; a branch can be dispatched as well."""
+    world.hub.push("feat-x", {**CHANGE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine")
+    run = world.sweep(**how)
     reuse(world, run.id)
     world.hub.push("feat-x", {".github/workflows/run-sweep.yml": None}, "undo")
     world.sign()
@@ -412,6 +463,26 @@ def test_edited_workflow_is_no_evidence(world: World) -> None:
             rf"⚠️ Check {number} .*WARN — The pull request edits what produced this evidence \(`.github/workflows/run-sweep.yml`\)",
             verdict,
         )
+
+
+def test_submodule_and_link_are_for_a_human(world: World) -> None:
+    """All that a diff shows of them is an id or a path."""
+    git = Git(world.folder / "clone")
+    git.run("fetch", "--quiet", "origin", "feat-x")
+    git.run("checkout", "--quiet", "FETCH_HEAD")
+    git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},engine")
+    (world.folder / "clone/serve.sh").symlink_to("elsewhere.sh")
+    git.run("add", "serve.sh")
+    git.run("commit", "--quiet", "--message", "engine")
+    git.run("push", "--quiet", "origin", "HEAD:feat-x")
+    world.hub.sync()
+    git.run("checkout", "--quiet", "--force", "main")
+    reuse(world, world.sweep().id)
+    world.sign()
+    _, out, _ = world.verify("--pr", "77", "--format", "json")
+    checks = json.loads(out)["checks"]
+    assert [checks[number]["status"] for number in (8, 10)] == ["WARN", "WARN"]
+    assert "`engine`, `serve.sh`" in checks[8]["reason"]
 
 
 def test_push_during_verification_writes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,7 @@ import pytest
 from infx import yaml12
 from infx.cli.signoff import find_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
-from infx.signoff.request import (
-    find_missing_part,
-    find_refusal,
-    find_scope_refusal,
-    find_signer_refusal,
-)
+from infx.signoff.request import find_missing_part, find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import decide_scope
 from infx.signoff.wake import Wake, read_wake, wake_words
 from tests.signoff.facts import HEAD, MASTER, POLICY, checklist, comment, facts, file, pull

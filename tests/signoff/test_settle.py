@@ -118,8 +118,20 @@ def test_the_row_stays_a_warning_and_names_them() -> None:
 
 def test_only_warnings_are_settled() -> None:
     given = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
-    result = judge(given, POLICY).results[0]
+    judgement = judge(given, POLICY)
+    result = judgement.results[0]
     assert (result.outcome.status, result.settlement) == (Status.FAIL, None)
+    assert [refusal.why for refusal in judgement.refused] == [
+        "Check 0 ended in FAIL; only a WARN is settled."
+    ]
+
+
+def test_what_the_policy_lets_nobody_settle_is_said() -> None:
+    strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NOBODY)
+    policy = replace(POLICY.signoff, checks={**POLICY.signoff.checks, "reuse": strict})
+    given = [settle("/settle 4 merged by hand", "mia")]
+    settled, (refusal,) = select_settlements(given, policy, author="cody", since=NOW, people=PEOPLE)
+    assert (settled, refusal.why) == ({}, "Check 4 is not to be settled; mend what it warns of.")
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,12 @@ def three(count: int = 3) -> dict[int, tuple[Status, ...]]:
     return dict.fromkeys(range(count), ALL)
 
 
+@pytest.mark.parametrize("login", ["amy_acme", "noor-", "a--b", "1"])
+def test_accounts_of_every_kind_are_mentioned(login: str) -> None:
+    given = verdict(Status.FAIL, Status.WARN, Status.PASS, signer=login, escalated=(login,))
+    assert parse_verdict(render_verdict(given), three()) == given
+
+
 def test_rejection_as_text() -> None:
     given = verdict(Status.PASS, Status.FAIL, Status.WARN, covered_sha=OTHER, escalated=("mia", "amy"))
     assert render_verdict(given) == (

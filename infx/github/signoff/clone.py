@@ -23,6 +23,9 @@ from infx.signoff.planned import ConfigChange, ConfigState
 MAX_TEXT = 1_000_000  # bytes of one file that is judged or scanned
 MAX_RECIPES = 200
 _HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
+_UNREADABLE = re.compile(
+    rb"Binary files |GIT binary patch|(?:new file mode|index [0-9a-f]+\.\.[0-9a-f]+) 1[26]0000"
+)
 _PLAIN_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-indent-heuristic")
 
 
@@ -177,6 +180,7 @@ def _literal(text: str) -> str:
 
 
 def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
+    """None for what no line tells: binary files, links, and submodules, of which only the commit's id is there."""
     added: list[AddedLine] = []
     number = 0
     in_hunk = False
@@ -186,6 +190,6 @@ def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
         elif in_hunk and line.startswith(b"+"):
             added.append(AddedLine(number=number, text=line[1:].decode(errors="replace")))
             number += 1
-        elif not in_hunk and line.startswith((b"Binary files ", b"GIT binary patch")):
+        elif not in_hunk and _UNREADABLE.match(line):
             return None
     return tuple(added)

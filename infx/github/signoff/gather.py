@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from infx.artifacts import read_zip
 from infx.comments.sticky import is_ours
 from infx.errors import InfxError
-from infx.github.errors import IncompleteListError, NotFoundError
+from infx.github.errors import IncompleteListError
 from infx.github.signoff.clone import Revisions
 from infx.github.signoff.links import FetchPage, Upstream, resolve_links
 from infx.github.signoff.plan import read_configs, read_plan
-from infx.model import (
-    Artifact,
-    ChangedFile,
-    Collaborator,
-    Comment,
-    CommentKind,
-    CommitStatus,
-    FileStatus,
-    Job,
-    PullRequest,
-    ReviewState,
-    Run,
-)
-from infx.policy.approval import pick_approval
+from infx.github.signoff.sweeps import SweepReader, Sweeps
+from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
 from infx.policy.model import Policy
-from infx.results.artifact import ReadArtifact
 from infx.reuse.command import find_command
 from infx.signoff.checks.recipe import find_recipe_links
 from infx.signoff.codeowners import parse_codeowners
-from infx.signoff.coverage import choose_coverage, find_candidates
-from infx.signoff.facts import Facts, FileChange, Membership, Results, SweepRun
-from infx.signoff.results import ResultsFaultError, read_points, read_scores
+from infx.signoff.facts import Facts, FileChange, Membership
 from infx.signoff.scope import list_logins
 from infx.signoff.settle import parse_settlements
 
-_T = TypeVar("_T")
-
-NEWEST_RUNS = 50
-MAX_RUNS = 3  # whose jobs are read, newest first
 MAX_PEOPLE = 12  # whose role is asked for beside the signers'
 MAX_TEAMS = 4
-SCORES, POINTS = "eval_results_all", "results_bmk"  # artifacts that a sweep's collection leaves
-MAX_ARTIFACT = 20_000_000  # bytes of a zip file
 
 
-class Reader(Upstream, Protocol):
+class Reader(Upstream, SweepReader, Protocol):
     """The requests that verification makes; all of them only read."""
 
     def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]: ...
@@ -58,14 +35,6 @@ class Reader(Upstream, Protocol):
     def review_comments(self, number: int) -> list[Comment]: ...
     def permission(self, login: str) -> Collaborator: ...
     def team_member(self, organization: str, team: str, login: str) -> bool | None: ...
-    def statuses(self, sha: str) -> list[CommitStatus]: ...
-    def runs(
-        self, *, workflow: str | None = None, branch: str | None = None, newest: int | None = None
-    ) -> list[Run]: ...
-    def run(self, run_id: int) -> Run: ...
-    def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]: ...
-    def artifacts(self, run_id: int) -> list[Artifact]: ...
-    def download_artifact(self, artifact_id: int, *, limit: int) -> bytes: ...
 
 
 @dataclass
@@ -129,10 +98,8 @@ class Gatherer:
             thresholds=thresholds,
             models=models,
             golden=revisions.judged_folder(policy.golden_al),
-            approved_run=self._approved_run(facts.pull),
         )
-        facts = self._with_runs(facts)
-        return replace(facts, results=self._results(facts))
+        return Sweeps(self.github, revisions, policy, self.policy_path).add(facts)
 
     def for_signoff(self, facts: Facts, signoff: Comment, reported_at: datetime | None) -> Facts:
         """The shared facts with what belongs to one sign-off."""
@@ -227,83 +194,3 @@ class Gatherer:
             is_member = self.github.team_member(organization, slug, login)
             found.append(Membership(team=team, login=login, is_member=is_member))
         return tuple(found)
-
-    def _approved_run(self, pull: PullRequest) -> int | None:
-        """A fork's sweep is the run that the approval of this very head names."""
-        if not pull.is_fork:
-            return None
-        approval = pick_approval(pull.head_sha, self.github.statuses(pull.head_sha), self.policy)
-        match = re.search(r"/actions/runs/([0-9]{1,18})", approval.url) if approval else None
-        return int(match[1]) if match else None
-
-    def _with_runs(self, facts: Facts) -> Facts:
-        """Jobs are read of the newest runs that may count, until one of them shows the whole plan."""
-        if facts.approved_run is not None:
-            runs = [self.github.run(facts.approved_run)]
-        elif facts.pull.is_fork:
-            runs = []
-        else:
-            runs = self._branch_runs(facts.pull)
-        facts = replace(facts, runs=tuple(self._sweep_run(run) for run in runs))
-        for candidate in find_candidates(facts, self.policy)[:MAX_RUNS]:
-            jobs = tuple(self.github.jobs(candidate.run.id, every_attempt=True))
-            read = [replace(run, jobs=jobs) if run is candidate else run for run in facts.runs]
-            facts = replace(facts, runs=tuple(read))
-            coverage = choose_coverage(facts, self.policy)
-            if coverage and coverage.is_green:
-                break
-        return facts
-
-    def _branch_runs(self, pull: PullRequest) -> list[Run]:
-        workflow = self.policy.sweep.workflow.rpartition("/")[2]
-        try:
-            return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
-        except NotFoundError:  # the workflow has never run
-            return []
-
-    def _sweep_run(self, run: Run) -> SweepRun:
-        """A fork's run was dispatched: it runs the target branch's workflow on the approved head."""
-        if run.event == "workflow_dispatch":
-            return SweepRun(run=run)
-        return SweepRun(
-            run=run,
-            later_paths=self.revisions.later_paths(run.head_sha),
-            edited_rules=self.revisions.edited_rules(run.head_sha, self.policy_path),
-        )
-
-    def _results(self, facts: Facts) -> Results | None:
-        coverage = choose_coverage(facts, self.policy)
-        if coverage is None or not coverage.run.run.is_completed:
-            return None
-        run_id = coverage.run.run.id
-        artifacts = {a.name: a for a in self.github.artifacts(run_id) if a.run_id == run_id and not a.expired}
-        problems: list[str] = []
-        latency = self.policy.signoff.agentic_latency
-        scores = self._read(artifacts.get(SCORES), read_scores, problems)
-        points = self._read(artifacts.get(POINTS), lambda found: read_points(found, latency), problems)
-        return Results(
-            run_id=run_id,
-            has_scores=scores is not None,
-            has_points=points is not None,
-            scores=scores or (),
-            points=points or (),
-            problems=tuple(problems),
-        )
-
-    def _read(
-        self, artifact: Artifact | None, read: Callable[[ReadArtifact], tuple[_T, ...]], problems: list[str]
-    ) -> tuple[_T, ...] | None:
-        """The rows of one collected artifact; None if there is none. What is wrong with it goes to `problems`."""
-        if artifact is None:
-            return None
-        if artifact.size > MAX_ARTIFACT:
-            problems.append(
-                f"The artifact {artifact.name} has {artifact.size:,} bytes; {MAX_ARTIFACT:,} are read."
-            )
-            return ()
-        try:
-            data = self.github.download_artifact(artifact.id, limit=MAX_ARTIFACT)
-            return read(read_zip(artifact.name, data))
-        except ResultsFaultError as error:
-            problems.append(str(error))
-            return ()

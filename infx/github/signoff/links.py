@@ -70,17 +70,27 @@ def _find_file(link: RecipeLink, there: Upstream) -> LinkState:
 
 
 def fetch_page(url: str) -> LinkState:
-    """Ask for a published page, without any token; a redirect to another host is not the page that was linked."""
+    """Ask for a published page, without any token. Whoever is sent to another host, or up to a list or the home page,
+    does not see the page that was linked.
+    """
+    import http.client
     import urllib.error
     import urllib.request
-    from urllib.parse import urlsplit
 
     request = urllib.request.Request(url, headers={"User-Agent": "infx"}, method="GET")  # noqa: S310 (the policy's pages are https)
     try:
         with urllib.request.urlopen(request, timeout=PAGE_SECONDS) as reply:  # noqa: S310
-            same = urlsplit(reply.geturl()).netloc == urlsplit(url).netloc
-            return LinkState.PUBLISHED if same else LinkState.MISSING
+            return LinkState.PUBLISHED if _leads_to(url, reply.geturl()) else LinkState.MISSING
     except urllib.error.HTTPError as error:
         return LinkState.MISSING if error.code in {404, 410} else LinkState.UNKNOWN
-    except (OSError, ValueError):
+    except (OSError, ValueError, http.client.HTTPException):
         return LinkState.UNKNOWN
+
+
+def _leads_to(asked: str, got: str) -> bool:
+    from urllib.parse import urlsplit
+
+    one, other = urlsplit(asked), urlsplit(got)
+    folder = f"{other.path.rstrip('/')}/"
+    is_above = folder != f"{one.path.rstrip('/')}/" and one.path.startswith(folder)
+    return one.netloc == other.netloc and not is_above

@@ -10,9 +10,11 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
+from infx.matrix.names import AGENTIC
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
-from infx.signoff.facts import Facts, JudgedFile
+from infx.signoff.facts import Facts, JudgedFile, RecipeFile
+from infx.signoff.lines import without_comments
 from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -63,6 +65,7 @@ def parse_curve(text: str, path: str) -> tuple[Cell, ...]:
 
 def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[Simulated, ...]:
     """Every simulated acceptance length in a file, by the policy's expressions for each engine."""
+    text = without_comments(text)
     tokens = tuple(
         dict.fromkeys(
             int(match[1]) for way in policy.draft_tokens_expressions for match in way.finditer(text)
@@ -115,7 +118,7 @@ def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:
 def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bool, str]:
     """Whether it is wrong, whether it is doubtful, and the words."""
     assert change.after is not None
-    files = [file for file in facts.recipes if change.key in file.keys]
+    files = _files_of(change, facts)
     simulated = [s for file in files for s in find_simulated(file.path, file.text, policy.signoff)]
     curves = _curves_of(change, facts)
     if not files:
@@ -133,7 +136,18 @@ def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bo
         return False, True, f"{text}; where does {places} come from?"
     verdicts = [_judge_one(one, base, head) for one in simulated]
     worst = max(verdicts, key=lambda verdict: (verdict[0], verdict[1]))
-    return worst if worst[0] or worst[1] else verdicts[0]
+    if worst[0] or worst[1]:
+        return worst
+    silent = [file.path for file in files if file.path not in {one.path for one in simulated}]
+    if silent:
+        return False, True, f"{verdicts[0][2]}; {name_all(silent)} may serve it as well and simulates nothing"
+    return verdicts[0]
+
+
+def _files_of(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
+    """What serves its AgentX rows: of files whose paths tell the scenario only those."""
+    files = [file for file in facts.recipes if change.key in file.keys]
+    return [file for file in files if AGENTIC in file.path.lower()] or files
 
 
 def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool, bool, str]:
@@ -159,7 +173,7 @@ def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool
 
 
 def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
-    return any(re.search(way.pattern, text) for way in policy.acceptance.values())
+    return any(re.search(way.pattern, without_comments(text)) for way in policy.acceptance.values())
 
 
 def _curves_of(change: ConfigChange, facts: Facts) -> list[JudgedFile]:

@@ -65,7 +65,7 @@ def _judge(facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thres
     results = facts.results
     if results is None or results.run_id != run.id or not results.has_scores:
         text = f"Run {run.id} has no collected accuracy results."
-        return failed(text, link, is_waiting=not run.is_completed)
+        return failed(text, link, is_waiting=not run.is_completed or coverage.is_idle)
     if results.problems:
         return failed(f"Its accuracy results cannot be read: {code(results.problems[0], 300)}.", link)
     faults: list[str] = []
@@ -110,6 +110,8 @@ def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds) -> str | No
     task = code(score.task)
     if not score.is_sound or score.value is None or not math.isfinite(score.value):
         return f"{task} broke down and has no usable score"
+    if not 0 <= score.value <= 1:
+        return f"{task} has the score {score.value:g}, which is not between 0 and 1"
     if score.samples is not None and score.samples <= 0:
         return f"{task} counted no samples"
     if score.image is not None and score.image != row.image:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date
 from typing import Any
 
 from infx import schema, yaml12
@@ -103,7 +103,7 @@ def check_deprecation(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) -> Outcome:
-    today = facts.now.date()
+    today = facts.now.astimezone(UTC).date()
     faults: list[str] = []
     doubts: list[str] = []
     evidence = [f"judged on {today} by {facts.models.path if facts.models else ''} of the target branch"]

@@ -16,7 +16,9 @@ from infx.signoff.scope import read_codeowners
 class Owns(StrEnum):
     YES = "yes"
     NO = "no"
-    UNKNOWN = "unknown"  # only a team could make it so, and the token may not know who is in it
+    UNKNOWN = (
+        "unknown"  # only a team or an e-mail address could make it so, and the token may not know whose it is
+    )
 
 
 def check_owner(facts: Facts, policy: Policy) -> Outcome:
@@ -64,8 +66,8 @@ def _judge(facts: Facts, policy: SignoffPolicy, codeowners: CodeOwners, signer: 
     if foreign:
         return failed(f"{code(signer)} does not own {_few(foreign)}.{note}", evidence=evidence)
     if unsure:
-        text = f"{code(signer)} owns {_few(unsure)} only as a member of a team that this token cannot read."
-        return warned(f"{text} List its people under `teams` in the policy.{note}", evidence=evidence)
+        text = f"{code(signer)} owns {_few(unsure)} only by a team or an address whose people this token cannot read."
+        return warned(f"{text} List them under `teams` in the policy.{note}", evidence=evidence)
     nobody = f" Nobody owns {name_all(unowned)}." if unowned else ""
     owned = count(len(facts.paths) - len(unowned), "changed path")
     return passed(f"{code(signer)} owns {owned}.{nobody}{note}", evidence=evidence)
@@ -79,7 +81,7 @@ def _owns(rule: Rule, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
 def _matches(owner: str, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
     if owner.lower() == f"@{signer.lower()}":
         return Owns.YES
-    if not owner.startswith("@") or "/" not in owner:
+    if owner.startswith("@") and "/" not in owner:
         return Owns.NO
     listed = {team.lower(): members for team, members in policy.teams.items()}.get(owner.lower())
     if listed is not None:

@@ -13,7 +13,7 @@ from infx.signoff.lines import serving_files
 from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
-MAX_LINKS = 6  # of one sign-off that are followed
+MAX_LINKS = 6  # of one engine in one sign-off that are followed
 
 _GITHUB = re.compile(
     r"https://github\.com/(?P<repository>[\w.-]+/[\w.-]+)/"
@@ -39,17 +39,15 @@ class RecipeLink:
 def find_recipe_links(body: str, policy: SignoffPolicy) -> tuple[RecipeLink, ...]:
     """The visible links of a sign-off that lead to one of the policy's sources, in order, each once."""
     urls = dict.fromkeys(url for block in read_blocks(body) for url in block.links)
-    found = [
-        link
-        for url in urls
-        for engine, source in policy.sources.items()
-        if (link := _read_link(url, engine, source))
-    ]
-    return tuple(found[:MAX_LINKS])
+    found: list[RecipeLink] = []
+    for engine, source in policy.sources.items():
+        links = [link for url in urls if (link := _read_link(url, engine, source))]
+        found += links[:MAX_LINKS]
+    return tuple(found)
 
 
 def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None:
-    if any(_is_below(url, page) for page in source.pages):
+    if any(is_below(url, page) for page in source.pages):
         return RecipeLink(url=url, engine=engine)
     match = _GITHUB.fullmatch(url)
     folders = {name.lower(): folder for name, folder in source.repositories.items()}
@@ -69,10 +67,15 @@ def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None
     )
 
 
-def _is_below(url: str, page: str) -> bool:
-    """`https://host/a` covers `https://host/a`, `/a/b` and `/a?c`, not `https://host/ab` or `https://host.evil`."""
+def is_below(url: str, page: str) -> bool:
+    """`https://host/a` covers `https://host/a/b`, not itself, which is no recipe but the list of them, nor
+    `https://host/ab`.
+    """
     rest = url.removeprefix(page)
-    return rest != url and (page.endswith("/") or not rest or rest[0] in "/?#") and ".." not in rest
+    if rest == url or not (page.endswith("/") or rest.startswith("/")):
+        return False
+    path = re.split(r"[?#]", rest, maxsplit=1)[0]
+    return bool(path.strip("/")) and not re.search(r"\.\.|%2e|\\", path, re.IGNORECASE)
 
 
 def check_recipe(facts: Facts, policy: Policy) -> Outcome:
@@ -110,7 +113,7 @@ def _compare(
     affected: list[ConfigChange], facts: Facts, policy: Policy, links: list[Link], evidence: list[str]
 ) -> Outcome:
     masters = set(policy.master_configs)
-    scripts = [file for file in serving_files(facts, policy) if file.path not in masters and file.added != ()]
+    scripts = [file for file in serving_files(facts, policy) if file.path not in masters]
     if all(change.adds_points_only for change in affected) and not scripts:
         text = "Only concurrencies change, so no setting that a recipe states does; the recipe is there."
         return passed(text, *links, evidence=evidence)

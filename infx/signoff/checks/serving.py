@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts
-from infx.signoff.lines import any_match, scan_lines, serving_files, show_hits
+from infx.signoff.lines import any_match, scan_lines, serving_files, show_hits, without_comments
 from infx.signoff.outcome import Outcome, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -52,7 +52,8 @@ def _proves_chat(change: ConfigChange, facts: Facts, policy: Policy) -> bool:
     if set(change.after.scenarios) == {"agentic"}:
         return True
     expressions = policy.signoff.chat_evidence_expressions
-    return any(any_match(expressions, file.text) for file in facts.recipes if change.key in file.keys)
+    files = [file for file in facts.recipes if change.key in file.keys]
+    return any(any_match(expressions, without_comments(file.text)) for file in files)
 
 
 def check_draft(facts: Facts, policy: Policy) -> Outcome:
@@ -73,7 +74,7 @@ def check_draft(facts: Facts, policy: Policy) -> Outcome:
         return warned(
             f"Whether the draft still runs as shipped is for a human: {what}.", evidence=scan.evidence
         )
-    scripts = [file.path for file in files if file.path not in policy.master_configs and file.added != ()]
+    scripts = [file.path for file in files if file.path not in policy.master_configs]
     changed = [change for change in speculative if not change.adds_points_only]
     if not changed and not scripts:
         text = f"Only concurrencies of {name_all(change.key for change in speculative)} change, the draft does not."

@@ -60,7 +60,8 @@ def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
         text = f"The sweep is not finished: {len(coverage.done)} of {total} rows are done."
         return failed(text, link, evidence=evidence, is_waiting=True)
     if coverage.missing:
-        return failed(f"Of {total} rows:{_missing(coverage)}", link, evidence=evidence)
+        text = f"Of {total} rows:{_missing(coverage)}"
+        return failed(text, link, evidence=evidence, is_waiting=coverage.is_idle)
     return _green(coverage, facts, policy, link, evidence)
 
 

@@ -1,0 +1,153 @@
+"""The sweeps of a pull request: which of its runs is the evidence, what their jobs say, and what they left behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from infx.artifacts import read_zip
+from infx.github.errors import NotFoundError
+from infx.github.signoff.clone import Revisions
+from infx.model import Artifact, CommitStatus, Job, PullRequest, Run
+from infx.policy.approval import pick_approval
+from infx.policy.model import Policy
+from infx.results.artifact import ReadArtifact
+from infx.signoff.coverage import choose_coverage, find_candidates, has_rows
+from infx.signoff.facts import Facts, Results, SweepRun
+from infx.signoff.results import ResultsFaultError, read_points, read_scores
+
+_T = TypeVar("_T")
+
+NEWEST_RUNS = 100  # one page
+MAX_SWEEPS = 3  # whose jobs are read, newest first
+MAX_RUNS = 6  # the same, with those that turn out to have swept nothing
+PLAN = "sweep-plan"  # artifact that a sweep starts with
+SCORES, POINTS = "eval_results_all", "results_bmk"  # artifacts that a sweep's collection leaves
+MAX_ARTIFACT = 20_000_000  # bytes of a zip file
+
+
+class SweepReader(Protocol):
+    def statuses(self, sha: str) -> list[CommitStatus]: ...
+    def runs(
+        self, *, workflow: str | None = None, branch: str | None = None, newest: int | None = None
+    ) -> list[Run]: ...
+    def run(self, run_id: int) -> Run: ...
+    def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]: ...
+    def artifacts(self, run_id: int) -> list[Artifact]: ...
+    def named_artifacts(self, name: str, *, since: datetime) -> list[Artifact]: ...
+    def download_artifact(self, artifact_id: int, *, limit: int) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    github: SweepReader
+    revisions: Revisions
+    policy: Policy
+    policy_path: str
+
+    def add(self, facts: Facts) -> Facts:
+        """The facts, which have a plan already, with runs and results."""
+        facts = replace(facts, approved_run=self._approved_run(facts.pull))
+        facts = self._with_jobs(replace(facts, runs=tuple(self._runs(facts))))
+        return replace(facts, results=self._results(facts))
+
+    def _approved_run(self, pull: PullRequest) -> int | None:
+        """A fork's sweep is the run that the approval of this very head names."""
+        if not pull.is_fork:
+            return None
+        approval = pick_approval(pull.head_sha, self.github.statuses(pull.head_sha), self.policy)
+        match = re.search(r"/actions/runs/([0-9]{1,18})", approval.url) if approval else None
+        return int(match[1]) if match else None
+
+    def _runs(self, facts: Facts) -> list[SweepRun]:
+        """Nothing is known of them yet, and so nothing is taken for unchanged."""
+        if facts.approved_run is not None:
+            runs = [self.github.run(facts.approved_run)]
+        elif facts.pull.is_fork:
+            runs = []
+        else:
+            runs = self._branch_runs(facts.pull)
+        return [SweepRun(run=run, later_paths=None, edited_rules=None) for run in runs]
+
+    def _branch_runs(self, pull: PullRequest) -> list[Run]:
+        workflow = self.policy.sweep.workflow.rpartition("/")[2]
+        try:
+            return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
+        except NotFoundError:  # the workflow has never run
+            return []
+
+    def _with_jobs(self, facts: Facts) -> Facts:
+        """Jobs are read of the newest runs that may count, until one of them shows the whole plan."""
+        sweeps = 0
+        for candidate in self._by_promise(find_candidates(facts, self.policy))[:MAX_RUNS]:
+            read = self._read_run(candidate.run, facts)
+            facts = replace(facts, runs=tuple(read if run is candidate else run for run in facts.runs))
+            coverage = choose_coverage(facts, self.policy)
+            sweeps += has_rows(read)
+            if sweeps == MAX_SWEEPS or (coverage and coverage.is_green):
+                break
+        return facts
+
+    def _by_promise(self, candidates: Sequence[SweepRun]) -> list[SweepRun]:
+        """Newest first; of many, before the others those that have a plan. Every label makes a run, and most sweep
+        nothing.
+        """
+        if len(candidates) <= MAX_SWEEPS:
+            return list(candidates)
+        since = min(candidate.run.created_at for candidate in candidates)
+        planned = {artifact.run_id for artifact in self.github.named_artifacts(PLAN, since=since)}
+        return sorted(candidates, key=lambda candidate: candidate.run.id not in planned)
+
+    def _read_run(self, run: Run, facts: Facts) -> SweepRun:
+        """A fork's run was dispatched: it runs the target branch's workflow on the approved head. Any other one runs
+        the workflow as its own commit has it, dispatched or not.
+        """
+        jobs = tuple(self.github.jobs(run.id, every_attempt=True))
+        if facts.pull.is_fork:
+            return SweepRun(run=run, jobs=jobs)
+        return SweepRun(
+            run=run,
+            jobs=jobs,
+            later_paths=self.revisions.later_paths(run.head_sha),
+            edited_rules=self.revisions.edited_rules(run.head_sha, self.policy_path),
+        )
+
+    def _results(self, facts: Facts) -> Results | None:
+        coverage = choose_coverage(facts, self.policy)
+        if coverage is None or not coverage.run.run.is_completed:
+            return None
+        run_id = coverage.run.run.id
+        artifacts = {a.name: a for a in self.github.artifacts(run_id) if a.run_id == run_id and not a.expired}
+        problems: list[str] = []
+        latency = self.policy.signoff.agentic_latency
+        scores = self._read(artifacts.get(SCORES), read_scores, problems)
+        points = self._read(artifacts.get(POINTS), lambda found: read_points(found, latency), problems)
+        return Results(
+            run_id=run_id,
+            has_scores=scores is not None,
+            has_points=points is not None,
+            scores=scores or (),
+            points=points or (),
+            problems=tuple(problems),
+        )
+
+    def _read(
+        self, artifact: Artifact | None, read: Callable[[ReadArtifact], tuple[_T, ...]], problems: list[str]
+    ) -> tuple[_T, ...] | None:
+        """The rows of one collected artifact; None if there is none. What is wrong with it goes to `problems`."""
+        if artifact is None:
+            return None
+        if artifact.size > MAX_ARTIFACT:
+            problems.append(
+                f"The artifact {artifact.name} has {artifact.size:,} bytes; {MAX_ARTIFACT:,} are read."
+            )
+            return ()
+        try:
+            data = self.github.download_artifact(artifact.id, limit=MAX_ARTIFACT)
+            return read(read_zip(artifact.name, data))
+        except ResultsFaultError as error:
+            problems.append(str(error))
+            return ()
