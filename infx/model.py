@@ -182,6 +182,7 @@ class Comment:
     commit_sha: str | None = None  # reviews and their comments: the head they were written on
     path: str | None = None  # review comments: the file
     review_state: ReviewState | None = None  # reviews only
+    node_id: str = ""  # its name in GraphQL
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from infx.github import convert
 from infx.github.endpoints import Endpoints
 from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError
+from infx.github.paging import Listing, read_list
 from infx.model import CheckRun, Collaborator, Commit, CommitStatus, StatusState
 
 
@@ -75,14 +76,14 @@ class Commits(Endpoints):
         data = self._find(convert.collaborator, "collaborators", login, "permission")
         return data or Collaborator(login=login, permission="none", role="none")
 
-    def team_member(self, organization: str, team: str, login: str) -> bool | None:
-        """None: unknown. A repository's token gets 404 for everybody, members too, so a 404 says nothing."""
-        path = f"/orgs/{quote(organization, safe='')}/teams/{quote(team, safe='')}/memberships/{quote(login, safe='')}"
+    def team_members(self, organization: str, team: str) -> frozenset[str] | None:
+        """Logins in lower case, those of teams below it too. None: unknown; a repository's token sees no team."""
+        path = f"/orgs/{quote(organization, safe='')}/teams/{quote(team, safe='')}/members"
         try:
-            data = self.connection.read(path).data
+            found = read_list(self.connection, Listing(path=path, parameters={}))
         except (NotFoundError, PermissionDeniedError):
             return None
-        return isinstance(data, dict) and data.get("state") == "active"
+        return frozenset(convert.convert(convert.user, member).login.lower() for member in found)
 
     def organization_member(self, organization: str, login: str) -> bool | None:
         """None: unknown, for the same reason."""

@@ -8,9 +8,9 @@ once: when its outcome is not known, `write_then_look` asks the caller's own eye
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from infx.github.errors import (
     GitHubError,
@@ -22,7 +22,7 @@ from infx.github.errors import (
     explain,
     server_now,
 )
-from infx.github.exchange import Reply, Request, RequestCount, Transport
+from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transport
 
 _T = TypeVar("_T")
 
@@ -53,6 +53,14 @@ class Connection:
         """GET, repeated by the rule above. Raises a child of GitHubError."""
         given = {name: value for name, value in parameters.items() if value is not None}
         return self.repeat(lambda: self._send(Request(verb="GET", path=path, parameters=given)))
+
+    def query(self, text: str, variables: Mapping[str, object]) -> Any:
+        """A GraphQL query, repeated like any read. Raises UnexpectedReplyError for an answer that is not whole."""
+        request = Request(verb="POST", path=GRAPHQL, body={"query": text, "variables": dict(variables)})
+        answer = self.repeat(lambda: self._send(request)).data
+        if not isinstance(answer, dict) or answer.get("errors") or not isinstance(answer.get("data"), dict):
+            raise UnexpectedReplyError("GitHub's answer to a GraphQL query is not whole.")
+        return answer["data"]
 
     def write(self, verb: str, path: str, body: object = None) -> Reply:
         """POST, PATCH, PUT or DELETE, sent once. Raises UnknownOutcomeError if nobody knows what it did."""

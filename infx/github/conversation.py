@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from infx.errors import UsageError
@@ -11,6 +12,7 @@ from infx.github.endpoints import Endpoints
 from infx.github.errors import MismatchError, NotFoundError
 from infx.model import Comment, CommentKind, CommentReference, Reaction, ReviewState
 
+_EDITORS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { login } } } }"
 _WORDS = {
     CommentKind.ISSUE: "comment in the conversation",
     CommentKind.REVIEW: "review",
@@ -73,6 +75,17 @@ class Conversation(Endpoints):
                 return self._get(convert.review_comment, "pulls", "comments", reference.id)
             case CommentKind.REVIEW:
                 return self._get(convert.review, "pulls", reference.pull_number, "reviews", reference.id)
+
+    def editors(self, comments: Sequence[Comment]) -> dict[str, str]:
+        """Node id of each of these comments that was edited → the login of who did it last, `ghost` for an account
+        that is gone. REST does not tell, and whoever may write here may edit everybody's comments. A server without
+        GraphQL tells nothing.
+        """
+        try:
+            data = self.connection.query(_EDITORS, {"ids": [comment.node_id for comment in comments]})
+        except NotFoundError:
+            return {}
+        return convert.convert(convert.editors, data)
 
     def create_comment(self, number: int, body: str) -> Comment:
         """The comment as GitHub stored it: its author is who we are."""

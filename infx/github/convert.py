@@ -180,7 +180,13 @@ def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) ->
         commit_sha=data.get("commit_id"),
         path=data.get("path"),
         review_state=ReviewState(state) if state else None,
+        node_id=data.get("node_id") or "",
     )
+
+
+def editors(data: Any) -> dict[str, str]:
+    edited = [node for node in data["nodes"] if node["lastEditedAt"]]
+    return {node["id"]: user(node.get("editor")).login for node in edited}
 
 
 def reaction(data: Any) -> Reaction:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+GRAPHQL = "/graphql"  # infx only asks there
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -18,7 +20,7 @@ class Request:
 
     @property
     def is_read(self) -> bool:
-        return self.verb == "GET"
+        return self.verb == "GET" or self.path == GRAPHQL
 
     def __str__(self) -> str:
         return f"{self.verb} {self.path}"

@@ -24,7 +24,7 @@ from urllib3 import Retry
 
 from infx import __version__
 from infx.github.errors import GitHubError
-from infx.github.exchange import Reply, Request
+from infx.github.exchange import GRAPHQL, Reply, Request
 
 API_VERSION = "2022-11-28"  # the last one with `merge_commit_sha` in pull requests
 TIMEOUT = 30  # seconds without a byte
@@ -48,12 +48,16 @@ class PyGithubTransport:
             api_version=API_VERSION,
         )
         self._line = _line(base_url, retry)
+        self._server = base_url.removesuffix(
+            "/v3"
+        )  # of an own server REST is below /api/v3, GraphQL below /api
 
     def send(self, request: Request) -> Reply:
         headers = {"Accept": "application/vnd.github+json"}
+        path = f"{self._server}{request.path}" if request.path == GRAPHQL else request.path
         try:
             status, received, text = self._requester.requestJson(
-                request.verb, request.path, dict(request.parameters), headers, request.body, cnx=self._line
+                request.verb, path, dict(request.parameters), headers, request.body, cnx=self._line
             )
         except requests.RequestException as error:
             raise ConnectionError(_words(error)) from None

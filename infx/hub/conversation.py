@@ -28,7 +28,7 @@ class ConversationActions(PullActions):
         comment.updated_at = self.now()
         self.touch(self.state.pulls[comment.pull])
         changes = {"body": {"from": before or ""}}
-        sender = by or comment.author or "ghost"
+        sender = comment.editor = by or comment.author or "ghost"
         self.emit("issue_comment", "edited", sender, {**self._payload(comment), "changes": changes})
         return comment
 
@@ -49,10 +49,10 @@ class ConversationActions(PullActions):
         return comment
 
     @locked
-    def edit_review(self, review_id: int, body: str) -> Comment:
+    def edit_review(self, review_id: int, body: str, *, by: str | None = None) -> Comment:
         review = self.state.comments[CommentKind.REVIEW, review_id]
         review.body, review.updated_at = body, self.now()
-        sender = review.author or "ghost"
+        sender = review.editor = by or review.author or "ghost"
         self.emit("pull_request_review", "edited", sender, self._review_payload(review))
         return review
 

@@ -182,7 +182,7 @@ class Hub(RunActions):
 
     @property
     def writes(self) -> int:
-        return len(self.log) - self.reads
+        return sum(exchange.method != "GET" and exchange.path != "/graphql" for exchange in self.log)
 
     def clear_log(self) -> None:
         self.log.clear()

@@ -83,6 +83,7 @@ class Comment:
     path: str | None = None
     line: int | None = None
     state: str | None = None  # reviews
+    editor: str | None = None  # who edited it last
     reactions: list[Reaction] = field(default_factory=list)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from infx.comments.sticky import find_own
-from infx.model import Comment, CommentKind
+from infx.model import Comment, CommentKind, Run
 from infx.policy.model import Policy
 
 _RECORD = re.compile(
@@ -97,11 +98,29 @@ def bind(record: Record | None, signoff: Comment, head_sha: str, diff: str, now:
         fresh = Record(sha=head_sha, diff=diff, body=body, since=now)
         written_on = signoff.commit_sha if signoff.kind is CommentKind.REVIEW else None
         if record is None and written_on and written_on != head_sha:
-            unknown = "0" * 64
-            return Binding(standing=Standing.STALE, record=replace(fresh, sha=written_on, diff=unknown))
+            return _bind_to(written_on, fresh)
         return Binding(standing=Standing.FRESH, record=fresh)
     if record.sha == head_sha:
         return Binding(standing=Standing.CURRENT, record=record)
     if record.diff == diff:
         return Binding(standing=Standing.CARRIED, record=record)
     return Binding(standing=Standing.STALE, record=record)
+
+
+def _bind_to(sha: str, fresh: Record) -> Binding:
+    """To an earlier commit, of which nobody knows any more what it changed."""
+    return Binding(standing=Standing.STALE, record=replace(fresh, sha=sha, diff="0" * 64))
+
+
+def rebind(binding: Binding, signoff: Comment, head_sha: str, runs: Iterable[Run]) -> Binding:
+    """The same, unless runs show that the head was pushed after a comment was written, and so cannot be what it is
+    about: a comment does not say what its author saw, but every push starts a run.
+    """
+    if binding.standing is not Standing.FRESH:
+        return binding
+    pushes = [run for run in runs if run.event == "pull_request"]
+    of_head = [run.created_at for run in pushes if run.head_sha == head_sha]
+    earlier = [r for r in pushes if r.head_sha != head_sha and r.created_at <= signoff.updated_at]
+    if not of_head or not earlier or min(of_head) <= signoff.updated_at:
+        return binding
+    return _bind_to(max(earlier, key=lambda run: (run.created_at, run.id)).head_sha, binding.record)

@@ -54,21 +54,26 @@ def read_codeowners(facts: Facts) -> CodeOwners:
 
 
 def list_logins(codeowners: CodeOwners, paths: tuple[str, ...], policy: SignoffPolicy) -> tuple[str, ...]:
-    """People whose role decides whether somebody must sign, in the order in which they should be asked for."""
+    """People whose role decides whether somebody must sign, in the order in which they should be asked for; nobody
+    where a team or an address decides it.
+    """
     core = {owner.lower() for owner in policy.core_owners}
-    found: dict[str, None] = {}
-    for path in paths:
-        rule = codeowners.rule_for(path)
-        for owner in rule.owners if rule else ():
-            if owner.startswith("@") and "/" not in owner and owner.lower() not in core:
-                found.setdefault(owner[1:])
-    return tuple(found)
+    owners = [owner for path in paths if (rule := codeowners.rule_for(path)) for owner in rule.owners]
+    outside = [owner for owner in dict.fromkeys(owners) if owner.lower() not in core]
+    if not all(is_person(owner) for owner in outside):
+        return ()
+    return tuple(owner[1:] for owner in outside)
+
+
+def is_person(owner: str) -> bool:
+    """Neither a team nor an e-mail address."""
+    return owner.startswith("@") and "/" not in owner
 
 
 def _is_exempt(owner: str, facts: Facts, policy: SignoffPolicy) -> bool:
     if owner.lower() in {core.lower() for core in policy.core_owners}:
         return True
-    if not owner.startswith("@") or "/" in owner:
+    if not is_person(owner):
         return False
     person = facts.person(owner[1:])
     return person is not None and person.is_admin

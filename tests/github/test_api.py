@@ -154,8 +154,8 @@ def test_an_organization_that_shows_nobody_says_nothing_and_the_repository_decid
         ]
     )
     assert github.organization_member("acme", "mia") is None
-    assert github.team_member("acme", "core", "mia") is None
-    assert github.team_member("acme", "core", "mia") is None
+    assert github.team_members("acme", "core") is None
+    assert github.team_members("acme", "core") is None
     assert github.permission("mia").can_write
 
 

@@ -10,7 +10,7 @@ import pytest
 from infx.errors import UsageError
 from infx.github import convert
 from infx.github.conversation import parse_comment_url
-from infx.github.errors import MismatchError, NotFoundError
+from infx.github.errors import MismatchError, NotFoundError, UnexpectedReplyError
 from infx.model import GHOST, CommentKind, CommentReference, ReviewState, User, UserType
 from tests.github.answers import WEB, issue_comment, review, review_comment
 from tests.github.scripted import play_github, refusal, reply
@@ -55,6 +55,24 @@ def test_pending_reviews_are_nobodys_business() -> None:
     github, _, _ = play_github([reply(data=[pending, review(2)])])
     (only,) = github.reviews(77)
     assert (only.id, only.review_state, only.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+
+
+def test_who_edited_a_comment() -> None:
+    """A query is repeated like a read; without GraphQL nobody knows, with half an answer nothing is concluded."""
+    nodes = [
+        {"id": "IC_1", "lastEditedAt": None, "editor": None},
+        {"id": "IC_2", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": {"login": "cody"}},
+        {"id": "IC_3", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": None},
+    ]
+    script = [refusal(502, "Bad Gateway"), reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")]
+    github, transport, _ = play_github([*script, reply(data={"data": {"nodes": [None]}, "errors": [{}]})])
+    comments = [convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3)]
+    assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost"}
+    assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3"]}
+    assert github.requests.writes == 0
+    assert github.editors(comments) == {}
+    with pytest.raises(UnexpectedReplyError):
+        github.editors(comments)
 
 
 # Three kinds of comments

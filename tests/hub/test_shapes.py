@@ -67,6 +67,27 @@ def test_a_member_is_204_or_404(hub: Hub) -> None:
     assert [(answer.status_code, answer.content == b"") for answer in answers] == [(204, True), (404, False)]
 
 
+def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
+    plain, edited, gone = (hub.comment(77, "hello", by="amy") for _ in range(3))
+    hub.edit_comment(edited.id, "hello again", by="cody")
+    hub.edit_comment(gone.id, "hello again", by="ghost")
+    token = {"Authorization": f"token {hub.workflow_token(pull_requests='read')}"}
+    text = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { login } } } }"
+
+    def ask(*ids: str, text: str = text) -> Any:
+        body: Any = {"query": text, "variables": {"ids": list(ids)}}
+        return requests.post(f"{hub.api}/graphql", headers=token, json=body, timeout=5).json()
+
+    found = ask(*(f"IC_{comment.id}" for comment in (plain, edited, gone)))["data"]["nodes"]
+    nobody = {"type": "null"}
+    check(shape(id=TEXT, lastEditedAt=nobody, editor=nobody), found[0])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(login=TEXT)), found[1])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=nobody), found[2])
+    assert found[1]["editor"]["login"] == "cody"
+    assert ask("IC_1")["errors"][0]["type"] == "NOT_FOUND"
+    assert "data" not in ask(text="{ viewer { login } }")
+
+
 def play(hub: Hub) -> None:
     hub.label(77, "x", by="mia")
     hub.unlabel(77, "x", by="mia")

@@ -139,12 +139,12 @@ def test_an_organizations_members_are_hidden_from_the_repositorys_token(hub: Hub
     hub.account("mia", role="write")
     workflow = client(hub.workflow_token())
     assert workflow.organization_member("acme", "mia") is None
-    assert workflow.team_member("acme", "core", "mia") is None
+    assert workflow.team_members("acme", "core") is None
     assert workflow.permission("mia").can_write
     app = client(hub.app_token("bench-bot[bot]", members="read"))
     assert app.organization_member("acme", "mia") is True
-    assert app.team_member("acme", "core", "mia") is True
-    assert app.team_member("acme", "core", "eve") is None
+    assert app.team_members("acme", "core") == frozenset({"mia"})
+    assert app.team_members("acme", "none") is None
 
 
 def test_unknown_tokens_and_no_token(hub: Hub, client: Client) -> None:

@@ -162,6 +162,34 @@ def test_edited_signoff_is_a_new_one(world: World) -> None:
     assert world.verdicts()[0].startswith(PASS)
 
 
+@pytest.mark.parametrize("editor", ["cody", "mia", "ghost"])
+@pytest.mark.parametrize("kind", ["comment", "review"])
+def test_words_of_another_are_no_signoff(world: World, kind: str, editor: str) -> None:
+    """Whoever may write here may edit everybody's comments; the author of the pull request most of all."""
+    reuse(world, world.sweep().id)
+    comment = world.hub.comment(77, "Nice.", by="noor") if kind == "comment" else world.hub.review(77, "Nice.", by="noor")  # fmt: skip
+    if kind == "comment":
+        world.hub.edit_comment(comment.id, checklist(), by=editor)
+    else:
+        world.hub.edit_review(comment.id, checklist(), by=editor)
+    _, _, err = world.verify("--pr", "77", "--publish")
+    assert f"passed over. {editor} edited it last" in err
+    assert world.verdicts() == []
+    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
+
+
+def test_another_who_edits_a_signoff_withdraws_it(world: World) -> None:
+    signed_off(world)
+    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    text = comment.body or ""
+    world.hub.edit_comment(comment.id, text + "More.\n", by="cody")
+    world.verify("--pr", "77", "--publish")
+    assert world.verdicts()[0].startswith("### Sign-off withdrawn")
+    world.hub.edit_comment(comment.id, text, by="noor")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
 def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
     """Also when somebody else's entry came first in the changelog, and the link was made canonical."""
     signed_off(world)
@@ -314,6 +342,22 @@ def test_dismissed_review_is_withdrawn(world: World) -> None:
     event = {"workflow_run": {"id": 1, "path": ".github/workflows/signoff-relay.yml", "head_sha": world.head, "event": "pull_request_review"}}  # fmt: skip
     world.verify("--publish", event=("workflow_run", event))
     assert world.verdicts()[0].startswith("### Sign-off withdrawn")
+
+
+def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
+    """The comment was written before the push; every push starts a run, which tells when it was."""
+    old = world.head
+    reuse(world, world.sweep().id)
+    world.sign()
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
+    world.sweep()
+    world.verify("--pr", "77", "--publish")
+    (text,) = world.verdicts()
+    assert text.startswith(f"### Sign-off out of date\n\n`noor` signed off at `{old}`")
+    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
+    world.verify("--pr", "77", "--publish")
+    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
 
 
 def test_review_of_an_older_head_is_stale(world: World) -> None:

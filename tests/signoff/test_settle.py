@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infx.model import Collaborator, Comment, CommentKind
+from infx.model import Collaborator, Comment, CommentKind, Run
 from infx.policy.signoff import Role, Status
 from infx.signoff.judge import judge
 from infx.signoff.record import (
@@ -20,9 +20,10 @@ from infx.signoff.record import (
     find_record,
     marker_of,
     read_record,
+    rebind,
 )
 from infx.signoff.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
-from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts
+from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts, run
 
 ROLES = {"amy": "write", "mia": "admin", "max": "maintain", "eve": "read", "odd": "custom", "cody": "admin"}
 PEOPLE = {
@@ -179,6 +180,35 @@ def test_binding(record: Record | None, head: str, diff: str, standing: Standing
 def test_a_review_is_of_its_commit(kind: CommentKind, written_on: str | None, standing: Standing) -> None:
     given = replace(SIGNOFF, kind=kind, commit_sha=written_on)
     assert bind(None, given, HEAD, "d" * 64, NOW).standing is standing
+
+
+def seen(sha: str, minutes: int, **fields: Any) -> Run:
+    """A run of a commit, so long after the sign-off was written."""
+    return run(head_sha=sha, created_at=NOW + timedelta(minutes=minutes), **fields)
+
+
+@pytest.mark.parametrize(
+    ("runs", "standing"),
+    [
+        ((), Standing.FRESH),
+        ((seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),
+        ((seen(OLD, -5), seen(HEAD, 0)), Standing.FRESH),
+        ((seen(OLD, -5), seen(HEAD, -1), seen(HEAD, 5)), Standing.FRESH),  # a label came later
+        ((seen(HEAD, 5),), Standing.FRESH),  # nothing shows that there was another head
+        ((seen(OLD, 2), seen(HEAD, 5)), Standing.FRESH),
+        ((seen(OLD, -5), seen(HEAD, 5, event="workflow_dispatch")), Standing.FRESH),
+    ],
+)
+def test_a_head_that_came_later_is_not_signed_off(runs: tuple[Run, ...], standing: Standing) -> None:
+    fresh = bind(None, SIGNOFF, HEAD, "d" * 64, LATER)
+    found = rebind(fresh, SIGNOFF, HEAD, runs)
+    assert found.standing is standing
+    assert found.record.sha == (OLD if standing is Standing.STALE else HEAD)
+
+
+def test_what_was_assessed_once_stays_bound() -> None:
+    current = bind(RECORD, SIGNOFF, OLD, "d" * 64, LATER)
+    assert rebind(current, SIGNOFF, OLD, (seen(HEAD, -5), seen(OLD, 5))) == current
 
 
 def test_record_round_trip_and_line_ends() -> None:

@@ -24,7 +24,7 @@ from infx.signoff.scope import list_logins
 from infx.signoff.settle import parse_settlements
 
 MAX_PEOPLE = 12  # whose role is asked for beside the signers'
-MAX_TEAMS = 4
+MAX_TEAMS = 4  # whose members are asked for
 
 
 class Reader(Upstream, SweepReader, Protocol):
@@ -34,7 +34,7 @@ class Reader(Upstream, SweepReader, Protocol):
     def reviews(self, number: int) -> list[Comment]: ...
     def review_comments(self, number: int) -> list[Comment]: ...
     def permission(self, login: str) -> Collaborator: ...
-    def team_member(self, organization: str, team: str, login: str) -> bool | None: ...
+    def team_members(self, organization: str, team: str) -> frozenset[str] | None: ...
 
 
 @dataclass
@@ -49,6 +49,7 @@ class Gatherer:
     now: datetime
     fetch_page: FetchPage
     people: dict[str, Collaborator] = field(default_factory=dict)
+    teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def conversation(self, number: int) -> tuple[Comment, ...]:
         """Comments of all three kinds; a dismissed review says nothing any more."""
@@ -189,8 +190,16 @@ class Gatherer:
             if owner.startswith("@") and "/" in owner and owner.lower() not in listed
         )
         found = []
-        for team in list(teams)[:MAX_TEAMS]:
-            organization, _, slug = team[1:].partition("/")
-            is_member = self.github.team_member(organization, slug, login)
+        for team in teams:
+            members = self._team(team)
+            is_member = None if members is None else login.lower() in members
             found.append(Membership(team=team, login=login, is_member=is_member))
         return tuple(found)
+
+    def _team(self, team: str) -> frozenset[str] | None:
+        """Asked for once, whoever has signed."""
+        name = team.lower()
+        if name not in self.teams and len(self.teams) < MAX_TEAMS:
+            organization, _, slug = name[1:].partition("/")
+            self.teams[name] = self.github.team_members(organization, slug)
+        return self.teams.get(name)

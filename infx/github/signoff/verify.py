@@ -15,7 +15,7 @@ from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
 from infx.github.signoff.links import FetchPage
-from infx.model import Comment, CommentReference, PullRequest, PullSummary
+from infx.model import Comment, CommentKind, CommentReference, PullRequest, PullSummary
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, SetStatus
@@ -25,7 +25,7 @@ from infx.signoff.checklist import holds_phrase
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
 from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
-from infx.signoff.record import Standing, bind, find_record
+from infx.signoff.record import Standing, bind, digest_body, find_record, rebind
 from infx.signoff.request import find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
@@ -40,6 +40,7 @@ class Client(Reader, Writer, Protocol):
 
     def now(self) -> datetime: ...
     def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
+    def editors(self, comments: Sequence[Comment]) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,9 @@ class Verifier:
         gatherer = self._open(pull)
         comments = gatherer.conversation(number)
         signoffs, passed_over = self._find(comments, gatherer)
+        for comment, why in self._find_edited(_select(signoffs, only), comments):
+            signoffs.remove(comment)
+            passed_over.append((comment, why))
         if only is not None:
             _require(only, signoffs, passed_over, comments)
         shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
@@ -136,6 +140,24 @@ class Verifier:
                 passed_over.append((comment, why))
         return signoffs, passed_over
 
+    def _find_edited(
+        self, signoffs: Sequence[Comment], comments: Sequence[Comment]
+    ) -> list[tuple[Comment, str]]:
+        """Sign-offs in somebody else's words. What has been assessed before in the same words was its author's."""
+        doubtful = []
+        for signoff in signoffs:
+            record = find_record(tuple(comments), signoff, self.policy)
+            may_be_edited = signoff.kind is CommentKind.REVIEW or signoff.updated_at != signoff.created_at
+            if may_be_edited and (record is None or record.body != digest_body(signoff.body)):
+                doubtful.append(signoff)
+        editors = self.github.editors(doubtful) if doubtful else {}
+        found = []
+        for signoff in doubtful:
+            editor = editors.get(signoff.node_id, signoff.author.login)
+            if editor.lower() != signoff.author.login.lower():
+                found.append((signoff, f"{editor} edited it last; a sign-off is in its author's own words."))
+        return found
+
     def _assess(
         self, signoffs: Sequence[Comment], shared: Facts, comments: Sequence[Comment], gatherer: Gatherer
     ) -> list[Assessment]:
@@ -146,16 +168,24 @@ class Verifier:
             record = find_record(tuple(comments), signoff, self.policy)
             binding = bind(record, signoff, shared.pull.head_sha, shared.diff, shared.now)
             assessment = Assessment(signoff=signoff, binding=binding)
-            if binding.standing is not Standing.STALE:
-                reported_at = None if binding.standing is Standing.FRESH else binding.record.since
-                try:
+            try:
+                if binding.standing is not Standing.STALE:
                     evidence = evidence or gatherer.evidence(shared)
-                    facts = gatherer.for_signoff(evidence, signoff, reported_at)
-                    assessment = replace(assessment, facts=facts, judgement=judge(facts, self.policy))
-                except InfxError as error:
-                    assessment = replace(assessment, error=str(error))
+                    assessment = self._judge(assessment, evidence, gatherer)
+            except InfxError as error:
+                assessment = replace(assessment, error=str(error))
             assessments.append(assessment)
         return assessments
+
+    def _judge(self, assessment: Assessment, evidence: Facts, gatherer: Gatherer) -> Assessment:
+        signoff, head_sha = assessment.signoff, evidence.pull.head_sha
+        binding = rebind(assessment.binding, signoff, head_sha, [found.run for found in evidence.runs])
+        assessment = replace(assessment, binding=binding)
+        if binding.standing is Standing.STALE:
+            return assessment
+        reported_at = None if binding.standing is Standing.FRESH else binding.record.since
+        facts = gatherer.for_signoff(evidence, signoff, reported_at)
+        return replace(assessment, facts=facts, judgement=judge(facts, self.policy))
 
     def publish(self, verified: Verified) -> Outcome:
         """Comments and status as they should be; nothing is written where it stands there already, and nothing
@@ -226,7 +256,7 @@ def _require(
 
 def _nobody(pull: PullRequest) -> Comment:
     """In the place of a sign-off where there is none and only the scope is asked for."""
-    from infx.model import GHOST, CommentKind
+    from infx.model import GHOST
 
     return Comment(
         id=0,

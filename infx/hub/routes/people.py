@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, route
+from infx.hub.router import Answer, Call, Refusal, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.tokens import TokenKind
 
@@ -63,15 +63,13 @@ def get_user(call: Call) -> Answer:
     return Answer(data={**render.known_account(call.hub, known), **empty, **times, **counts})
 
 
-@route("GET", "/orgs/{org}/teams/{team}/memberships/{login}", needs="members=read")
-def get_membership(call: Call) -> Answer:
-    """404 for who is not in the team, and for everybody to a token that may not see teams."""
-    org, team, login = (call.arguments[name] for name in ("org", "team", "login"))
-    members = call.hub.state.teams.get(f"{org}/{team}".lower(), set())
-    if login.lower() not in members:
+@route("GET", "/orgs/{org}/teams/{team}/members", needs="members=read")
+def list_team(call: Call) -> Answer:
+    """404 for a team that is not there."""
+    members = call.hub.state.teams.get(f"{call.arguments['org']}/{call.arguments['team']}".lower())
+    if members is None:
         raise Refusal(404, "Not Found")
-    url = f"{call.hub.api}/organizations/1/team/1/memberships/{login}"
-    return Answer(data={"url": url, "role": "member", "state": "active"})
+    return paginate(call, sorted(members), render=render.account)
 
 
 @route("GET", "/orgs/{org}/members/{login}", needs=None)

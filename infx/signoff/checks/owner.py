@@ -10,7 +10,7 @@ from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, Rule
 from infx.signoff.facts import Facts
 from infx.signoff.outcome import Outcome, code, count, failed, name_all, passed, warned
-from infx.signoff.scope import read_codeowners
+from infx.signoff.scope import is_person, read_codeowners
 
 
 class Owns(StrEnum):
@@ -81,7 +81,7 @@ def _owns(rule: Rule, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
 def _matches(owner: str, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
     if owner.lower() == f"@{signer.lower()}":
         return Owns.YES
-    if owner.startswith("@") and "/" not in owner:
+    if is_person(owner):
         return Owns.NO
     listed = {team.lower(): members for team, members in policy.teams.items()}.get(owner.lower())
     if listed is not None:
