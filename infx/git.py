@@ -232,7 +232,8 @@ class Git:
 
     def changed_paths(self, base: str, head: str) -> list[str]:
         """Paths that differ between two revisions, both sides of a rename."""
-        text = self.run("diff", "--name-only", "--no-renames", "-z", self.commit(base), self.commit(head))
+        options = ("--name-only", "--no-renames", "--ignore-submodules=none", "-O/dev/null", "-z")
+        text = self.run("diff", *options, self.commit(base), self.commit(head))
         return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
 
     def patch(self, base: str, head: str, *, without: str) -> bytes:

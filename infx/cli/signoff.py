@@ -233,7 +233,7 @@ def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -
     except OSError as error:
         raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
     judgement = judge(facts, policy)
-    _print(facts, judgement, policy, explain, as_json=as_json)
+    _print([(facts, judgement)], policy, explain, as_json=as_json)
     return int(judgement.is_rejected)
 
 
@@ -282,23 +282,31 @@ def _save(shown: Sequence[Assessment], path: Path) -> None:
 
 
 def _show(shown: Sequence[Assessment], policy: Policy, explain: str | None, *, as_json: bool) -> None:
+    judged = [(a.facts, a.judgement) for a in shown if a.facts and a.judgement]
     for assessment in shown:
-        if assessment.facts and assessment.judgement:
-            _print(assessment.facts, assessment.judgement, policy, explain, as_json=as_json)
-        else:
+        if not assessment.judgement:
             why = assessment.error or f"{assessment.binding.standing} since {assessment.binding.record.sha}"
             click.echo(actions.neutralise(f"{assessment.signoff.url}: {why}"), err=True)
+    _print(judged, policy, explain, as_json=as_json)
 
 
-def _print(facts: Facts, judgement: Judgement, policy: Policy, explain: str | None, *, as_json: bool) -> None:
+def _print(
+    judged: Sequence[tuple[Facts, Judgement]], policy: Policy, explain: str | None, *, as_json: bool
+) -> None:
+    """As JSON one object for one sign-off, else a list of them: always one document."""
     from infx.signoff.judge import make_verdict
     from infx.signoff.show import render_explanation, render_json
     from infx.signoff.verdict import render_verdict
 
     if explain is not None:
-        text = render_explanation(judgement, explain)
+        texts = [render_explanation(judgement, explain) for _, judgement in judged]
     elif as_json:
-        text = json.dumps(render_json(facts, judgement), ensure_ascii=False, indent=2)
+        documents = [render_json(facts, judgement) for facts, judgement in judged]
+        shown = documents[0] if len(documents) == 1 else documents
+        texts = [json.dumps(shown, ensure_ascii=False, indent=2)]
     else:
-        text = render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n")
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
+        texts = [
+            render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n") for facts, judgement in judged
+        ]
+    for text in texts:
+        click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)

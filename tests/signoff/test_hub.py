@@ -232,7 +232,7 @@ def test_the_same_lines_elsewhere_are_another_diff(world: World) -> None:
         world.verify("--pr", "77", "--save-facts", str(world.folder / "f.json"))
         seen.add(json.loads((world.folder / "f.json").read_text())["diff"])
         world.hub.delete_comment(world.hub.comments_of(77)[-1].id)
-        assert out == ""
+        assert json.loads(out) == []
     assert len(seen) == 2
 
 
@@ -390,6 +390,15 @@ def test_comment_url_must_lead_to_a_signoff_of_this_pull_request(
     with pytest.raises(error, match=words):
         world.verify("--comment-url", url.format(own=own.id, foreign=foreign.id, chat=chat.id), "--publish")
     assert world.status() is None
+
+
+def test_json_is_one_document(world: World) -> None:
+    assert json.loads(world.verify("--pr", "77", "--format", "json")[1]) == []
+    world.sign()
+    assert json.loads(world.verify("--pr", "77", "--format", "json")[1])["pull"] == 77
+    world.sign(by="amy")
+    found = json.loads(world.verify("--pr", "77", "--format", "json")[1])
+    assert [one["checks"][0]["status"] for one in found] == ["PASS", "FAIL"]
 
 
 def test_url_and_number_must_agree(world: World) -> None:
@@ -636,6 +645,29 @@ def test_budget_of_requests(world: World) -> None:
     assert world.verdicts()[0].startswith(WARN)  # the new scripts are for a human
 
 
+def test_budget_with_many_owners_runs_and_signoffs(world: World) -> None:
+    """Teams are asked for once, whoever signs; of runs that swept nothing no jobs are read."""
+    owners = (
+        "* @acme/core @acme/a\nconfigs/nvidia.yaml @noor @acme/b\nbenchmarks/ @o1 @o2 @o3 @acme/c @acme/d\n"
+    )
+    world.hub.push("main", {".github/CODEOWNERS": owners}, "owners", by="mia")
+    world.hub.push("feat-x", {f"benchmarks/x{number}.sh": "echo\n" for number in range(38)}, "more")
+    run = world.sweep()
+    world.hub.add_artifact(run.id, "sweep-plan", {"plan.json": "{}"})
+    for _ in range(8):
+        world.hub.finish_run(world.hub.add_run(pull=77).id)
+    reuse(world, run.id)
+    for login in ("lee", "kim", "noor"):
+        world.hub.account(login, role="write")
+        world.sign(checklist(login), by=login)
+    world.hub.clear_log()
+    world.verify("--pr", "77", "--publish")
+    assert (
+        sum(exchange.query.get("page", "1") == "1" for exchange in world.hub.log) <= 27
+    )  # 2 of them downloads
+    assert len(world.verdicts()) == 3
+
+
 def reads_of(world: World) -> int:
     world.hub.clear_log()
     world.verify("--pr", "77", "--publish")
@@ -665,3 +697,35 @@ def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: p
         if nth % 4 == 0:
             world.verify("--pr", "77", "--publish")
             assert (world.status(), len(world.verdicts())) == (undisturbed, 1)
+
+
+def test_configuration_of_git_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the user's nor a .gitmodules' hides a change or makes another diff of it."""
+    modules = '[submodule "engine"]\n\tpath = engine\n\turl = https://example.org/e\n\tignore = all\n'
+    world.hub.push("main", {".gitmodules": modules}, "modules", by="mia")
+    git = Git(world.folder / "clone")
+    git.run("fetch", "--quiet", "origin", "main", "feat-x")
+    git.run("checkout", "--quiet", "origin/feat-x")
+    git.run("merge", "--quiet", "--no-edit", "origin/main")
+    git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},engine")
+    git.run("commit", "--quiet", "--message", "engine")
+    git.run("push", "--quiet", "origin", "HEAD:feat-x")
+    world.hub.sync()
+    git.run("checkout", "--quiet", "--force", "origin/main")
+    world.sign()
+    seen = []
+    settings = {
+        "diff.algorithm": "patience", "diff.noprefix": "true", "diff.interHunkContext": "9", "diff.submodule": "log",
+        "diff.ignoreSubmodules": "all", "diff.mnemonicPrefix": "true", "diff.context": "0",
+    }  # fmt: skip
+    for number, environ in enumerate(({}, settings)):
+        monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(environ)))
+        for place, (key, value) in enumerate(environ.items()):
+            monkeypatch.setenv(f"GIT_CONFIG_KEY_{place}", key)
+            monkeypatch.setenv(f"GIT_CONFIG_VALUE_{place}", value)
+        saved = world.folder / f"{number}.json"
+        world.verify("--pr", "77", "--save-facts", str(saved))
+        facts = json.loads(saved.read_text(encoding="utf-8"))
+        seen.append((facts["diff"], facts["files"]))
+    assert seen[0] == seen[1]
+    assert [file["added"] for file in seen[0][1] if file["path"] == "engine"] == [None]

@@ -26,7 +26,12 @@ _HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
 _UNREADABLE = re.compile(
     rb"Binary files |GIT binary patch|(?:new file mode|index [0-9a-f]+\.\.[0-9a-f]+) 1[26]0000"
 )
-_PLAIN_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-indent-heuristic")
+# Whatever the user's configuration or a .gitmodules says.
+_PLAIN_DIFF = (
+    "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-indent-heuristic", "--diff-algorithm=myers",
+    "--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none", "--src-prefix=a/", "--dst-prefix=b/",
+    "-O/dev/null",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -134,7 +134,9 @@ class Gatherer:
         return list(dict.fromkeys(c.author.login for c in comments if parse_settlements(c, command)))
 
     def _files(self, pull: PullRequest) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        """GitHub's list with git's lines; what only git knows of is there too, and a short list is said."""
+        """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,
+        and a short list is said.
+        """
         added = self.revisions.added_lines()
         listed: list[ChangedFile] = []
         shortfalls: tuple[str, ...] = ()
@@ -147,7 +149,7 @@ class Gatherer:
                 path=file.path,
                 status=file.status,
                 previous_path=file.previous_path,
-                added=added.get(file.path, ()),
+                added=added.get(file.path),
             )
             for file in listed
         ]
