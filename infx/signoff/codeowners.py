@@ -20,7 +20,7 @@ _OWNER = re.compile(
     rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?(?:\[bot\])?"  # a login or a team
     r"|[^@\s]+@[^@\s]+\.[^@\s]+"  # an e-mail address
 )
-_UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges"}
+_UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges", "//": "doubled slashes"}
 
 
 @dataclass(frozen=True, kw_only=True)

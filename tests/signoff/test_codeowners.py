@@ -108,6 +108,7 @@ def test_last_line_is_named() -> None:
         ("!keep.txt @b", "negation"),
         ("[ab].txt @b", "character ranges"),
         ("a[ @b", "character ranges"),
+        ("/a//b @b", "doubled slashes"),
         ("\\#x @b", "escaped #"),
         ("/bad nobody", "'nobody'"),
         ("/bad @a nobody", "'nobody'"),
@@ -179,14 +180,14 @@ def test_catch_all(pattern: str, catch_all: bool) -> None:
     assert parse(f"{pattern} @a").rules[0].is_catch_all is catch_all
 
 
-WORD = st.text("ab.*?", min_size=1, max_size=4)
+WORD = st.text("ab.*?+(){}|$^@-", min_size=1, max_size=4)
 PATTERN = st.builds(
     lambda lead, segments, tail: lead + "/".join(segments) + tail,
     st.sampled_from(["", "/"]),
     st.lists(st.one_of(WORD, st.just("**"), st.just("*")), min_size=1, max_size=4),
     st.sampled_from(["", "/"]),
 )
-PATH = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
+PATH = st.lists(st.text("ab.+(){}|$^@-", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 
 
 @given(
