@@ -24,7 +24,7 @@ MAX_WORDS = 200  # of one item that are compared
 _SAME_LEAD, _NO_LEAD, _OTHER_LEAD = 0.45, 0.7, 0.85
 
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]")
-_DENIALS = re.compile(r"\b(?:not|no|never|cannot|without|except|unless|nor|\w+n['’]t)\b|[不没未无非]")
+_DENIALS = re.compile(r"\b(?:not|no|never|cannot|without|except|unless|nor|\w+n['’]t)\b|~~|[不没未无非]")
 _ADDRESS = re.compile(r"https?://\S+")
 _NUMBERED = re.compile(
     r"(?:items?|checks?|no\.?|nos\.?|第)?\s*#?"

@@ -125,6 +125,7 @@ def test_reasons_by_name_or_in_place(comment: str, state: ItemState) -> None:
         ("no engine is patched", "not no engine is patched"),
         ("Verified that the code", "Verified never that the code"),
         ("Linked a sweep", "Couldn't link a sweep"),
+        ("Linked a sweep that validates the change", "~~Linked a sweep that validates the change~~"),
     ],
 )
 def test_a_denial_is_another_meaning(was: str, now: str) -> None:

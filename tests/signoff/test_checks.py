@@ -270,6 +270,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("architecture", "an override", serving("""--hf-overrides '{"rope_theta": 4}'"""), WARN, "for a human"),
     ("architecture", "unreadable file", {"files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "cannot be read line by line"),
     ("architecture", "in a workflow", serving("run: serve --hf-overrides x", path=".github/workflows/benchmark.yml"), WARN, "benchmark.yml:5"),
+    ("architecture", "script among the documentation", serving("serve --hf-overrides x", path="docs/serve.sh"), WARN, "docs/serve.sh:5"),
     ("architecture", "documentation", {"files": (file("docs/a.md", "--hf-overrides"), CHANGELOG)}, NA, "No file that a row may run"),
     # 9
     ("chat", "not speculative", {}, NA, "No configuration with speculative decoding"),

@@ -501,6 +501,30 @@ def test_gate_that_decided_against_a_sweep_leaves_it_to_come(world: World) -> No
     assert world.status() == ("pending", words)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BASE["configs/nvidia.yaml"] + "\nm2-fp8-h200-vllm:\n  image: cody/vllm:1\n", "m2-fp8-h200-vllm"),
+        (BASE["configs/nvidia.yaml"].replace("precision: fp8", "precision: []"), "precision"),
+        ("{[", "not YAML"),
+    ],
+    ids=["new", "old", "file"],
+)
+def test_broken_configuration_is_no_missing_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    """Nobody can say of it that no configuration changes."""
+    monkeypatch.setattr(infx.github.signoff.links, "fetch_page", lambda url: LinkState.PUBLISHED)
+    with open_world(tmp_path, BASE, {"configs/nvidia.yaml": text}) as world:
+        world.sign()
+        world.verify("--pr", "77", "--publish")
+        (verdict,) = world.verdicts()
+        rows = [line for line in verdict.splitlines() if line.startswith("- ")]
+        assert all(": FAIL — " in line for line in rows)
+        assert words in rows[6]
+        assert (world.status() or ("",))[0] == "failure"
+
+
 @pytest.mark.parametrize("how", [{}, {"event": "workflow_dispatch", "branch": "feat-x"}])
 def test_edited_workflow_is_no_evidence(world: World, how: dict[str, Any]) -> None:
     """Neither in the diff nor in an earlier commit whose run would serve; a branch can be dispatched as well."""

@@ -87,14 +87,15 @@ class Gatherer:
         revisions, policy = self.revisions, self.policy
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
-        configs, known = read_configs(revisions, named)
+        configs = read_configs(revisions, named)
         thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
         facts = replace(
             facts,
             plan=plan,
-            configs=configs,
-            known_configs=known,
-            recipes=revisions.recipes(configs),
+            configs=configs.changes,
+            known_configs=configs.known,
+            shortfalls=(*facts.shortfalls, *configs.problems),
+            recipes=revisions.recipes(configs.changes),
             checklists=revisions.checklists(),
             thresholds=thresholds,
             models=models,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from infx.errors import InfxError
@@ -88,30 +89,38 @@ def _first_problem(error: InfxError) -> str:
     return f"{problem}{f' ({more} more problems.)' if more else ''}"
 
 
-def read_configs(
-    revisions: Revisions, named: Sequence[str]
-) -> tuple[tuple[ConfigChange, ...], tuple[KnownConfig, ...]]:
-    """Configurations that the pull request changes or names, and all that the target branch has."""
+@dataclass(frozen=True, kw_only=True)
+class Configs:
+    """changes: what the pull request changes or names. known: all that the target branch has. problems: what cannot be
+    read at the head, so that nothing can be said of it, in sentences.
+    """
+
+    changes: tuple[ConfigChange, ...]
+    known: tuple[KnownConfig, ...]
+    problems: tuple[str, ...] = ()
+
+
+def read_configs(revisions: Revisions, named: Sequence[str]) -> Configs:
     shas = list(dict.fromkeys([revisions.fork, revisions.head, revisions.base]))
     raw = {sha: _raw(_read_masters(revisions, sha, ())) for sha in shas}
     old, new = raw[revisions.fork], raw[revisions.head]
     touched = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     keys = tuple(dict.fromkeys([*named, *touched]))
-    states = [
-        {
-            key: describe_config(config)
-            for file in (_read_masters(revisions, sha, keys) if keys else ())
-            for key, config in file.configs.items()
-        }
-        for sha in (revisions.fork, revisions.head)
-    ]
-    changes = tuple(
-        ConfigChange(key=key, before=states[0].get(key), after=states[1].get(key))
-        for key in keys
-        if key in states[0] or key in states[1]
+    files = [_read_masters(revisions, sha, keys) if keys else [] for sha in (revisions.fork, revisions.head)]
+    before, after = (
+        {key: describe_config(config) for file in side for key, config in file.configs.items()}
+        for side in files
     )
-    return changes, tuple(
-        _known(key, value) for key, value in raw[revisions.base].items() if isinstance(value, dict)
+    return Configs(
+        changes=tuple(
+            ConfigChange(key=key, before=before.get(key), after=after.get(key))
+            for key in keys
+            if key in before or key in after
+        ),
+        known=tuple(
+            _known(key, value) for key, value in raw[revisions.base].items() if isinstance(value, dict)
+        ),
+        problems=tuple(str(problem) for file in files[1] for problem in file.problems),
     )
 
 
