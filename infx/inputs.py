@@ -28,7 +28,9 @@ def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[De
     before, after, runners, *masters = git.read_many(wanted)
     for path, data in zip((policy.changelog, *paths), (after, runners, *masters), strict=True):
         if data is None:
-            raise UsageError(f"{path} is not there at {head[:12]}.", hint="The policy names the file.")
+            raise UsageError(
+                f"{path} is not there at {head[:12]}.", hint="Add it, or name another file in the policy."
+            )
     delta = read_delta(before or b"", after or b"", policy.changelog)
     named = NamedKeys(tuple(pattern for entry in delta.entries for pattern in entry.config_keys))
     inputs = load_inputs(_pair(policy.master_configs, masters), (policy.runners, runners or b""), only=named)

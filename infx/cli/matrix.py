@@ -222,7 +222,7 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        hint = "Run it in the repository, or give --config-file and --runner-config."
+        hint = "Run it in the repository, or name the files with --config-file and --runner-config."
         raise UsageError(f"The file cannot be read: {error.strerror}.", hint=hint, where=path) from None
 
 
