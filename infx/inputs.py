@@ -37,8 +37,11 @@ def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[De
     if not any(entry.append_only for entry in delta.entries):
         return delta, inputs, None
     runners, *masters = git.read_many([(base, path) for path in paths])
-    base_runners = (policy.runners, runners or b"labels: {}\n")
-    return delta, inputs, load_inputs(_pair(policy.master_configs, masters), base_runners, only=named)
+    names = tuple(
+        f"{base[:12]}:{path}" for path in paths
+    )  # what is wrong there is not in the files that one sees
+    base_runners = (names[0], runners or b"labels: {}\n")
+    return delta, inputs, load_inputs(_pair(names[1:], masters), base_runners, only=named)
 
 
 def _pair(paths: tuple[str, ...], contents: list[bytes | None]) -> list[tuple[str, bytes]]:

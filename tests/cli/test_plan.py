@@ -123,6 +123,19 @@ def test_append_only_entries_are_compared_with_the_base_revision(repository: Rep
     assert count(values) == {"single_node.8k1k": 1}
 
 
+def test_what_is_wrong_at_the_base_is_not_blamed_on_the_head(repository: Repository, call: Call) -> None:
+    repository.checkout("main")
+    base = repository.commit({"configs/nvidia-master.yaml": CONFIG.replace("tp: 8", "tp: 0")})
+    repository.branch("other")
+    append(repository, entry("m1-fp8-h200-vllm", append_only="true"), nvidia=CONFIG)
+    code, _, err = call("plan", "--base-ref", "main", "--head-ref", "other")
+    where = "m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0].tp"
+    assert (code, err) == (
+        1,
+        f"{base[:12]}:configs/nvidia-master.yaml:14: {where}: found 0; expected at least 1.\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
