@@ -287,9 +287,9 @@ def _read_workload(values: Mapping[str, Any]) -> FixedWorkload | AgenticWorkload
 def _read_parallelism(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tp": values["tp"],
-        "pp": values["pp"],
-        "dcp_size": values["dcp-size"],
-        "pcp_size": values["pcp-size"],
+        "pp": values.get("pp", 1),
+        "dcp_size": values.get("dcp-size", 1),
+        "pcp_size": values.get("pcp-size", 1),
         "ep": values.get("ep"),
         "dp_attn": values.get("dp-attn"),
     }
