@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from infx import actions
 from infx.cli.options import examples, format_option
 from infx.cli.plan_folder import read_plan_file
 from infx.cli.report import print_json
@@ -23,7 +24,8 @@ def plan_diff(before: Path, after: Path, as_json: bool) -> None:
 
     diff = diff_plans(read_plan_file(before)[1], read_plan_file(after)[1])
     if not as_json:
-        click.echo("\n".join(describe_diff(diff)))
+        for line in describe_diff(diff):
+            click.echo(actions.neutralise(line))
         return
     changed = [
         {

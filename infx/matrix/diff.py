@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infx.errors import visible
 from infx.matrix.family import family_of
 from infx.matrix.jobs import describe_layout
 from infx.matrix.row import Row, render_row
@@ -133,7 +134,7 @@ def describe_diff(diff: PlanDiff) -> list[str]:
     for (title, changes), rows in alike.items():
         words = "; ".join(_describe_change(change) for change in changes) or "only the fingerprint"
         lines.append(f"~ {_count(len(rows))} of {title} ({_concurrencies(rows)}): {words}")
-    return lines
+    return [visible(line) for line in lines]  # a plan may come from anywhere
 
 
 def _describe_groups(rows: Iterable[Row]) -> list[str]:

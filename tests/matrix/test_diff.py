@@ -73,6 +73,12 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
                 "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c8): prefill.tp 8 → 32; conc [4] → [8]",
             ],
         ),
+        # A line break in a foreign plan starts no line of ours.
+        (
+            [row(FIXED, 1)],
+            [row(replace(FIXED, image="x\n::error::y"), 1)],
+            [f"~ 1 row of {TITLE} (c1): image vllm/vllm-openai:v1 → x\\n::error::y"],
+        ),
         # Rows that stand twice change together.
         (
             [row(), row()],
