@@ -14,7 +14,7 @@ from infx.errors import InfxError
 from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
 from infx.matrix.jobs import Job
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
-from infx.matrix.row_rules import RUNNER_SETTINGS
+from infx.matrix.row_rules import belongs_to_runner
 
 PORT = 8888
 RANDOM_RANGE_RATIO = "0.8"
@@ -122,7 +122,7 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
         match = _SETTING.fullmatch(setting)
         if match is None or "\0" in setting:
             raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
-        if RUNNER_SETTINGS.fullmatch(match[1]):
+        if belongs_to_runner(match[1]):
             raise InfxError(
                 f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
             )

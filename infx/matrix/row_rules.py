@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,9 +13,20 @@ from infx.matrix.topology import NODE_SETTINGS, read_nodes
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
 RESERVED_SETTINGS = ("SRT_RECIPE", "EVAL_SRT_RECIPE")
 # What the runner and the shell live by, and what names a row and its results, is not a configuration's to set.
-RUNNER_SETTINGS = re.compile(
-    r"(GITHUB|RUNNER|ACTIONS|INFX|LD|DYLD)_.*|PATH|HOME|SHELL|BASH_ENV|ENV|IFS|PYTHONPATH|NODE_OPTIONS"
-    r"|ROW_ID|RESULT_FILENAME"
+_RUNNER_PREFIXES = ("GITHUB_", "RUNNER_", "ACTIONS_", "INFX_", "LD_", "DYLD_")
+_RUNNER_SETTINGS = frozenset(
+    (
+        "PATH",
+        "HOME",
+        "SHELL",
+        "BASH_ENV",
+        "ENV",
+        "IFS",
+        "PYTHONPATH",
+        "NODE_OPTIONS",
+        "ROW_ID",
+        "RESULT_FILENAME",
+    )
 )
 # The engine whose launcher reads CONFIG_FILE itself, whatever the row's shape.
 OWN_CONFIG_FILE = "llmd-vllm"
@@ -161,7 +171,7 @@ def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterat
                 message=f"{name} is set by the launcher; expected srt-recipe and eval-srt-recipe on the row",
                 hint="Move it there.",
             )
-        elif RUNNER_SETTINGS.fullmatch(name):
+        elif belongs_to_runner(name):
             yield Finding(
                 at=at,
                 message=f"{name} belongs to the runner that the row runs on",
@@ -175,6 +185,10 @@ def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterat
                 "of the two",
                 hint="Move the recipe to srt-recipe or eval-srt-recipe.",
             )
+
+
+def belongs_to_runner(name: str) -> bool:
+    return name in _RUNNER_SETTINGS or name.startswith(_RUNNER_PREFIXES)
 
 
 def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding]:
