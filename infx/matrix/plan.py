@@ -76,11 +76,11 @@ def plan_delta(delta: Delta, head: Inputs, base: Inputs | None, options: Options
     else:
         throughput = [] if options.evals_only else list(_plan_throughput(delta.entries, keys, expand))
         evals = _plan_evals(delta.entries, keys, head, expand, options)
-    warnings += plan_warnings.find_shared(throughput)
     idle = list(plan_warnings.find_idle(delta.entries, keys, head, path))
     warnings += idle if throughput or evals or idle else plan_warnings.find_empty(delta.entries, path)
     if options.trim:
         throughput = _trim(throughput)
+    warnings += plan_warnings.find_shared(throughput)
     return Plan(
         entries=delta.entries,
         throughput=tuple(complete_throughput(throughput, fast=options.fast)),

@@ -193,6 +193,8 @@ def test_a_point_of_two_configurations_is_planned_for_both_and_told() -> None:
     (warning,) = result.warnings
     assert warning.message.startswith("a and b measure 2 points in the same way")
     assert warning.level is Level.WARNING
+    trimmed = plan(inputs, entry("a", "b"), trim=True)  # to one point of the one recipe
+    assert (points(one.row for one in trimmed.throughput), trimmed.warnings) == (["tp8@4"], ())
 
 
 def test_a_correction_of_links_plans_nothing() -> None:
