@@ -108,6 +108,12 @@ class Git:
         output = self.call("config", "--get", "remote.origin.url")
         return os.fsdecode(output.stdout).strip() or None
 
+    def remotes(self) -> dict[str, str]:
+        """Name → URL of every remote."""
+        text = self.call("config", "--null", "--get-regexp", r"^remote\..*\.url$").stdout
+        pairs = (os.fsdecode(item).partition("\n") for item in text.split(b"\0") if item)
+        return {key.removeprefix("remote.").removesuffix(".url"): url for key, _, url in pairs}
+
     def commit(self, revision: str) -> str:
         """The full SHA of the commit that `revision` names; git is asked once for each that is one already."""
         if revision in self._known:

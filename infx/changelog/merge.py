@@ -79,6 +79,12 @@ def resolve(
     sides = Sides(ancestor=ancestor, main=main, other=side)
     if (corrected := apply_corrections(sides, links)) is not None:
         return Merged(data=corrected)
+    if compare(ancestor, other).appended is None and (
+        found := _find_replayed(ancestor, one, other, base_versions)
+    ):
+        version, rewritten = found
+        entries = [_canonical(block, links, number) for block in rewritten]
+        return Merged(data=append(version, entries), kept=tuple(rewritten))
     if first is None and compare(ancestor, main).appended is None:
         raise MergeRefusedError(_MORE, hint=_HINT)  # an edit is main's to make, and nobody knows who main is
     return merge(sides, links, number=number)
@@ -112,6 +118,23 @@ def apply_corrections(sides: Sides, links: Links) -> bytes | None:
         alone = correction.is_correction and not correction.inserted
         if alone and legal and appending.appended is not None:
             return complete(one) + two[appending.appended :]
+    return None
+
+
+def _find_replayed(
+    ancestor: bytes, onto: bytes, commit: bytes, base_versions: Sequence[bytes]
+) -> tuple[bytes, list[Block]] | None:
+    """(the base branch's file, the branch's own entries) after a commit of a rebase that rewrites nothing but these.
+
+    onto: the base branch's file and those entries as they were; so is the ancestor, with an older base.
+    """
+    for version in base_versions:
+        own = onto.removeprefix(version)
+        if not own or not onto.startswith(version) or not ancestor.endswith(own):
+            continue
+        past = ancestor.removesuffix(own)
+        if past.endswith(b"\n") and version.startswith(past) and commit.startswith(past):
+            return version, _read(compare(past, commit))
     return None
 
 

@@ -12,11 +12,12 @@ import click
 
 from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
+from infx.cli.changelog_base import read_base_versions
 from infx.cli.changelog_sources import make_links, make_own_links, write_file
 from infx.cli.options import examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError
-from infx.git import Git, GitError
+from infx.git import Git
 from infx.policy.changelog import ChangelogPolicy
 
 DRIVER = "infx-changelog"
@@ -34,7 +35,7 @@ def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> Non
     git = Git(Git(Path.cwd()).root())
     links = make_links(repo, policy) if pr is None else make_own_links(repo, policy)
     ancestor, ours, theirs = _read_stages(git, policy.changelog)
-    versions = read_base_versions(git, policy.base_branch, policy.changelog)
+    versions = read_base_versions(git, policy.base_branch, policy.changelog, links.repository)
     merged = merge_versions(ancestor, ours, theirs, versions, links, number=pr)
     write_file(git.directory / policy.changelog, merged.data)
     git.run("add", "--", policy.changelog)
@@ -57,9 +58,10 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
     git = Git(Path.cwd())
     try:
         policy = _driver_policy()
-        versions = read_base_versions(git, policy.base_branch, path)
+        links = make_links(None, policy)
+        versions = read_base_versions(git, policy.base_branch, path, links.repository)
         before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
-        merged = merge_versions(before, ours, theirs, versions, make_links(None, policy))
+        merged = merge_versions(before, ours, theirs, versions, links)
     except Exception as error:  # whatever it is, CURRENT must not be left without markers
         refusal = error if isinstance(error, InfxError) else InfxError(f"infx failed: {error!r}.")
         return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
@@ -89,18 +91,6 @@ def _merge_lines(git: Git, files: Sequence[Path], marker_size: int, refusal: Inf
     return 1
 
 
-def read_base_versions(git: Git, branch: str, path: str) -> list[bytes]:
-    """The file on the base branch, as this clone knows it: of every remote, then the local one."""
-    try:
-        names = git.line(
-            "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{branch}", f"refs/heads/{branch}"
-        )
-        refs = sorted(names.split(), key=lambda name: not name.startswith("refs/remotes/"))
-        return [data for data in git.read_many([(ref, path) for ref in refs]) if data is not None]
-    except GitError:
-        return []
-
-
 def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
     """Stages 1 to 3 of a file in conflict; a file that both sides added has an empty ancestor."""
     listed = git.run("ls-files", "--unmerged", "-z", "--", path)
@@ -121,13 +111,26 @@ def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
 
 def _say(merged: Merged, path: str) -> None:
     kept = len(merged.kept)
-    print_text(
-        f"{path}: {kept} new {'entry' if kept == 1 else 'entries'} put behind the base branch's.", os.environ
+    said = (
+        f"{kept} new {'entry' if kept == 1 else 'entries'} put behind the base branch's" if kept else "merged"
     )
+    print_text(f"{path}: {said}.", os.environ)
     for block in merged.present:
         keys = block.fields.get("config-keys")
         shown = ", ".join(map(str, keys)) if isinstance(keys, list) else "an entry"
         print_text(f"{path}: {shown} was there already, with the same text; it was not repeated.", os.environ)
+
+
+def _driver_command(python: str) -> str:
+    """For the shell that git starts. -P: a folder `infx` in the working tree is not to be run.
+
+    Where that Python is gone, git merges lines: a driver that cannot be started would cost one side without a word.
+    """
+    program = shlex.quote(python).replace("%", "%%")
+    lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+    return (
+        f"test -x {program} || exec {lines}; exec {program} -P -m infx changelog merge-driver %O %A %B %L %P"
+    )
 
 
 @examples("infx changelog install-driver")
@@ -136,10 +139,8 @@ def _say(merged: Merged, path: str) -> None:
 def install_driver(policy: ChangelogPolicy) -> None:
     """Let git merge the changelog with infx, in this clone."""
     git = Git(Git(Path.cwd()).root())
-    # -P: a folder `infx` in the working tree is not to be run.
-    command = f"{shlex.quote(sys.executable)} -P -m infx changelog merge-driver %O %A %B %L %P"
     git.run("config", "--local", f"merge.{DRIVER}.name", "appends to the changelog, side by side")
-    git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+    git.run("config", "--local", f"merge.{DRIVER}.driver", _driver_command(sys.executable))
     file = git.directory / git.line("rev-parse", "--git-path", "info/attributes")
     line = f"{policy.changelog} merge={DRIVER}"
     text = file.read_text(encoding="utf-8") if file.exists() else ""

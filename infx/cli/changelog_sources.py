@@ -16,7 +16,7 @@ from infx import actions
 from infx.changelog.links import Links
 from infx.changelog.subject import Context, Stage
 from infx.cli.options import policy_part_option, repository_name
-from infx.errors import UnavailableError, UsageError
+from infx.errors import UsageError
 from infx.policy.changelog import ChangelogPolicy
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class Given:
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the ways to name a base and a head, and passes `sources: Sources`."""
 
-    @click.option("--base-ref", metavar="REV", help="Default: the base branch, of origin or local.")
+    @click.option(
+        "--base-ref", metavar="REV", help="Default: the base branch, of the repository's remote or local."
+    )
     @click.option("--head-ref", metavar="REV", help="Default: the file in the working tree.")
     @click.option(
         "--base-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
@@ -168,12 +170,13 @@ def _gather_event(question: Question, policy: ChangelogPolicy, context: Context)
 def _gather_revisions(
     base_ref: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
 ) -> Sources:
+    from infx.cli.changelog_base import find_default_base
     from infx.git import Git
 
     git = Git(Path.cwd())
     root = git.root()
     git = Git(root)
-    name = base_ref or _default_base(git, policy.base_branch)
+    name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
     # A queue or a push names the very commit before it; a branch may be behind its base.
     base = git.merge_base(name, head_ref or "HEAD") if context.stage is Stage.PR else git.commit(name)
     file = root / policy.changelog
@@ -214,20 +217,6 @@ def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Con
     from infx.changelog.merge import Sides
 
     return Sides(ancestor=ancestor or b"", main=main, other=other)
-
-
-def _default_base(git: Git, branch: str) -> str:
-    from infx.git import MissingRevisionError
-
-    for name in (f"origin/{branch}", branch):
-        try:
-            git.commit(name)
-        except MissingRevisionError:
-            continue
-        return name
-    raise UnavailableError(
-        f"There is no branch {branch} here, neither of origin nor local.", hint="Give --base-ref."
-    )
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -175,5 +175,10 @@ def repository_name(given: str | None, policy: NamesRepository) -> str | None:
         url = Git(Path.cwd()).origin_url() or ""
     except GitError:
         return None
-    match = _REMOTE.fullmatch(url)  # a folder is no name
+    return read_remote(url)
+
+
+def read_remote(url: str) -> str | None:
+    """`owner/name` of a remote's URL; None for a folder."""
+    match = _REMOTE.fullmatch(url)
     return match["name"] if match and _NAME.fullmatch(match["name"]) else None

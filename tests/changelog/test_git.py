@@ -253,3 +253,49 @@ def test_an_entry_alone_in_a_new_file(repository: Repository) -> None:
     repository.commit({PATH: entry("XXX", key="one")}, "one")
     clean(git(repository, "merge", "--no-edit", "two"))
     assert content(repository) == entry("XXX", key="one") + new("XXX", key="two")
+
+
+def test_without_its_python_the_driver_leaves_markers(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", str(repository.path / "gone/bin 100%/python"))
+    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    grow(repository, "feature", mine("a"))
+    repository.commit({PATH: BASE + new(link(80))}, "another pull request")
+    assert git(repository, "merge", "--no-edit", "feature").code == 1
+    text = content(repository)
+    assert b"<<<<<<< ours" in text
+    assert b"entry of a" in text
+    assert link(80).encode() in text
+
+
+def test_rebase_of_commits_that_rewrite_their_own_entries(repository: Repository) -> None:
+    grow(repository, "feature", mine("a", "more"), mine("b"))
+    repository.checkout("feature")
+    repository.commit({PATH: BASE + mine("a") + mine("b")}, "one is taken back")
+    repository.commit({PATH: BASE + mine("a").replace(b"XXX", link(77).encode()) + mine("b")}, "canonical")
+    repository.checkout("main")
+    repository.commit({PATH: BASE + new(link(80), key="a", text='"entry of a, too"')}, "another pull request")
+    repository.checkout("feature")
+    clean(git(repository, "rebase", "main"))
+    own = mine("a").replace(b"XXX", link(77).encode()) + mine("b")
+    assert content(repository) == BASE + new(link(80), key="a", text='"entry of a, too"') + own
+
+
+def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Repository, tmp_path: Path) -> None:
+    """There `origin` is the fork, and the author works on the fork's own main."""
+    repository.commit({"configs/policy.yaml": "repository: acme/bench\n"}, "policy")
+    for name, owner in (("upstream", "acme"), ("origin", "eve")):
+        remote = tmp_path / owner / "bench.git"
+        clean(git(repository, "clone", "--quiet", "--bare", ".", str(remote)))
+        clean(git(repository, "remote", "add", name, f"https://github.com/{owner}/bench.git"))
+        clean(git(repository, "config", f"url.{remote}.insteadOf", f"https://github.com/{owner}/bench.git"))
+    repository.branch("theirs")
+    repository.commit({PATH: BASE + new(link(80))}, "merged upstream")
+    clean(git(repository, "push", "--quiet", "upstream", "theirs:main"))
+    repository.checkout("main")
+    repository.commit({PATH: BASE + mine("a")}, "ours")
+    clean(git(repository, "push", "--quiet", "origin", "main"))
+    clean(git(repository, "pull", "--quiet", "--no-rebase", "--no-edit", "upstream", "main"))
+    assert content(repository) == BASE + new(link(80)) + mine("a")
+    assert run(infx, ["changelog", "validate", "--pr", "77"], {}) == 0

@@ -153,3 +153,33 @@ def test_both_sides_may_have_added_the_file() -> None:
     assert merged(
         b"", entry("XXX"), entry(link(80), text='"other"'), entry(link(80), text='"other"')
     ) == entry(link(80), text='"other"') + new("XXX")
+
+
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        b"",  # taken back
+        new("XXX", text='"reworded"'),
+        new(link(77)),
+        MINE + MINE.replace(b"new", b"second"),
+        MINE.replace(b"new", b"first") + MINE,
+    ],
+)
+def test_a_replayed_commit_may_do_anything_to_its_own_entries(rewritten: bytes) -> None:
+    main = BASE + new(link(80), text='"theirs"')
+    found = resolve(BASE + MINE, main + MINE, BASE + rewritten, [main], LINKS)
+    assert found.data == main + rewritten
+
+
+def test_a_replayed_commit_may_do_nothing_to_what_was_merged() -> None:
+    main = BASE + MINE + new(link(80))
+    with pytest.raises(MergeRefusedError):
+        resolve(BASE + MINE, main + MINE, BASE.replace(b"old", b"new") + MINE, [main], LINKS)
+    with pytest.raises(MergeRefusedError):  # the entry is main's meanwhile
+        resolve(BASE + MINE, main, BASE, [main], LINKS)
+
+
+def test_what_is_replayed_becomes_canonical_where_the_number_is_known() -> None:
+    reworded = new("XXX", text='"reworded"')
+    found = merged(BASE + MINE, MAIN + MINE, BASE + reworded, MAIN, number=77)
+    assert found == MAIN + new(link(77), text='"reworded"')
