@@ -15,7 +15,7 @@ python=${INFX_PYTHON:-python3}
 }
 if [ ! -e "$home/installed" ]; then
   rm -rf "$home"
-  "$python" -m venv "$home"
+  PYTHONSAFEPATH=1 "$python" -m venv "$home" # a venv.py of the checkout that this runs in is not to be run
   export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
   # A machine that outlives the job must not hand on what an earlier job left in a cache.
   if [ "${RUNNER_ENVIRONMENT:-}" != github-hosted ]; then export PIP_NO_CACHE_DIR=1; fi

@@ -155,6 +155,7 @@ def run_step(
 def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
     root, wheels = toolkit
     (tmp_path / "temp").mkdir()
+    (tmp_path / "venv.py").write_text("raise SystemExit('a file of the judged repository was run')\n")
     environ = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),
