@@ -62,7 +62,8 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     """A hint with the names nearest to a misspelt one."""
     import difflib
 
-    near = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    names = {name.lower(): name for name in choices}  # who writes in capitals means the same
+    near = [names[name] for name in difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)]
     near.sort(key=lambda name: word not in name)  # a name that holds the whole word is the likeliest
     return f"Did you mean {' or '.join(near)}?" if near else None
 

@@ -60,6 +60,7 @@ def test_only_errors_count_as_errors() -> None:
     [
         ("b200-nsacle", ["b200-nscale", "b300-nv", "h100"], "Did you mean b200-nscale?"),
         ("cluster:b200-nsacle", ["b200-nscale", "cluster:b200-nscale"], "Did you mean cluster:b200-nscale or b200-nscale?"),
+        ("B200-NSCALE", ["b200-nscale"], "Did you mean b200-nscale?"),
         ("zzz", ["b200-nscale"], None),
         ("b200", [], None),
     ],

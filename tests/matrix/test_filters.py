@@ -81,7 +81,9 @@ KEYS = ("m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8")
         ("*1*8", ["m1-fp8", "m1.fp8", "m10-fp8"]),
         ("m1**fp?", ["m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8"]),
         ("*m1-fp8*", ["m1-fp8"]),
-        ("m1-fp8*8", []),  # no character counts twice
+        ("*-*-*", []),
+        ("m1-fp8*8", []),  # what one part has taken is not there for the next
+        ("*1" * 30 + "*", []),
     ],
 )
 def test_wildcards(pattern: str, matches: list[str]) -> None:
