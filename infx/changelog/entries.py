@@ -225,7 +225,23 @@ def check_fields(block: Block) -> list[Problem]:
     from infx import schema
 
     judged = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
-    return schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
+    problems = schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
+    return [_say_of_an_entry(problem, block.index) for problem in problems]
+
+
+# By what was expected: what people write instead has always been the same.
+_HINTS = {
+    "expected text.": 'Put it in quotes: "…".',
+    "expected a list.": "Write one line `- …` for each.",
+    "expected true or false.": "Write true, or leave the line out.",
+}
+
+
+def _say_of_an_entry(problem: Problem, index: int) -> Problem:
+    """The number of the item counts only what was parsed; the line says which entry it is."""
+    message = problem.message.replace(f"[{index}]", "entry", 1)
+    hint = next((hint for end, hint in _HINTS.items() if message.endswith(end)), None)
+    return replace(problem, message=message, hint=problem.hint or hint)
 
 
 def read_entry(block: Block) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,13 +29,21 @@ class Configs:
         """
         from infx.matrix.keys import resolve_keys
 
-        return [] if self._stands_there(pattern) else resolve_keys([pattern], self.keys)[1]
+        if self._stands_there(pattern):
+            return []
+        if "?" in pattern:
+            message = f"There is no configuration {pattern!r}; of wildcards the changelog has only *."
+            return [Problem(rule="config-key-unknown", message=message, hint="Write the keys out, or use *.")]
+        return resolve_keys([pattern], self.keys)[1]
 
     def _stands_there(self, key: str) -> bool:
-        """A quick yes, without parsing: a line that starts with the key and a colon.
+        """A quick yes, without parsing: a line that starts with the key, or what the pattern stands for, and a colon.
 
         Parsing all configurations takes longer than everything else in a validation. A line that only looks like a
         key, inside a quoted text in the first column, would be let pass here and refused by the planner.
         """
+        if key.count("*") == 1:
+            text = re.escape(key.encode()).replace(rb"\*", rb"[\w.-]*")
+            return any(re.search(rb"^" + text + rb":", data, re.MULTILINE) for _, data in self.files)
         line = f"\n{key}:".encode()
         return any(line in data or data.startswith(line[1:]) for _, data in self.files)

@@ -116,7 +116,7 @@ class Rule:
 
     def _finding(self, subject: Subject, draft: Draft) -> Finding:
         hint = draft.hint
-        if draft.edits:
+        if draft.edits and subject.context.stage is not Stage.MAIN:  # what was merged is a past entry
             hint = f"{hint or 'The repair is certain.'} `{subject.context.fix_command}` does it."
         problem = Problem(
             rule=self.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from infx.changelog.fix import Repair
-from infx.changelog.subject import Context
+from infx.changelog.subject import Context, Stage
 from infx.changelog.validate import Verdict
 from infx.errors import Level, Problem
 
@@ -24,7 +24,10 @@ def render_summary(verdict: Verdict, repair: Repair | None, head: bytes, context
         corrected = f", {verdict.corrected} corrected links" if verdict.corrected else ""
         return f"### Changelog: {entries}{corrected}, nothing to repair\n" + _list(verdict.problems)
     parts = [f"### Changelog: {len(errors)} to repair\n", _list(verdict.problems)]
-    if repair and repair.head is not None:
+    if context.stage is Stage.MAIN:
+        parts = [f"### Changelog: {len(errors)} problems were merged\n", _list(verdict.problems)]
+        parts.append("Past entries stay as they are now, but for links that are not canonical.\n")
+    elif repair and repair.head is not None:
         parts.append(
             f"Every repair is certain. This command makes them:\n\n{_fence(context.fix_command, 'sh')}"
         )

@@ -11,6 +11,7 @@ from infx.changelog.rules import fields, layout, link, text
 from infx.changelog.subject import Context, Finding, Rule, Subject
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 
+_ALIAS_HINT = 'A pattern that starts with `*` needs quotes, as in "*-vllm".'
 _SYNTAX_HINT = (
     'Entries start with `- config-keys:` in the first column; text with `: ` or ` #` stands in "…".'
 )
@@ -117,7 +118,8 @@ def _read(comparison: Comparison, context: Context) -> list[Block]:
             for problem in error.problems:
                 last = head.rstrip(b"\n").count(b"\n") + 1  # the parser may look beyond the end
                 line = min(problem.line, last) if problem.line else None
-                problems.append(replace(problem, line=line, hint=problem.hint or _SYNTAX_HINT))
+                hint = _ALIAS_HINT if "undefined alias" in problem.message else _SYNTAX_HINT
+                problems.append(replace(problem, line=line, hint=problem.hint or hint))
     if problems:
         raise ProblemsError(problems)
     return blocks

@@ -76,7 +76,7 @@ def _apply(sources: Sources, repaired: Repair, *, as_json: bool) -> int:
         )
     write_file(sources.target, repaired.head)
     for problem in repaired.repaired:
-        print_text(f"repaired: {problem.path}:{problem.line}: {problem.message}", os.environ)
+        print_text(f"repaired: {replace(problem, hint=None)}", os.environ)
     return report(judge(sources.base, repaired.head, sources.context).problems, os.environ, as_json=as_json)
 
 

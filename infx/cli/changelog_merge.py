@@ -16,7 +16,7 @@ from infx.cli.changelog_base import read_base_versions
 from infx.cli.changelog_sources import make_links, make_own_links, write_file
 from infx.cli.options import examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
-from infx.errors import InfxError, UsageError
+from infx.errors import InfxError, UsageError, visible
 from infx.git import Git
 from infx.policy.changelog import ChangelogPolicy
 
@@ -117,7 +117,7 @@ def _say(merged: Merged, path: str) -> None:
     print_text(f"{path}: {said}.", os.environ)
     for block in merged.present:
         keys = block.fields.get("config-keys")
-        shown = ", ".join(map(str, keys)) if isinstance(keys, list) else "an entry"
+        shown = visible(", ".join(map(str, keys))) if isinstance(keys, list) else "an entry"
         print_text(f"{path}: {shown} was there already, with the same text; it was not repeated.", os.environ)
 
 

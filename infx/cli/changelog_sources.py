@@ -87,9 +87,9 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gather(given: Given, policy: ChangelogPolicy) -> Sources:
-    files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref, given.event)
-    if any(files) and any(refs):
-        raise UsageError("--base-file and --head-file do not go with revisions or an event.")
+    files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
+    if sum(map(any, (files, refs, (given.event,)))) > 1:
+        raise UsageError("Files, revisions and an event exclude each other.", hint="Give one of them.")
     context = Context(
         path=policy.changelog,
         links=make_links(given.repo, policy),
@@ -106,7 +106,13 @@ def gather(given: Given, policy: ChangelogPolicy) -> Sources:
     name = os.environ.get("GITHUB_EVENT_NAME") or actions.guess_event_name(payload)
     question = read_question(name, payload)
     return _gather_event(
-        question, policy, replace(context, stage=question.stage, number=given.pr or question.number)
+        question,
+        policy,
+        replace(
+            context,
+            stage=Stage(given.stage) if given.stage else question.stage,
+            number=given.pr or question.number,
+        ),
     )
 
 

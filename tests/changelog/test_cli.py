@@ -157,6 +157,21 @@ def test_usage(repository: Repository, call: Call, arguments: tuple[str, ...]) -
     assert call(*arguments)[0] == 2
 
 
+@pytest.mark.parametrize("option", ["--base-ref", "--base-file", "--head-ref"])
+def test_what_is_judged_is_named_in_one_way(repository: Repository, call: Call, option: str) -> None:
+    code, _, err = call("validate", "--event", "event.json", option, "main")
+    assert code == 2
+    assert "exclude each other" in err
+
+
+def test_a_stage_that_is_given_wins_over_the_events(repository: Repository, call: Call) -> None:
+    head = repository.commit({PATH: BASE + new("XXX")})
+    pull = {"number": 77, "base": {"sha": f"{head}~1", "ref": "main"}, "head": {"sha": head}}
+    repository.write({"event.json": json.dumps({"pull_request": pull})})
+    assert call("validate", "--event", "event.json")[0] == 0
+    assert call("validate", "--event", "event.json", "--stage", "merge")[0] == 1
+
+
 def test_what_cannot_be_had(repository: Repository, call: Call) -> None:
     assert call("validate", "--base-ref", "nowhere")[0] == 3
     assert call("validate", "--base-file", "none", "--head-file", "none")[0] == 3
@@ -357,6 +372,7 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
         (("--config-key", "m1"), "could be any of 2 keys"),
         (("--config-key", "m1-fp8-h300-vllm"), "Did you mean m1-fp8-h200-vllm"),
         (("--config-key", "x-*"), "matches no configuration"),
+        (("--config-key", "m1-fp8-?200-vllm"), "is the key of no configuration"),
         (("--config-key", KEY, "--no-evals", "--all-evals"), "contradict"),
         (
             ("--config-key", KEY, "--translation", "a", "--translation", "b"),

@@ -94,6 +94,7 @@ def test_what_passes(base: bytes, head: bytes) -> None:
         (BASE + new(text='"\xff"').replace("ÿ".encode(), b"\xff"), [("yaml-utf8", 10)], None),
         (BASE + new(text='"a\rb"'), [("line-ends", 10)], None),
         (BASE + new(key="x1-*"), [("config-key-unknown", 8)], None),
+        (BASE + new(key="m1-fp8-?200-vllm"), [("config-key-unknown", 8)], None),
         (BASE + new() + b"=======\n", [("conflict-marker", 12)], None),
         (BASE + new(text='"a line of ======= is text"'), [], BASE + new(text='"a line of ======= is text"')),
     ],
@@ -144,6 +145,36 @@ def test_history_is_immutable(
 ) -> None:
     assert errors(judge(PAST, head)) == expected
     assert fix(PAST, head, CONTEXT).head == fixed
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (BASE + new(key="*-vllm"), 'A pattern that starts with `*` needs quotes, as in "*-vllm".'),
+        (BASE + new(key="m1-fp8-?200-vllm"), "of wildcards the changelog has only *"),
+        (BASE + new(key="M1-FP8-H200-VLLM"), "Did you mean m1-fp8-h200-vllm"),
+        (
+            BASE + new(text="fix: router"),
+            'entry.description[0]: found {"fix": "router"}; expected text. Put it in quotes',
+        ),
+        (BASE + new(more="  evals-only: yes\n"), "expected true or false. Write true"),
+        (
+            BASE + new(more="  scenario-type: agentic-coding\n"),
+            "expected a list. Write one line `- …` for each.",
+        ),
+        (BASE + new("XXX\t"), "TAB at line 11: `··pr-link: XXX→`."),
+        (b"\n" + entry(), "Expected nothing before the first entry, found `↵`"),
+    ],
+)
+def test_what_a_message_shows_and_tells_to_type(head: bytes, said: str) -> None:
+    assert said in words(judge(b"" if head.startswith(b"\n") else BASE, head))
+
+
+def test_what_was_merged_is_not_offered_a_repair() -> None:
+    """It is a past entry now, and to move it would be the next problem."""
+    head = entry() + b"\n" + BASE
+    assert "--fix" in words(judge(BASE, head, Stage.MERGE))
+    assert "--fix" not in words(judge(BASE, head, Stage.MAIN))
 
 
 def test_a_missing_file() -> None:

@@ -42,6 +42,8 @@ def _blank_lines(subject: Subject) -> Iterator[Draft]:
             continue
         wanted = accepted[0]
         what = "one empty line before this entry" if end < len(head) else "nothing behind the last entry"
+        if start == 0:
+            what = "nothing before the first entry"
         shown = (
             _blanks_at_the_end(head[max(appended - 200, 0) : appended]) + found
             if start == appended

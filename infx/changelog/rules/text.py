@@ -74,12 +74,13 @@ def _carriage_returns(subject: Subject) -> Iterator[Draft]:
 def _byte_order_marks(subject: Subject) -> Iterator[Draft]:
     """Only the one that starts a file is there by an editor's doing and says nothing."""
     for offset, line in _lines(subject):
-        position = offset + line.find(BOM)
-        if position == 0:
+        if BOM not in line:
+            continue
+        if line.startswith(BOM) and offset == 0:
             message = "The file starts with a byte order mark, which nobody can see."
             hint = "Save it as UTF-8 without BOM."
             yield Draft(offset=0, message=message, hint=hint, edits=(Edit(0, len(BOM), b""),))
-        elif position >= offset:
+        else:
             message = f"An invisible byte order mark (U+FEFF) at line {subject.line(offset)}: {quote(line.rstrip())}."
             yield Draft(offset=offset, message=message, hint="Type the line anew.")
 
