@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -78,10 +78,10 @@ class Sweep:
 
 
 def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> Sweep:
-    """job: the id of the workflow's job that calls the sweep (policy)."""
-    jobs = tuple(jobs)
+    """jobs: of all attempts. job: the id of the workflow's job that calls the sweep (policy)."""
+    jobs = _select_valid(run, sorted(jobs, key=lambda job: job.attempt))
     latest: dict[str, tuple[bool, Job]] = {}  # a row's id → whether it is an eval, and its newest job
-    for row in sorted(jobs, key=lambda job: job.attempt):
+    for row in jobs:
         if name := parse_job_name(row.name):
             latest[name.id] = ("eval" in name.family.split(), row)
     evals = [row for is_eval, row in latest.values() if is_eval]
@@ -94,6 +94,19 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
         has_results=has_results or any(counts.done for counts in counted),
         swept=_has_swept(run, jobs, job),
     )
+
+
+def _select_valid(run: Run, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Those that tell how the newest attempt stands. A partial re-run leaves the other jobs as they were; one that
+    repeats what had ended before any row began, the gate, begins anew and leaves nothing.
+    """
+    newest = [job for job in jobs if job.attempt == run.attempt]
+    earlier = [job for job in jobs if job.attempt < run.attempt]
+    begun = min(
+        (job.started_at for job in earlier if job.started_at and parse_job_name(job.name)), default=None
+    )
+    before_rows = {job.name for job in earlier if begun and job.completed_at and job.completed_at < begun}
+    return newest if any(job.name in before_rows for job in newest) else jobs
 
 
 def _count(jobs: Iterable[Job]) -> Counts:

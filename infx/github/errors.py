@@ -131,6 +131,8 @@ def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
             return NotFoundError(f"GitHub found nothing at {request}: {said}.", status=status, hint=hint)
         case 405 | 409:
             return ConflictError(f"GitHub refuses {request}: {said}.", status=status)
+        case 422 if "submitted too quickly" in said:
+            return _secondary(request, reply, said, now)
         case 400 | 413 | 414 | 422:
             return ValidationError(f"GitHub refuses {request} as invalid: {said}.", status=status)
         case _ if status >= 500:

@@ -63,7 +63,7 @@ class GateReader(Protocol):
         newest: int,
     ) -> list[Run]: ...
     def run(self, run_id: int) -> Run: ...
-    def jobs(self, run_id: int) -> list[Job]: ...
+    def jobs(self, run_id: int, *, every_attempt: bool) -> list[Job]: ...
     def pause(self, seconds: float) -> None: ...
 
 
@@ -153,8 +153,12 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
 
 
 def _look(run: Run, policy: Policy, github: GateReader) -> SweepRun:
-    swept = read_sweep(run, github.jobs(run.id), policy.sweep.job).swept
+    swept = read_sweep(run, _jobs(run, github), policy.sweep.job).swept
     return SweepRun(id=run.id, url=run.url, conclusion=run.conclusion, swept=swept)
+
+
+def _jobs(run: Run, github: GateReader) -> list[Job]:
+    return github.jobs(run.id, every_attempt=run.attempt > 1)
 
 
 def _await_decisions(

@@ -55,7 +55,9 @@ class Workflows(Endpoints):
         return self._get(convert.run, "actions", "runs", run_id)
 
     def jobs(self, run_id: int, *, attempt: int | None = None, every_attempt: bool = False) -> list[Job]:
-        """The jobs of a run's newest attempt, of one attempt, or of every attempt."""
+        """The jobs of a run's newest attempt, of one attempt, or of every attempt. Those that a partial re-run did not
+        repeat have at times been among the newest attempt's, and at times not.
+        """
         if attempt is None:
             where: tuple[object, ...] = ("actions", "runs", run_id, "jobs")
             parameters = {"filter": "all" if every_attempt else "latest"}

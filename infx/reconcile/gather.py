@@ -226,7 +226,7 @@ class _Reading:
         for run in _by_interest(runs, standing, with_results):
             if not self.left or (run.is_completed and any(s.swept for s in seen.values())):
                 break
-            jobs = self._spend(self.reader.jobs, run.id)
+            jobs = self._spend(self.reader.jobs, run.id, every_attempt=run.attempt > 1)
             seen[run.id] = read_sweep(run, jobs, self.policy.sweep.job, has_results=run.id in with_results)
         return [seen.get(run.id) or _unread(run, with_results) for run in runs]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from infx.model import GHOST, Comment, CommentKind, Conclusion, Job, Run, User, UserType
@@ -42,7 +42,11 @@ def run(number: int = 300, *, attempt: int = 1, conclusion: str | None = "succes
     return Run(id=number, attempt=attempt, conclusion=kind, **{**fields, **more})
 
 
-def job(name: str, conclusion: str | None = "success", *, status: str | None = None, attempt: int = 1) -> Job:
+def job(
+    name: str, conclusion: str | None = "success", *, status: str | None = None, attempt: int = 1, at: int = 0
+) -> Job:
+    """at: minutes after NOW at which it started; it took less than one."""
+    started = NOW + timedelta(minutes=at)
     return Job(
         id=1,
         run_id=300,
@@ -51,6 +55,8 @@ def job(name: str, conclusion: str | None = "success", *, status: str | None = N
         status=status or ("completed" if conclusion else "in_progress"),
         conclusion=Conclusion(conclusion) if conclusion else None,
         url="",
+        started_at=started,
+        completed_at=started + timedelta(seconds=30) if conclusion else None,
     )
 
 

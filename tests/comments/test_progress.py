@@ -40,6 +40,33 @@ def test_a_row_counts_once_by_its_newest_attempt() -> None:
     assert read(row(1, "success", attempt=2), row(1, "failure", attempt=1)).rows == Counts(done=1)
 
 
+FIRST = (
+    job("gate"),
+    job("sweep / plan", at=1),
+    row(1, at=2),
+    row(2, "failure", at=2),
+    row(3, at=3),
+    job("sweep-status", "failure", at=4),
+)
+
+
+def test_a_partial_re_run_keeps_what_it_does_not_repeat() -> None:
+    again = (row(2, None, attempt=2, at=9), job("sweep-status", None, status="queued", attempt=2, at=9))
+    assert read(*FIRST, *again, attempt=2, conclusion=None).rows == Counts(done=2, running=1)
+    only_status = read(*FIRST, job("sweep-status", attempt=2, at=9), attempt=2)
+    assert (only_status.rows, only_status.swept) == (Counts(done=2, failed=1), True)
+
+
+def test_a_full_re_run_begins_anew() -> None:
+    gate = job("gate", attempt=2, at=9)
+    assert read(*FIRST, gate, attempt=2, conclusion=None).rows == Counts()
+    assert read(*FIRST, gate, attempt=2, conclusion=None).swept is None
+    stopped = read(*FIRST, gate, job("sweep", "skipped", attempt=2, at=10), attempt=2)
+    assert (stopped.rows, stopped.swept) == (Counts(), False)
+    begun = read(*FIRST, gate, row(1, None, attempt=2, at=11), attempt=2, conclusion=None)
+    assert begun.rows == Counts(running=1)
+
+
 @pytest.mark.parametrize(
     ("jobs", "conclusion", "swept"),
     [

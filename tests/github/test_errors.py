@@ -67,6 +67,7 @@ def test_primary_limit(status: int, message: str, headers: dict[str, str], wait:
         (403, "You have triggered an abuse detection mechanism.", {"retry-after": "7"}, 7),
         (403, "Slow down", {"retry-after": "7"}, 7),
         (429, "Too many requests", {"retry-after": "7"}, 7),
+        (422, "Validation Failed; was submitted too quickly", {}, None),
         (429, "Too many requests", {}, None),
     ],
 )

@@ -365,7 +365,7 @@ def test_a_second_attempt_updates_the_comment(world: World) -> None:
     world.reconcile()
     assert world.ours().count(VISUALIZER) == 1
     assert "attempt 2" in text(world, VISUALIZER)
-    assert status(world)[0] == "success"
+    assert status(world) == ("success", "Swept: 2 of 2 rows done.")
 
 
 def test_another_branch_of_the_same_name_elsewhere_is_not_ours(world: World) -> None:
