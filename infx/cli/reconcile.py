@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,7 +111,11 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
     from infx.cli.report import print_problems
     from infx.reconcile.actions import render_json
 
-    print_problems([problem for _, error in report.failed for problem in error.problems], os.environ)
+    failed = [(number, problem) for number, error in report.failed for problem in error.problems]
+    print_problems(
+        [replace(problem, message=f"PR {number}: {problem.message}") for number, problem in failed],
+        os.environ,
+    )
     for action, error in report.refused:
         _say(f"warning: refused: {action}. {error}")
     if report.left:
@@ -121,6 +126,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
             "dry-run": reconciler.dry_run,
             "actions": [render_json(action) for action in report.done],
             "refused": [render_json(action) for action, _ in report.refused],
+            "failed": [{"pull": number, "message": problem.message} for number, problem in failed],
             "left": report.left,
             "requests": reconciler.github.requests.total,
         }

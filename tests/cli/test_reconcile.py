@@ -83,7 +83,11 @@ def test_a_number_of_no_pull_request(world: World, capsys: pytest.CaptureFixture
     """The others still get theirs."""
     world.pull()
     assert call("reconcile", "--pr", "9999", "--pr", "77") == 3
-    assert "acme/bench has no pull request 9999." in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "PR 9999: acme/bench has no pull request 9999." in shown.err
+    assert json.loads(shown.out)["failed"] == [
+        {"pull": 9999, "message": "acme/bench has no pull request 9999."}
+    ]
     assert len(world.ours()) == 1
 
 
