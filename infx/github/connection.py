@@ -7,6 +7,7 @@ once: when its outcome is not known, `write_then_look` asks the caller's own eye
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -141,11 +142,26 @@ class Connection:
         remaining = reply.headers.get("x-ratelimit-remaining", "")
         self.count.remaining = int(remaining) if remaining.isdecimal() else self.count.remaining
         if reply.status in {301, 307, 308}:
-            message = f"{request} has moved: the repository was renamed."
-            raise UnexpectedReplyError(message, status=reply.status, hint="Give its new name.")
+            message = f"{request} has moved: the repository was renamed{self._new_name(reply)}."
+            hint = "Give its new name by --repo, and where the policy says `repository`."
+            raise UnexpectedReplyError(message, status=reply.status, hint=hint)
         if reply.status >= 400:
             raise explain(request, reply, now=self._clock())
         return reply
+
+    def _new_name(self, reply: Reply) -> str:
+        """GitHub redirects to the repository's number, which tells nobody anything."""
+        found = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
+        if found is None:
+            return ""
+        request = Request(verb="GET", path=found[0])
+        self.count.add(request)
+        try:
+            data = self._transport.send(request).data
+        except ConnectionError:
+            return ""
+        name = data.get("full_name") if isinstance(data, dict) else None
+        return f" to {name}" if name else ""
 
     def wait_out(self, error: GitHubError, attempt: int) -> None:
         """Wait as told before the next attempt, or raise the error when that is no use or would exceed the budget."""

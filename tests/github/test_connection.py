@@ -188,13 +188,6 @@ def test_write_then_look_raises_refusals() -> None:
     assert clock.waits == []
 
 
-@pytest.mark.parametrize("status", [301, 307, 308])
-def test_a_renamed_repository_is_said(status: int) -> None:
-    connection, _, _ = play([reply(status, location="/repositories/1")])
-    with pytest.raises(UnexpectedReplyError, match="renamed"):
-        connection.read("/x")
-
-
 def test_requests_are_counted() -> None:
     connection, _, _ = play([reply(x_ratelimit_remaining="41"), LOST, FINE, FINE])
     connection.read("/x")
@@ -229,3 +222,23 @@ def test_now_is_what_github_said_last_and_ours_before_that() -> None:
     ours = datetime.fromtimestamp(NOW, UTC)
     theirs = datetime(2026, 11, 30, 9, 0, 7, tzinfo=UTC)
     assert found == [ours, theirs, theirs + timedelta(seconds=7), ours]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (reply(data={"full_name": "acme/gauge"}), r"renamed to acme/gauge\."),
+        (refusal(404, "Not Found"), r"renamed\."),
+        (LOST, r"renamed\."),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 307, 308])
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+def test_the_new_name_of_a_repository_is_said(
+    verb: str, status: int, answer: Reply | Exception, said: str
+) -> None:
+    moved = reply(status, location="https://api.github.com/repositories/4711/issues/77/comments")
+    connection, transport, _ = play([moved, answer])
+    with pytest.raises(UnexpectedReplyError, match=said):
+        connection.read("/x") if verb == "GET" else connection.write(verb, "/x")
+    assert [str(request) for request in transport.sent] == [f"{verb} /x", "GET /repositories/4711"]

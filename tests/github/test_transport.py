@@ -113,9 +113,11 @@ def test_202_and_301_are_not_acted_upon_behind_our_back(github: GitHub) -> None:
     responses.get(
         f"{API}/repos/acme/bench/actions/runs", status=301, headers={"Location": f"{API}/repositories/1/x"}
     )
-    with pytest.raises(UnexpectedReplyError, match="renamed"):
+    responses.get(f"{API}/repositories/1", json={"full_name": "acme/gauge"})
+    with pytest.raises(UnexpectedReplyError, match="renamed to acme/gauge"):
         github.runs(head_sha="a" * 40)
-    assert len(responses.calls) == 3
+    assert len(responses.calls) == 4
+    assert responses.calls[3].request.url == f"{API}/repositories/1"
 
 
 @responses.activate
