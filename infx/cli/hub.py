@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples, find_infx
+from infx.cli.options import check_name, examples, find_infx
 from infx.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
     from infx.hub.seed import seed
 
     try:
-        served = Hub(folder, repository=repo, port=port)
+        served = Hub(folder, repository=check_name(repo), port=port)
     except OSError as error:
+        what, option = (error.filename, "--folder") if error.filename else (f"Port {port}", "--port")
         raise UnavailableError(
-            f"Port {port} cannot be used: {error.strerror}.", hint="Give another --port."
+            f"{what} cannot be used: {error.strerror}.", hint=f"Give another {option}."
         ) from None
     with ended_in_order(0), served:
         samples = [] if empty else seed(served)

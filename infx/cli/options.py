@@ -160,13 +160,17 @@ class NamesRepository(Protocol):
     def repository(self) -> str | None: ...
 
 
+def check_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
+    return name
+
+
 def repository_name(given: str | None, policy: NamesRepository) -> str | None:
     """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
     for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:
-            if not _NAME.fullmatch(name):
-                raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
-            return name
+            return check_name(name)
     if "GIT_DIR" not in os.environ and not (find_root(Path.cwd()) / ".git").exists():
         return None  # known without starting git
     from infx.git import Git, GitError

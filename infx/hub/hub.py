@@ -64,7 +64,11 @@ class Hub(RunActions):
         self._server = HubServer(self, port)  # first: a taken port leaves nothing behind
         self._temporary = Path(tempfile.mkdtemp(prefix="infx-hub-")) if folder is None else None
         where = (folder or self._temporary or Path()) / f"{repository}.git"
-        super().__init__(repository, where, branch=branch, clock=clock)
+        try:
+            super().__init__(repository, where, branch=branch, clock=clock)
+        except OSError:
+            self._server.server_close()
+            raise
         self.faults = Faults()
         self.tokens: dict[str, Token] = {}
         self.log: list[Exchange] = []

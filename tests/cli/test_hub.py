@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from infx.cli import infx
+from infx.cli.shell import run
 from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.seed import seed
@@ -115,6 +117,28 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert f"Port {port} cannot be used" in done.stderr
     assert not list(tmp_path.glob("infx-hub-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--repo", "bench"], 2, "'bench' is not the name of a repository; expected owner/name."),
+        (["--folder", "taken/hub"], 3, "cannot be used: Not a directory. Give another --folder."),
+    ],
+)
+def test_what_cannot_be_served_is_said(
+    arguments: list[str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "taken").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not the hub's own
+    assert run(infx, ["hub", "serve", "--port", "0", *arguments], {}) == code
+    assert said in capsys.readouterr().err
 
 
 def test_the_samples_are_what_they_are_said_to_be(tmp_path: Path) -> None:
