@@ -24,8 +24,8 @@ class Sticky:
 
     marker: an HTML comment, the first line. text: what follows, None: there should be no such comment.
     order: the run and attempt that it speaks of; a smaller one never replaces a greater.
-    adopt: how the comments of an older system begin, which had no marker; the latest becomes ours.
-    keep: text that is right already stays, because it is said once (a greeting).
+    adopt: how the comments of an older system begin, which had no marker; the latest becomes ours. adopt_order: see
+    `read_order`.
     """
 
     key: str

@@ -156,8 +156,13 @@ class _Reading:
     def _runs(self) -> list[Run]:
         """Runs of the sweep workflow for this pull request, newest first: of its branch, not of one of the same name
         elsewhere, and from its own lifetime, because another may come from the same branch before or after it.
+
+        None for a fork: what such a run does stands in a workflow file of the fork's own, and may be anything. Its
+        sweeps are dispatched.
         """
         pull = self.pull
+        if pull.is_fork:
+            return []
         found = self._spend(
             self.reader.runs,
             workflow=self._workflow,
@@ -206,12 +211,14 @@ class _Reading:
         return [run for run in self._dispatched() if run.is_dispatched_for(self.pull)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
-        """Of this pull request. linked: one that surely is."""
+        """Of this pull request. linked: one that surely is. Another branch than the base could bring a workflow file
+        along that writes any title.
+        """
         found = self._spend(
             self.reader.runs,
             workflow=self._workflow,
             event="workflow_dispatch",
-            branch=self.policy.base_branch,  # a branch's own workflow may say anything
+            branch=self.policy.base_branch,
             newest=NEWEST_RUNS,
         )
         number = self.pull.number

@@ -303,6 +303,28 @@ def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
     assert notices(world) == [notice("fork")]
 
 
+@pytest.mark.parametrize("label", [True, False])
+def test_a_fork_does_not_sweep_itself(world: World, *, label: bool) -> None:
+    """Its own workflow file can name jobs like rows and let them succeed."""
+    fork(world, label=label)
+    run = world.sweep(done=3, status="completed", conclusion="success")
+    world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
+    world.reconcile()
+    assert status(world)[0] == "pending"
+    assert VISUALIZER not in world.ours()
+
+
+def test_a_dispatch_of_another_branch_s_workflow_is_no_sweep_of_ours(world: World) -> None:
+    world.pull(labels=[LABEL])
+    head = world.hub.state.pulls[77].head_sha
+    run = world.hub.add_run(
+        event="workflow_dispatch", branch="feat-x", title=f"PR 77 at {head}", status="completed"
+    )
+    world.hub.add_job(run.id, "sweep / rows / 000000000001 · single-node 8k1k · h200 · m1")
+    world.reconcile()
+    assert status(world)[0] == "pending"
+
+
 def test_a_deleted_fork_is_a_fork(world: World) -> None:
     fork(world)
     world.hub.state.pulls[77].head_repository = None
