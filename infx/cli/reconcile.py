@@ -90,14 +90,14 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
 
 
 def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | None) -> Sequence[int]:
-    from infx.reconcile.choose import list_open, list_recent, select_moved
+    from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
 
     github, policy, clone = reconciler.github, reconciler.policy, reconciler.clone
     if since is not None:
         return list_recent(github, policy, since)
-    pulls = list_open(github, policy)
     if after_push is None:
-        return [pull.number for pull in pulls]
+        return list_in_turn(github, policy, datetime.now(UTC).date())
+    pulls = list_open(github, policy)
     if clone is None:
         raise UsageError("--after-push needs a clone of the repository.", hint="Run it inside one.")
     numbers = [pull.number for pull in pulls]

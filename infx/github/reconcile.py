@@ -16,11 +16,10 @@ from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Facts, Place
-from infx.reconcile.gather import MAX_READS, Gatherer
+from infx.reconcile.gather import RESERVE, Gatherer
 
 BASE = "refs/infx/base"
 QUEUE = "refs/infx/queue"
-RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
 
 
 @dataclass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from infx.model import PullSummary, Run
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
+from infx.reconcile.gather import RESERVE
 from infx.reconcile.ports import Clone
 
 NEWEST_RUNS = 100
@@ -23,6 +24,14 @@ class Lister(Protocol):
 
 def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
     return lister.pulls(state="open", base=policy.base_branch)
+
+
+def list_in_turn(lister: Lister, policy: Policy, today: date) -> list[int]:
+    """Numbers of all open ones, from another place each day, so that what a budget left today comes first tomorrow."""
+    numbers = sorted((pull.number for pull in list_open(lister, policy)), reverse=True)
+    certain = max(1, policy.limits.api_requests // RESERVE)  # looked at, whatever is to be done
+    start = today.toordinal() * certain % max(1, len(numbers))
+    return numbers[start:] + numbers[:start]
 
 
 def list_recent(lister: Lister, policy: Policy, since: datetime) -> list[int]:

@@ -30,6 +30,7 @@ _T = TypeVar("_T")
 
 MAX_READS = 6
 EXTRA_READS = 2
+RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
 MAX_FILES = 3000  # GitHub lists no more
 NEWEST_RUNS = 50
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 
 import pytest
 
 from infx.github import convert
 from infx.hub import render
-from infx.reconcile.choose import list_open, list_recent, select_moved
+from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
+from infx.reconcile.gather import RESERVE
 from tests.reconcile.world import BASE, NOW, World, entry
 
 DAY = timedelta(days=1)
@@ -24,6 +26,18 @@ def several(world: World) -> None:
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
         world.clock.now += timedelta(hours=1)
     world.clock.now += timedelta(hours=1)
+
+
+def test_all_open_ones_get_their_turn_although_a_budget_ends_each_pass(world: World) -> None:
+    """24 calls are certain to be enough for two pull requests, so five take three days."""
+    for number in range(71, 76):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+    small = replace(world.policy, limits=replace(world.policy.limits, api_requests=2 * RESERVE))
+    github = world.reconciler().github
+    turns = [list_in_turn(github, small, date(2026, 11, day)) for day in (28, 29, 30)]
+    assert [sorted(turn) for turn in turns] == [[71, 72, 73, 74, 75]] * 3
+    assert {number for turn in turns for number in turn[:2]} == {71, 72, 73, 74, 75}
+    assert list_in_turn(github, replace(small, base_branch="none"), date(2026, 11, 30)) == []
 
 
 def test_those_touched_since_then_the_last_first(world: World) -> None:
