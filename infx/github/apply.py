@@ -1,6 +1,7 @@
-"""Planned writes, carried out: one request each, and nothing is sent twice.
+"""Planned writes, carried out: one request each, and nothing is sent twice before anybody looked.
 
-A write whose outcome nobody knows ends the work on that pull request; the next reconciliation looks and goes on.
+A write whose outcome nobody knows ends the work on that pull request; the next reconciliation looks and goes on. Only
+a run that is to be cancelled is looked at at once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import timedelta
 from infx.comments.sticky import Sticky, is_ours
 from infx.errors import InfxError
 from infx.git import GitError
-from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
+from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
 from infx.model import Comment
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
@@ -70,6 +71,11 @@ class Applier:
                 if isinstance(error, PermissionDeniedError) and not isinstance(error, LockedError):
                     denied[kind] = error
                 continue
+            except UnknownOutcomeError as error:
+                if not isinstance(action, CancelRun):
+                    raise
+                outcome.refused.append((action, error))  # GitHub answers 500 to a run that is stuck
+                continue
             outcome.done.append(action)
             if comment is not None:
                 created[_key(action)] = comment
@@ -95,10 +101,16 @@ class Applier:
                     target_url=status.target_url,
                 )
             case CancelRun():
-                self.writer.cancel_run(action.run_id)
+                self._cancel(action.run_id)
             case PushCommit() if self.push is not None:
                 self.push(action)
         return None
+
+    def _cancel(self, run_id: int) -> None:
+        """Until the run is seen to end: GPU time is at stake."""
+        self.writer.write_then_look(
+            lambda: self.writer.cancel_run(run_id), lambda: self.writer.run(run_id).is_completed or None
+        )
 
     def _create(self, pull: int, body: str) -> Comment:
         comment = self.writer.create_comment(pull, body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from infx.model import (
     Artifact,
@@ -17,6 +17,8 @@ from infx.model import (
     Run,
     StatusState,
 )
+
+_T = TypeVar("_T")
 
 
 class Reader(Protocol):
@@ -35,7 +37,6 @@ class Reader(Protocol):
         branch: str | None = None,
         newest: int | None = None,
     ) -> list[Run]: ...
-    def run(self, run_id: int) -> Run: ...
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]: ...
     def named_artifacts(self, name: str, *, since: datetime) -> list[Artifact]: ...
 
@@ -51,6 +52,8 @@ class Writer(Protocol):
         self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
     ) -> CommitStatus: ...
     def cancel_run(self, run_id: int) -> bool: ...
+    def run(self, run_id: int) -> Run: ...
+    def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
 
 
 class Merge(Protocol):

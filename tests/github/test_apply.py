@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -13,10 +14,10 @@ from infx.comments.status import Status
 from infx.comments.sticky import Sticky
 from infx.github.apply import Applier, Outcome, WrongIdentityError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
-from infx.model import Comment, CommitStatus, StatusState
+from infx.model import Comment, CommitStatus, Run, StatusState
 from infx.policy.load import default_policy
 from infx.reconcile.actions import Action, CancelRun, CreateComment, DeleteComment, SetStatus, UpdateComment
-from tests.comments.builders import APP, BOT, EVE, comment
+from tests.comments.builders import APP, BOT, EVE, comment, run
 
 MARKER = "<!-- infx-greeting -->"
 BODY = f"{MARKER}\nHello\n"
@@ -78,6 +79,13 @@ class Writer:
     def cancel_run(self, run_id: int) -> bool:
         self._call("cancel_run")
         return True
+
+    def run(self, run_id: int) -> Run:
+        self._call("run")
+        return run(run_id, conclusion=None)
+
+    def write_then_look(self, write: Callable[[], Any], look: Callable[[], Any]) -> Any:
+        return write()
 
 
 def apply(writer: Writer, *actions: Action, sticky: Sticky = STICKY) -> Outcome:

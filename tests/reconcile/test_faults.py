@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from infx.hub import FOREVER, Fault, FaultKind
-from infx.reconcile.actions import SetStatus
+from infx.reconcile.actions import CancelRun, SetStatus
 from tests.comments.test_visualizer import MARKER as VISUALIZER
 from tests.reconcile.world import BASE, BOT, LABEL, POLICY, World, entry
 
@@ -230,6 +230,19 @@ def test_a_write_that_a_limit_refuses_is_made_after_the_wait(world: World) -> No
     assert not world.reconcile().failed
     assert world.waited == [21, 23, 25]
     assert world.state() == wanted
+
+
+def test_a_run_that_cannot_be_cancelled_keeps_nobody_from_the_rest(world: World) -> None:
+    """GitHub answers 5xx to a run that is stuck."""
+    world.pull(labels=[LABEL, "full-sweep-enabled"])
+    stuck = world.sweep(done=1, running=1)
+    world.hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=f"/runs/{stuck.id}/cancel", times=FOREVER))
+    report = world.reconcile()
+    assert not report.failed
+    ((action, error),) = report.refused
+    assert isinstance(action, CancelRun)
+    assert "Nobody knows whether" in str(error)
+    assert "<!-- infx-notice labels -->" in world.ours()
 
 
 def test_a_push_between_the_fetch_and_the_look_is_fetched_too(
