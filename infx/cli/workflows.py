@@ -27,7 +27,8 @@ def workflows() -> None:
 def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: bool) -> None:
     """Report what is wrong with workflow and action files.
 
-    DIRECTORY is .github of this repository unless given; the root action beside it is read too.
+    DIRECTORY is a repository or its .github, by default that of the repository one stands in; the root action beside
+    .github is read too.
     """
     from infx.workflows.check import check_files
 
@@ -39,12 +40,22 @@ def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: b
 
 
 def read_sources(directory: Path) -> dict[str, bytes]:
-    """Workflow files and actions below `directory` and the action beside it, by path from its parent."""
-    root = directory.parent
+    """Workflow files and actions below `directory` and the action beside it, by path from its parent. A repository
+    or its folder of workflows stands for the .github that belongs to it.
+    """
+    given = directory.resolve()
+    if (given / ".github").is_dir():
+        given = given / ".github"
+    elif given.name == "workflows":
+        given = given.parent
+    root = given.parent
+    patterns = ((given, "workflows/*"), (given, "actions/**/action"), (root, "action"))
     found = [
-        *directory.glob("workflows/*.y*ml"),
-        *directory.glob("actions/**/action.y*ml"),
-        *root.glob("action.y*ml"),
+        path
+        for folder, pattern in patterns
+        for ending in (".yml", ".yaml")
+        for path in folder.glob(pattern + ending)
+        if path.is_file()
     ]
     if not found:
         raise UsageError("There are no workflow or action files here.", where=str(directory))

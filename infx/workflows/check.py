@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from infx.errors import Problem, sort_problems
 from infx.policy.model import Policy
-from infx.workflows import running, trust
+from infx.workflows import agreement, heads, running, trust
 from infx.workflows.finding import Rule, as_problem
 from infx.workflows.model import parse_sources
 
@@ -32,7 +32,7 @@ RULES = (
     Rule(
         id="missing-permissions",
         why="What nobody states is the repository's default, often everything; what is stated at the top goes to "
-        "every job.",
+        "every job. A called workflow that asks for more than its caller has ends the run without a log.",
         example="permissions: write-all",
         instead="permissions: {}",
         check=trust.missing_permissions,
@@ -43,8 +43,8 @@ RULES = (
         "else one day.",
         example="contains(github.event.pull_request.labels.*.name, 'sweep-enabled')",
         instead="if: needs.gate.outputs.verdict == 'run'",
-        check=trust.label_literals,
-        check_action=trust.label_literals,
+        check=agreement.label_literals,
+        check_action=agreement.label_literals,
     ),
     Rule(
         id="head-under-privilege",
@@ -52,7 +52,7 @@ RULES = (
         "that is laid out gets run sooner or later.",
         example="pull_request_target:",
         instead="pull_request:",
-        check=trust.head_under_privilege,
+        check=heads.head_under_privilege,
     ),
     Rule(
         id="persisted-credentials",
@@ -70,7 +70,7 @@ RULES = (
         "that only reads.",
         example="uses: ./.github/actions/gate",
         instead="uses: ./.infx/.github/actions/gate",
-        check=trust.code_after_head_checkout,
+        check=heads.code_after_head_checkout,
     ),
     Rule(
         id="runner-boundary",
@@ -96,7 +96,8 @@ RULES = (
     ),
     Rule(
         id="string-boolean",
-        why="Outputs are text: as a setting GitHub refuses them, and in a condition 'false' is true.",
+        why="Outputs are text: as a setting GitHub refuses them, and in a condition 'false' is true. An input that is "
+        "a boolean never equals a text, but in github.event it is one.",
         example="fail-fast: ${{ needs.gate.outputs.fail-fast }}",
         instead="fail-fast: ${{ needs.gate.outputs.fail-fast == 'true' }}",
         check=running.string_booleans,
@@ -121,7 +122,8 @@ RULES = (
     ),
     Rule(
         id="shared-concurrency-group",
-        why="All jobs in one group cancel each other, and the legs of a matrix do too.",
+        why="All jobs in one group cancel each other, the legs of a matrix do too, and a called workflow that waits for "
+        "its caller's group is cancelled as a deadlock.",
         example="strategy: {matrix: {shard: [0, 1]}}",
         instead="concurrency: {group: sweep-pr-77} # in one calling job without a matrix",
         check=running.shared_concurrency_groups,
@@ -136,11 +138,19 @@ RULES = (
     ),
     Rule(
         id="required-check",
-        why="A required check that is filtered away stays pending for ever; one that is skipped has passed; one with "
-        "a matrix changes its name.",
+        why="A required check that is filtered away, by paths, branches or types, stays pending for ever; one that is "
+        "skipped has passed; one with a matrix changes its name.",
         example="pull_request: {paths: [perf-changelog.yaml]}",
         instead="pull_request:",
-        check=running.required_checks,
+        check=agreement.required_checks,
+    ),
+    Rule(
+        id="policy-mismatch",
+        why="Branches, the changelog's path, a command: what a file must repeat of the policy. Where both differ nothing "
+        "starts, and nothing says why.",
+        example="if: contains(github.event.comment.body, '/ok-to-sweep')",
+        instead="if: contains(github.event.comment.body, '/approve-sweep')",
+        check=agreement.policy_mismatches,
     ),
 )
 

@@ -72,6 +72,24 @@ def calls(expression: str, function: str) -> bool:
     return any(one.text.lower() == function and other.text == "(" for one, other in pairwise(found))
 
 
+def is_called_plainly(expression: str, function: str) -> bool:
+    """Called, and not turned round by an `!` before it."""
+    found = [Token("start", ""), *tokens(expression)]
+    return any(
+        one.text.lower() == function and before.text != "!" and other.text == "("
+        for before, one, other in zip(found, found[1:], found[2:], strict=False)
+    )
+
+
+def comparisons(expression: str) -> Iterator[tuple[str, str]]:
+    """(name, text) of every `name == 'text'` and `name != 'text'`, whichever side the text is on."""
+    found = tokens(expression)
+    for one, operator, other in zip(found, found[1:], found[2:], strict=False):
+        if operator.text in {"==", "!="} and {one.kind, other.kind} == {"name", "literal"}:
+            name, text = (one, other) if one.kind == "name" else (other, one)
+            yield name.text.lower(), text.text
+
+
 def is_bare_text(expression: str) -> bool:
     """Only an output, a text input, a variable or an environment value: a string whatever it spells."""
     found = tokens(expression)
@@ -84,15 +102,18 @@ def is_bare_text(expression: str) -> bool:
     )
 
 
-def bare_text_operands(expression: str) -> Iterator[str]:
-    """Outputs of jobs and steps that stand as a truth value, although the text 'false' is true."""
+def bare_text_operands(expression: str, texts: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Outputs of jobs and steps, and what else is known to be text, that stand as a truth value, although the text
+    'false' is true.
+    """
     found = tokens(expression)
     comparisons = {"==", "!=", "<", ">", "<=", ">="}
     depth_in_call = _inside_call(found)
     for index, token in enumerate(found):
-        if token.kind != "name" or not re.fullmatch(
-            r"(needs|steps)\.[\w-]+\.outputs\.[\w-]+", token.text, re.IGNORECASE
-        ):
+        if token.kind != "name":
+            continue
+        is_output = re.fullmatch(r"(needs|steps)\.[\w-]+\.outputs\.[\w-]+", token.text, re.IGNORECASE)
+        if not is_output and token.text.lower() not in texts:
             continue
         before = found[index - 1].text if index else ""
         after = found[index + 1].text if index + 1 < len(found) else ""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from infx import yaml12
 from infx.errors import Problem, ProblemsError
+from infx.workflows import expressions
 
 HOSTED = ("ubuntu-", "windows-", "macos-")
 Path = tuple[str | int, ...]
@@ -21,6 +22,13 @@ class Scalar:
 
     path: Path
     text: str
+
+    @property
+    def expressions(self) -> list[str]:
+        """An `if` is one as a whole."""
+        if self.path[-1] == "if":
+            return [expressions.condition(self.text)]
+        return expressions.find_expressions(self.text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +58,7 @@ class Job:
     permissions: Any
     timeout: Any
     strategy: Mapping[str, Any]
+    computed_strategy: str | None
     concurrency: Any
     outputs: Mapping[str, Any]
     inputs: Mapping[str, Any]
@@ -66,24 +75,31 @@ class Job:
         )
 
     def _resolve(self, label: Any) -> list[Any]:
-        """`${{ matrix.os }}` as the values that the file gives it."""
-        found = re.fullmatch(r"\$\{\{\s*matrix\.([\w-]+)\s*\}\}", label) if isinstance(label, str) else None
+        """`${{ matrix.os }}` and `${{ matrix.one.os }}` as the values that the file gives it."""
+        found = (
+            re.fullmatch(r"\$\{\{\s*matrix((?:\.[\w-]+)+)\s*\}\}", label) if isinstance(label, str) else None
+        )
         matrix = self.strategy.get("matrix")
         if found is None or not isinstance(matrix, dict):
             return [label]
-        vector, more = matrix.get(found[1], []), matrix.get("include", [])
+        name, *path = found[1].removeprefix(".").split(".")
+        vector, more = matrix.get(name, []), matrix.get("include", [])
         if not isinstance(vector, list) or not isinstance(more, list):
             return [label]
-        return [*vector, *(item[found[1]] for item in more if isinstance(item, dict) and found[1] in item)]
+        values = [*vector, *(item[name] for item in more if isinstance(item, dict) and name in item)]
+        for key in path:
+            values = [value.get(key) if isinstance(value, dict) else None for value in values]
+        return values
 
     @property
     def concurrency_group(self) -> str | None:
-        group = self.concurrency.get("group") if isinstance(self.concurrency, dict) else self.concurrency
-        return group if isinstance(group, str) else None
+        return _group(self.concurrency)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workflow:
+    """callees: workflows of this repository, as a job's `uses` names them; hosted_callees: see `_find_hosted`."""
+
     document: yaml12.Document
     events: Mapping[str, Any]
     permissions: Any
@@ -91,16 +107,25 @@ class Workflow:
     env: Mapping[str, Any]
     jobs: tuple[Job, ...]
     hosted_callees: frozenset[str] = frozenset()
+    callees: Mapping[str, Workflow] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
         return self.document.path
+
+    @property
+    def concurrency_group(self) -> str | None:
+        return _group(self.concurrency)
 
     def reaches_gpus(self, job: Job) -> bool:
         """It runs on a machine of one's own, or calls a workflow of this repository that does, as far as it is known."""
         if job.uses is None:
             return not job.is_hosted
         return job.uses.startswith("./") and job.uses not in self.hosted_callees
+
+    def filters(self, event: str) -> Mapping[str, Any]:
+        """`branches`, `paths`, `types` of an event."""
+        return _mapping(self.events.get(event))
 
     def permissions_of(self, job: Job) -> Any:
         """What a job's token may do; None if nothing says so."""
@@ -115,9 +140,9 @@ class Workflow:
 
     @property
     def boolean_inputs(self) -> frozenset[str]:
-        """`inputs.<name>` of every input that arrives as a boolean."""
+        """`inputs.<name>`, in lower case, of every input that arrives as a boolean."""
         return frozenset(
-            f"inputs.{name}"
+            f"inputs.{name}".lower()
             for _, inputs in self.declared_inputs
             for name, values in inputs.items()
             if _mapping(values).get("type") == "boolean"
@@ -163,9 +188,9 @@ def parse_sources(files: Mapping[str, bytes]) -> Sources:
         else:
             message = "The workflow has no jobs. Expected a mapping under jobs."
             problems.append(Problem(rule="workflow-jobs", message=message, path=path, line=1))
-    hosted = _find_hosted(workflows)
+    hosted, callees = _find_hosted(workflows), {f"./{one.path}": one for one in workflows}
     return Sources(
-        workflows=tuple(replace(workflow, hosted_callees=hosted) for workflow in workflows),
+        workflows=tuple(replace(one, hosted_callees=hosted, callees=callees) for one in workflows),
         actions=tuple(actions),
         problems=tuple(problems),
     )
@@ -236,6 +261,7 @@ def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
         permissions=body.get("permissions"),
         timeout=body.get("timeout-minutes"),
         strategy=_mapping(body.get("strategy")),
+        computed_strategy=_text(body.get("strategy")),
         concurrency=body.get("concurrency"),
         outputs=_mapping(body.get("outputs")),
         inputs=_mapping(body.get("with")),
@@ -270,6 +296,11 @@ def _parse_steps(path: Path, value: Any) -> tuple[Step, ...]:
         for index, step in enumerate(steps)
         if isinstance(step, dict)
     )
+
+
+def _group(concurrency: Any) -> str | None:
+    group = concurrency.get("group") if isinstance(concurrency, dict) else concurrency
+    return group.strip() if isinstance(group, str) else None
 
 
 def _text(value: Any) -> str | None:

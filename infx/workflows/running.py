@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Step, Workflow, scalars
+from infx.workflows.model import Action, Job, Path, Step, Workflow, scalars
 
 MAX_EXPRESSION = 21_000  # characters of a scalar that holds an expression
 _BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs)([^a-z]|$)", re.IGNORECASE)
@@ -31,32 +30,43 @@ def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
 def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
     """GitHub asks `if` again on cancellation: `always()` keeps a runner that somebody wanted back."""
     for job in file.jobs:
-        if file.reaches_gpus(job) and expressions.calls(_condition(job), "always"):
-            message = f"The job {job.id} would go on after a cancellation, because of always()."
+        asks = [
+            name for name in ("always", "cancelled") if expressions.is_called_plainly(_condition(job), name)
+        ]
+        if file.reaches_gpus(job) and asks:
+            message = f"The job {job.id} would go on after a cancellation, because of {asks[0]}()."
             yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
 
 
 def string_booleans(file: Workflow, _: Policy) -> Iterator[Finding]:
     """Outputs are text: GitHub refuses them as booleans, and in a condition 'false' counts as true."""
+    for scalar in scalars(file.document):
+        if _is_setting(scalar.path):
+            inner = expressions.condition(scalar.text)
+            if inner == scalar.text.strip() or (
+                expressions.is_bare_text(inner) and inner.lower() not in file.boolean_inputs
+            ):
+                message = f"{scalar.path[-1]} is text. Expected a boolean: true, false or a comparison."
+                yield Finding(path=scalar.path, message=message, hint="Compare with == 'true'.")
+        for name, text in (pair for found in scalar.expressions for pair in expressions.comparisons(found)):
+            if name in file.boolean_inputs and text in {"true", "false"}:
+                message = f"{name} is a boolean, which never equals the text {text!r}."
+                yield Finding(path=scalar.path, message=message, hint=f"Write {name} or !{name}.")
+    texts = frozenset(f"github.event.{name}" for name in file.boolean_inputs)  # in the event they are text
     for job in file.jobs:
-        settings = {
-            (*job.path, "strategy", "fail-fast"): job.strategy.get("fail-fast"),
-            (*job.path, "concurrency", "cancel-in-progress"): (
-                job.concurrency.get("cancel-in-progress") if isinstance(job.concurrency, dict) else None
-            ),
-        }
-        for path, value in settings.items():
-            if isinstance(value, str):
-                inner = expressions.condition(value)
-                if inner == value.strip() or (
-                    expressions.is_bare_text(inner) and inner not in file.boolean_inputs
-                ):
-                    message = f"{path[-1]} is text. Expected a boolean: true, false or a comparison."
-                    yield Finding(path=path, message=message, hint="Compare with == 'true'.")
         conditions = [((*job.path, "if"), job.condition)]
         conditions += [((*step.path, "if"), step.condition) for step in job.steps]
-        for path, text in conditions:
-            yield from _text_as_truth(path, text)
+        for path, condition in conditions:
+            yield from _text_as_truth(path, condition, texts)
+
+
+def _is_setting(path: Path) -> bool:
+    """Of a matrix, a concurrency group, a job or a step: what GitHub takes as a boolean and nothing else."""
+    where = {"fail-fast": "strategy", "cancel-in-progress": "concurrency"}.get(str(path[-1]))
+    if where:
+        return len(path) > 1 and path[-2] == where
+    is_of_job, is_of_step = len(path) == 3, len(path) > 3 and path[-3] == "steps"
+    return path[-1] == "continue-on-error" and (is_of_job or is_of_step)
 
 
 def string_booleans_in_action(file: Action, _: Policy) -> Iterator[Finding]:
@@ -68,13 +78,13 @@ def string_booleans_in_action(file: Action, _: Policy) -> Iterator[Finding]:
             yield Finding(path=(*step.path, "if"), message=message, hint="Compare with == 'true'.")
 
 
-def _text_as_truth(path: tuple[str | int, ...], text: str | None) -> Iterator[Finding]:
+def _text_as_truth(path: Path, text: str | None, texts: frozenset[str] = frozenset()) -> Iterator[Finding]:
     if text is None:
         return
     if "${{" in text and not re.fullmatch(r"\s*\$\{\{.*\}\}\s*", text, re.DOTALL):
         message = "The condition mixes an expression with other text, which is always true."
         yield Finding(path=path, message=message, hint="Write one expression without ${{ }}.")
-    for operand in expressions.bare_text_operands(expressions.condition(text)):
+    for operand in expressions.bare_text_operands(expressions.condition(text), texts):
         message = f"{operand} stands as a condition, but it is text and 'false' is true."
         hint = "Compare with == 'true', or with != '' if it is no truth value."
         yield Finding(path=path, message=message, hint=hint)
@@ -140,7 +150,7 @@ def _bulk_arguments(step: Step) -> Iterator[Finding]:
                 yield _bulk((*step.path, "run"), f"The argument {match[0]} looks like a plan or its rows")
 
 
-def _bulk(path: tuple[str | int, ...], words: str) -> Finding:
+def _bulk(path: Path, words: str) -> Finding:
     hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
     return Finding(path=path, message=f"{words} and would meet GitHub's limits.", hint=hint)
 
@@ -159,14 +169,15 @@ def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
 def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
-        matrix = job.strategy.get("matrix")
+        matrix = job.strategy.get("matrix") or job.computed_strategy
         if any(not _is_guarded(vector, _condition(job)) for vector in _computed_vectors(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
-            yield Finding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
+            path = (*job.path, "strategy", *(("matrix",) if job.computed_strategy is None else ()))
+            yield Finding(path=path, message=message, hint=hint)
         if isinstance(matrix, dict):
             for name, vector in matrix.items():
-                if vector == []:
+                if vector == [] and name in _vectors(matrix):
                     message = f"The vector {name} of {job.id} is empty."
                     path = (*job.path, "strategy", "matrix", name)
                     yield Finding(path=path, message=message, hint="Give it a value or remove the job.")
@@ -174,9 +185,15 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
 
 def _computed_vectors(matrix: object) -> Iterator[str]:
     """The expressions that make a whole matrix or one of its vectors; a list in the file has a length."""
-    for value in matrix.values() if isinstance(matrix, dict) else [matrix]:
+    for value in _vectors(matrix).values() if isinstance(matrix, dict) else [matrix]:
         if isinstance(value, str):
             yield from expressions.find_expressions(value)
+
+
+def _vectors(matrix: Mapping[str, object]) -> Mapping[str, object]:
+    """What must not be empty: `include` only where it stands alone, `exclude` never."""
+    vectors = {name: value for name, value in matrix.items() if name not in {"include", "exclude"}}
+    return vectors or {name: value for name, value in matrix.items() if name == "include"}
 
 
 def _is_guarded(vector: str, condition: str) -> bool:
@@ -190,8 +207,13 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
     groups: dict[str, list[Job]] = defaultdict(list)
     for job in file.jobs:
         if job.concurrency_group is not None:
-            groups[job.concurrency_group.strip()].append(job)
-    top = file.concurrency.get("group") if isinstance(file.concurrency, dict) else file.concurrency
+            groups[job.concurrency_group].append(job)
+        callee = file.callees.get(job.uses or "")
+        held = {file.concurrency_group, job.concurrency_group} - {None}
+        if callee is not None and callee.concurrency_group in held:
+            message = f"The job {job.id} calls a workflow that waits for the group its caller holds."
+            hint = "github.workflow is the caller's name there too: spell the group in one of both."
+            yield Finding(path=(*job.path, "uses"), message=message, hint=hint)
     for group, jobs in groups.items():
         for one, other in combinations(jobs, 2):
             if not expressions.excludes(_condition(one), _condition(other)):
@@ -205,7 +227,7 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
                 message = f"All legs of {job.id} join one concurrency group and cancel each other."
                 hint = "Move the group to one calling job without a matrix."
                 yield Finding(path=(*job.path, "concurrency"), message=message, hint=hint)
-            if group == str(top).strip():
+            if group == file.concurrency_group:
                 message = f"The job {job.id} waits for the group that its own workflow holds."
                 yield Finding(path=(*job.path, "concurrency"), message=message, hint="Use another group.")
 
@@ -219,29 +241,3 @@ def large_expressions(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
         if "${{" in scalar.text and len(scalar.text) > MAX_EXPRESSION:
             message = f"A text with an expression has {len(scalar.text):,} characters; GitHub takes {MAX_EXPRESSION:,}."
             yield Finding(path=scalar.path, message=message, hint="Move the script into a file.")
-
-
-def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding]:
-    """A required check that does not start stays pending for ever; one that is skipped counts as passed."""
-    for job in file.jobs:
-        if job.name not in policy.workflows.required_checks:
-            continue
-        for event in ("pull_request", "push", "merge_group"):
-            filters = file.events.get(event) or {}
-            for key in ("paths", "paths-ignore"):
-                if key in filters and event != "push":
-                    message = f"The check {job.name} is required, but {event} is filtered by {key}."
-                    yield Finding(path=("on", event, key), message=message, hint="Remove the filter.")
-        if "merge_group" not in file.events:
-            message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
-            yield Finding(
-                path=("on",), message=message, hint="Add merge_group to the events.", level=Level.WARNING
-            )
-        if job.uses is not None or job.strategy.get("matrix") is not None:
-            message = f"The check {job.name} is required, but its name changes with what it calls or with its matrix."
-            yield Finding(path=job.path, message=message, hint="Require one plain job that needs it.")
-        if job.needs and not (job.condition and expressions.calls(_condition(job), "always")):
-            message = f"The check {job.name} is required, but it is skipped, which passes, when a job before it fails."
-            yield Finding(
-                path=job.path, message=message, hint="Add if: always() and look at the results in it."
-            )

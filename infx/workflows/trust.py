@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Scalar, Step, Workflow, scalars
+from infx.workflows.model import Action, Job, Step, Workflow
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"docker://.+@sha256:[0-9a-f]{64}")
-# Events whose runs hold a full token although somebody outside wrote the pull request.
-PRIVILEGED_EVENTS = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
 _FIXED = re.compile(
     r"github\.(sha|run_id|run_number|run_attempt|repository|repository_owner|workspace|action_path|event_name|job)"
     r"|runner\.\w+|strategy\.[\w-]+"
 )
-_HEAD = re.compile(
-    r"github\.head_ref|pull_request\.head\.|workflow_run\.head_|pull_request\.merge_commit_sha|refs/pull/",
-    re.IGNORECASE,
-)
+_RANKS = {"none": 0, "read": 1, "write": 2}
 
 
 def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
@@ -34,7 +29,7 @@ def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
                 path=(*step.path, "run"),
                 message=f"The script contains ${{{{ {found} }}}}, which is expanded before the shell reads it.",
                 hint="Pass it through env: and use the variable in quotes.",
-                level=Level.WARNING if _is_fixed(found, job) else Level.ERROR,
+                level=Level.WARNING if _is_fixed(found, file, job, step) else Level.ERROR,
             )
         script = step.inputs.get("script")
         if isinstance(script, str) and expressions.find_expressions(script):
@@ -45,10 +40,26 @@ def expressions_in_run(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
             )
 
 
-def _is_fixed(expression: str, job: Job | None) -> bool:
+def _is_fixed(expression: str, file: Workflow | Action, job: Job | None, step: Step) -> bool:
     """Nothing but what GitHub or the file itself has spelled; then it is a habit and no hole."""
-    names = expressions.variables(expression)
-    return all(_FIXED.fullmatch(name) or (job is not None and _is_spelled(name, job)) for name in names)
+    environments = [step.env]
+    if isinstance(file, Workflow) and job is not None:
+        environments += [job.env, file.env]
+    return all(
+        _FIXED.fullmatch(name)
+        or _is_spelled_in(environments, name)
+        or (job is not None and _is_spelled(name, job))
+        for name in expressions.variables(expression)
+    )
+
+
+def _is_spelled_in(environments: list[Mapping[str, Any]], name: str) -> bool:
+    """A variable to which the file itself gives a value, innermost first."""
+    context, _, key = name.partition(".")
+    given = [
+        value for env in environments for variable, value in env.items() if variable.lower() == key.lower()
+    ]
+    return context == "env" and bool(given) and not expressions.find_expressions(str(given[0]))
 
 
 def _is_spelled(name: str, job: Job) -> bool:
@@ -106,50 +117,29 @@ def missing_permissions(file: Workflow, _: Policy) -> Iterator[Finding]:
                 f"The job {job.id} asks for {job.permissions}. Expected the scopes that it needs, by name."
             )
             yield Finding(path=(*job.path, "permissions"), message=message, hint="Name each scope.")
+        yield from _beyond_its_caller(job, file)
 
 
-def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
-    """What a label means stands in the policy and nowhere else."""
-    known = {*policy.labels.primary, *policy.labels.modifiers, *policy.labels.control}
-    from difflib import get_close_matches
-
-    lower = {name.lower() for name in known}
-    for scalar in scalars(file.document):
-        for expression in _expressions_of(scalar):
-            for text in expressions.literals(expression):
-                if text.lower() in lower:
-                    message = (
-                        f"The label {text!r} is spelled in a condition. Labels are the policy's business."
-                    )
-                    yield Finding(path=scalar.path, message=message, hint="Use an output of infx gate.")
-            for text in expressions.label_texts(expression):
-                near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
-                if near and text.lower() not in lower:  # other labels are none of a sweep's
-                    message = f"The condition asks for the label {text!r}, which the policy does not know."
-                    yield Finding(
-                        path=scalar.path, message=message, hint="Add it to the policy and ask infx gate."
-                    )
-
-
-def head_under_privilege(file: Workflow, _: Policy) -> Iterator[Finding]:
-    """A run with a full token must not lay out code that somebody outside wrote."""
-    events = sorted(PRIVILEGED_EVENTS & set(file.events))
-    if not events:
+def _beyond_its_caller(job: Job, file: Workflow) -> Iterator[Finding]:
+    """A called job that asks for more than its caller has ends the run at its start, without a log."""
+    callee, granted = file.callees.get(job.uses or ""), file.permissions_of(job)
+    if callee is None or not isinstance(granted, dict):
         return
-    for job in file.jobs:
-        for step in job.steps:
-            if step.is_checkout and _is_head_checkout(step, file):
-                yield Finding(
-                    path=(*step.path, "with"),
-                    message=f"A job of {', '.join(events)} checks out the pull request's code beside a full token.",
-                    hint="Read what is needed through the API, or do it in a pull_request job.",
+    for called in callee.jobs:
+        asked = callee.permissions_of(called)
+        for scope, access in asked.items() if isinstance(asked, dict) else ():
+            if _RANKS.get(str(access), 0) > _RANKS.get(str(granted.get(scope)), 0):
+                message = (
+                    f"The job {job.id} calls {callee.path}, whose job {called.id} asks for {scope}: {access}. "
+                    f"{job.id} has less, so the run ends at its start, without a log."
                 )
+                yield Finding(path=job.path, message=message, hint="Grant it here, or ask for less there.")
 
 
 def persisted_credentials(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
     """A job that may write contents probably pushes."""
     for job, step in _all_steps(file):
-        if step.is_checkout and step.inputs.get("persist-credentials") is not False:
+        if step.is_checkout and str(step.inputs.get("persist-credentials")).lower() != "false":
             granted = file.permissions_of(job) if isinstance(file, Workflow) and job else None
             pushes = isinstance(granted, dict) and granted.get("contents") == "write"
             yield Finding(
@@ -158,46 +148,6 @@ def persisted_credentials(file: Workflow | Action, _: Policy) -> Iterator[Findin
                 hint="Add persist-credentials: false; a step that pushes can be given the token by itself.",
                 level=Level.WARNING if pushes else Level.ERROR,
             )
-
-
-def code_after_head_checkout(file: Workflow, _: Policy) -> Iterator[Finding]:
-    """After a pull request's files are on disk, no secret and no `./` action, unless a trusted checkout came later."""
-    for job in file.jobs:
-        head_is_there = False
-        level = Level.ERROR if _has_something_to_lose(job, file) else Level.WARNING
-        trusted: set[str] = set()  # folders laid out from somewhere else after that
-        for step in job.steps:
-            if step.is_checkout:
-                if _is_head_checkout(step, file):
-                    head_is_there, trusted = True, set()
-                else:
-                    trusted.add(_first_folder(str(step.inputs.get("path", "."))))
-            elif head_is_there:
-                yield from _reach_of(step, trusted, level)
-
-
-def _has_something_to_lose(job: Job, file: Workflow) -> bool:
-    """On GitHub's machine, with a token that reads, a pull request's own action can do no more than its own tests."""
-    granted = file.permissions_of(job)
-    reads_only = isinstance(granted, dict) and "write" not in granted.values()
-    secret = any(_secret(step) for step in job.steps)
-    return bool(PRIVILEGED_EVENTS & set(file.events)) or file.reaches_gpus(job) or not reads_only or secret
-
-
-def _reach_of(step: Step, trusted: set[str], level: Level) -> Iterator[Finding]:
-    uses = step.uses or ""
-    if uses.startswith("./") and _first_folder(uses) not in trusted:
-        message = f"{uses} is read from the workspace after the pull request's code was laid out there."
-        hint = "Check out the trusted toolkit into a folder of its own afterwards and use it from there."
-        yield Finding(path=(*step.path, "uses"), message=message, hint=hint, level=level)
-    if secret := _secret(step):
-        message = f"{secret} is given to a step after the pull request's code was laid out."
-        hint = "Do what needs the secret in another job, or before the checkout."
-        yield Finding(path=step.path, message=message, hint=hint)
-
-
-def _first_folder(path: str) -> str:
-    return path.removeprefix("./").split("/", 1)[0]
 
 
 def _all_steps(file: Workflow | Action) -> Iterator[tuple[Job | None, Step]]:
@@ -211,35 +161,6 @@ def _show(permissions: Any) -> str:
     if not isinstance(permissions, dict):
         return str(permissions)
     return ", ".join(f"{scope}: {access}" for scope, access in permissions.items())
-
-
-def _expressions_of(scalar: Scalar) -> list[str]:
-    """An `if` is an expression as a whole."""
-    return (
-        [expressions.condition(scalar.text)]
-        if scalar.path[-1] == "if"
-        else expressions.find_expressions(scalar.text)
-    )
-
-
-def _is_head_checkout(step: Step, file: Workflow) -> bool:
-    """On pull_request a checkout without a ref is the pull request's own merge commit."""
-    ref = str(step.inputs.get("ref", ""))
-    repository = str(step.inputs.get("repository", ""))
-    if _HEAD.search(ref) or _HEAD.search(repository):
-        return True
-    measured = re.search(r"head[_-]?sha|head[_-]?ref|measured", ref, re.IGNORECASE)
-    return bool(measured) or (not ref and not repository and "pull_request" in file.events)
-
-
-def _secret(step: Step) -> str | None:
-    for where in (step.env, step.inputs):
-        for value in where.values():
-            for expression in expressions.find_expressions(str(value)):
-                for name in expressions.names(expression):
-                    if name.startswith("secrets.") and name != "secrets.github_token":
-                        return name
-    return None
 
 
 def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Finding]:

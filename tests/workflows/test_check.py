@@ -272,6 +272,17 @@ CASES = [
         37,
         "The check changelog is required, but its name changes with what it calls or with its matrix.",
     ),
+    (
+        "policy-mismatch",
+        (
+            "  gate:\n    runs-on",
+            "  approve:\n    if: contains(github.event.comment.body, '/ok-to-sweep')\n    runs-on: ubuntu-24.04\n"
+            "    timeout-minutes: 5\n    permissions: {}\n    steps: [{uses: ./.infx/.github/actions/approve}]\n"
+            "  gate:\n    runs-on",
+        ),
+        7,
+        "The job approve waits for /ok-to-sweep, but the policy's command is /approve-sweep.",
+    ),
 ]
 
 
@@ -427,6 +438,9 @@ def of_job(text: str, rule: str, policy: Policy = POLICY) -> list[tuple[int | No
         ("'${{ matrix.os }}'\n    strategy: {matrix: {include: [{os: ubuntu-24.04}]}}", False),
         ("'${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-24.04], include: [{os: h100}]}}", True),
         ("'${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-24.04, h100]}}", True),
+        ("'${{ matrix.on.os }}'\n    strategy: {matrix: {on: [{os: ubuntu-24.04}, {os: macos-15}]}}", False),
+        ("'${{ matrix.on.os }}'\n    strategy: {matrix: {on: [{os: ubuntu-24.04}, {os: h100}]}}", True),
+        ("'${{ matrix.on.os }}'\n    strategy: {matrix: {on: [{os: ubuntu-24.04}, windows]}}", True),
         ("'${{ matrix.os }}'\n    strategy: {matrix: {os: '${{ fromJSON(vars.ALL) }}'}}", True),
         ("'${{ matrix.os }}'\n    strategy: {matrix: '${{ fromJSON(vars.ALL) }}'}", True),
     ],
