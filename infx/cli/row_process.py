@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -34,28 +36,52 @@ def run_command(
 
     On Actions no line of the output is a workflow command: `::set-output` would rename what is uploaded. Commands
     stay off until the step ends, because a process that was left behind could go on printing; and stderr joins
-    stdout, because the runner reads two streams in an order of its own.
+    stdout, because the runner reads two streams in an order of its own. And a cancellation, which the runner tells to
+    the step's own process only, is passed on to the command and all that it started: it may have containers to remove.
     """
-    if output is None and actions.is_actions(os.environ):
+    in_step = output is None and actions.is_actions(os.environ)
+    if in_step:
         click.echo(actions.format_stop())
     sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
     at = time.time()
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             list(command),
             cwd=directory,
             env={**kept, **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
-            check=False,
+            start_new_session=in_step,
         )
     except OSError as error:
         raise UsageError(
             f"The row command {command[0]} cannot be started: {error.strerror}.",
             hint="The policy names it, under sweep.row-command.",
         ) from None
-    return Finished(code=done.returncode if done.returncode >= 0 else 128 - done.returncode, at=at)
+    with process, _passing_on(process.pid) if in_step else nullcontext():
+        try:
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+    return Finished(code=code if code >= 0 else 128 - code, at=at)
+
+
+@contextmanager
+def _passing_on(group: int) -> Iterator[None]:
+    """The runner's SIGINT, and 7.5 seconds later its SIGTERM, reach a group of processes instead of us."""
+
+    def pass_on(number: int, _: object) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _is_ours(name: str) -> bool:
