@@ -75,6 +75,10 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
             facts = gather(event, policy, connect, row=kwargs.get("row") is not None)
+        if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
+            raise UsageError(
+                "The event is about a pull request, and there is none.", hint="Name one by --pr."
+            )
         if save_facts:
             from infx.saved import dump_json
 

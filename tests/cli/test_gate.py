@@ -230,6 +230,15 @@ def test_usage(machine: Machine, arguments: list[str], words: str) -> None:
     assert words in machine.err
 
 
+@pytest.mark.parametrize("payload", ["{}", '{"action": "labeled", "number": 0, "pull_request": {}}'])
+def test_an_event_without_its_pull_request_is_no_bug_of_ours(machine: Machine, payload: str) -> None:
+    (machine.folder / "e.json").write_text(payload)
+    assert machine.call("explain", "--event", "e.json", "--event-name", "pull_request") == 2
+    assert "there is none. Name one by --pr." in machine.err
+    (machine.folder / "facts.json").write_text('{"event": {"name": "asked"}}')
+    assert machine.call("explain", "--facts", "facts.json") == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
