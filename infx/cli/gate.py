@@ -74,7 +74,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
-            facts = gather(event, policy, connect, row=kwargs.get("row") is not None)
+            facts = gather(event, policy, connect, row=kwargs.get("row"))
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             raise UsageError(
                 "The event is about a pull request, and there is none.", hint="Name one by --pr."
@@ -179,10 +179,10 @@ def read_facts(path: Path) -> Facts:
         raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
 
 
-def gather(event: Event, policy: Policy, connect: Connect, *, row: bool) -> Facts:
+def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -> Facts:
     from infx.github.gate import gather_facts, gather_row_facts
 
     github = connect()
-    if row:
-        return gather_row_facts(event, policy, github)
+    if row is not None:
+        return gather_row_facts(event, policy, github, head_sha=row)
     return gather_facts(event, policy, github, rules=(POLICY_PATH,))

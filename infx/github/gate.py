@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from infx.comments.progress import read_sweep
+from infx.comments.sticky import is_ours
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
 from infx.github.pulls import MAX_FILES
@@ -81,13 +82,29 @@ def gather_facts(
     return facts
 
 
-def gather_row_facts(event: Event, policy: Policy, github: GateReader) -> Facts:
-    """What a row of a later attempt goes by, in one request, or two for a fork: there may be hundreds of rows."""
+def gather_row_facts(
+    event: Event, policy: Policy, github: GateReader, *, head_sha: str | None = None
+) -> Facts:
+    """What a row of a later attempt goes by, in one request, or two for a fork or where the head has moved on: there
+    may be hundreds of rows. head_sha: what the row measures.
+    """
     if not event.pull:
         return Facts(event=event)
     pull = github.pull(event.pull)
-    approval = find_approval(pull.head_sha, policy, github) if pull.is_fork else None
-    return Facts(event=event, pull=pull, approval=approval)
+    if pull.is_fork:
+        return Facts(event=event, pull=pull, approval=find_approval(pull.head_sha, policy, github))
+    moved = head_sha is not None and pull.is_open and pull.head_sha != head_sha
+    stands = moved and _still_stands(pull.head_sha, event.run_id, policy, github)
+    return Facts(event=event, pull=pull, still_stands=stands)
+
+
+def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
+    """Reconciling looks at the commits in between, and links the sweep that stands for a head from its status."""
+    context = policy.sweep.contexts.sweep
+    status = next((status for status in github.statuses(head_sha) if status.context == context), None)
+    if status is None or not is_ours(status.creator, policy.identities):
+        return False
+    return status.target_url.endswith(f"/actions/runs/{run_id}")
 
 
 def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:

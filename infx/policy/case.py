@@ -64,8 +64,9 @@ class Case:
 
     @property
     def head_is_stale(self) -> bool:
+        """Whether newer commits only merge the base or make links canonical is known only where `still_stands`."""
         told = self.facts.event.head_sha
-        return bool(told) and told != self.pull.head_sha
+        return bool(told) and told != self.pull.head_sha and not self.facts.still_stands
 
     @property
     def actor_may_start(self) -> bool:

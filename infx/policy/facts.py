@@ -80,7 +80,8 @@ class Facts:
     head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
     as commits.
     label_actor: who put the primary label on. conflicts: files in conflict with the base, where git was asked.
-    edits_rules: the pull request changes `.github/` or the policy.
+    edits_rules: the pull request changes `.github/` or the policy. still_stands: our own status on the head says that
+    the run that asks is the sweep that stands for it, although it measured an earlier commit.
     """
 
     event: Event
@@ -97,6 +98,7 @@ class Facts:
     label_actor: str | None = None
     conflicts: tuple[str, ...] = ()
     edits_rules: bool = False
+    still_stands: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

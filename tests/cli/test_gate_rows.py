@@ -116,6 +116,30 @@ def test_a_branch_of_the_repository(
     assert ("This row may not run." in err) is (words is not None)
 
 
+@pytest.mark.parametrize(
+    ("status", "may_run"),
+    [
+        ({"target_url": "https://github.com/acme/bench/actions/runs/700"}, True),
+        ({"target_url": "https://github.com/acme/bench/actions/runs/7001"}, False),  # another sweep
+        ({"target_url": "https://github.com/acme/bench/actions/runs/700", "by": "cody"}, False),
+        ({"target_url": "https://github.com/acme/bench/actions/runs/700", "context": "x"}, False),
+        ({}, False),
+    ],
+)
+def test_a_sweep_that_stands_for_newer_commits_may_be_repaired(
+    hub: Hub, ask: Ask, monkeypatch: pytest.MonkeyPatch, status: dict[str, str], may_run: bool
+) -> None:
+    """After a push that only merged the base or made links canonical: reconcile has looked and links the sweep."""
+    monkeypatch.setenv("GITHUB_RUN_ID", "700")
+    hub.push("feat-x", {"more.txt": "x"}, "Merge main [skip-sweep]")
+    assert ask(77) == 1
+    given = dict(status)
+    hub.set_status(hub.state.pulls[77].head_sha, given.pop("context", "infx/sweep"), "failure", **given)
+    hub.clear_log()
+    assert ask(77) == (0 if may_run else 1)
+    assert hub.reads == 2
+
+
 def void(hub: Hub, pull: Pull) -> None:
     hub.set_status(pull.head_sha, "infx/approval", "error")
 
