@@ -67,6 +67,11 @@ class Collection:
     coverage: tuple[Coverage, ...]
     unexpected: tuple[str, ...]
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is published."""
+        return not self.points and not self.evals
+
     def of_state(self, state: State) -> tuple[Coverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
 

@@ -89,6 +89,18 @@ def test_what_is_missing_is_no_error_of_the_collector(jobs: list[Job]) -> None:
     assert (coverage["present"], coverage["missing"]) == (3, 1)
 
 
+def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[Job]) -> None:
+    """After a canary that failed: who looks for results_bmk would link an empty run."""
+    evals = next(Path("artifacts").glob("eval_*")).name
+    for path in [*Path("artifacts").iterdir()]:
+        path.rename(path.name)
+    assert run(infx, COLLECT, {}) == 0
+    assert {path.name for path in Path("out").iterdir()} == {"coverage.json", "rejected_rows.json"}
+    Path(evals).rename(Path("artifacts") / evals)
+    assert run(infx, COLLECT, {}) == 0  # accuracy alone is a result, and the artifact that says so is there
+    assert read("out/results_bmk/agg_bmk.json") == []
+
+
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with Hub() as hub:
