@@ -113,6 +113,15 @@ def test_the_readers_find_what_is_there() -> None:
     assert len(named) > 50
 
 
+def test_what_the_planners_page_says_to_try_works(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (example,) = re.findall(r"(?ms)^```python\n(.*?)^```$", read("docs/planner.md"))
+    exec(compile(example, "docs/planner.md", "exec"), {})
+    assert "'runner': 'cluster:" in capsys.readouterr().out
+
+
 def anchors_of(page: Path) -> set[str]:
     """As GitHub makes them from headings: no markup, no punctuation, in lower case, with dashes."""
     text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))

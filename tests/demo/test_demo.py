@@ -37,9 +37,11 @@ from infx.demo.repository import (
 from infx.demo.repository import DISAGG as DISAGG_KEY
 from infx.demo.stage import RowOutcome, Step, StoryError
 from infx.git import Git
+from infx.matrix.environment import project_job
 from infx.matrix.jobs import Job
 from infx.model import CommentKind
 from infx.results.collect import artifact_name
+from tests.conftest import ROOT
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
@@ -417,6 +419,17 @@ def test_an_approval_is_for_one_commit(played: Play) -> None:
     asked = {body.split()[1] for body in bodies if body.startswith("/approve-sweep")}
     assert {status.sha for status in approved} == asked
     assert len({status.sha for status in approved}) == 2
+
+
+def test_the_variables_that_docs_show_are_those_of_a_row_of_the_demo(played: Play) -> None:
+    page = (ROOT / "docs/adopting.md").read_text(encoding="utf-8")
+    ((row, shown),) = re.findall(r"(?ms)^\$ infx row env --plan sweep-plan --id (\w+)$(.*?)^```$", page)
+    jobs = {outcome.job.id: outcome.job for sweep in played.stage.sweeps for outcome in sweep.rows}
+    variables = project_job(jobs[row], max_bytes=131_071)
+    exported = [f"export {name}={value}" for name, value in variables.items()]
+    assert [line for line in exported if line in shown.splitlines()] == [
+        line for line in shown.splitlines() if line not in {"", "…"}
+    ]
 
 
 def test_no_comment_was_written_by_anybody_but_us_and_people(played: Play) -> None:
