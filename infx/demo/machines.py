@@ -63,19 +63,18 @@ class Machines:
             expect=expect,
         )
 
-    def reconcile(self, *numbers: int, why: str = "") -> None:
+    def reconcile(self, number: int, *, why: str) -> None:
         """The workflow `reconcile`: what the bot says, brought in line with the facts."""
         hub = self.stage.hub
         token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
         push = hub.app_token(APP, contents="write")
-        options = [part for number in numbers for part in ("--pr", str(number))]
         self.stage.command(
             ACTIONS,
-            f"reconcile{': ' if why else ''}{why}",
-            *("reconcile", *options, "--format", "table"),
+            f"reconcile: {why}",
+            *("reconcile", "--pr", str(number), "--format", "table"),
             at=self.stage.clone("infx"),
             token=token,
-            pull=numbers[0],
+            pull=number,
             environ={"INFX_PUSH_TOKEN": push, **hub_dates(self.stage)},
             show=lambda answer: [
                 line
@@ -101,7 +100,7 @@ class Machines:
             show=_describe_signoff,
         )
 
-    def approve(self, event: Event, *, expect: int = 0) -> Run | None:
+    def approve(self, event: Event) -> Run:
         """The workflow `approve-fork`; returns the run that it dispatched."""
         hub = self.stage.hub
         token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
@@ -114,9 +113,8 @@ class Machines:
             token=token,
             pull=event.payload["issue"]["number"],
             show=lambda answer: [json.loads(answer.out)["words"]],
-            expect=expect,
         )
-        return next((run for number, run in hub.state.runs.items() if number not in known), None)
+        return next(run for number, run in hub.state.runs.items() if number not in known)
 
     def sweep(self, event: Event, number: int, *, run: Run | None = None) -> SweepRecord | None:
         """The workflow `run-sweep` for one event. run: the one that a dispatch has already made."""

@@ -142,13 +142,13 @@ class Person:
             show=lambda answer: answer.out.splitlines()[:1],
         )
 
-    def preview(self, branch: str, number: int, *, repository: str | None = None) -> None:
+    def preview(self, branch: str, number: int) -> None:
         """Look at the plan before any GPU is used."""
         self.stage.command(
             self.login,
             "looks at the plan before any GPU is used",
             *("plan", "--base-ref", "origin/main", "--head-ref", "HEAD", "--format", "table"),
-            at=self.stage.clone(f"{self.login}-{branch}", branch, repository),
+            at=self.stage.clone(f"{self.login}-{branch}", branch),
             pull=number,
             show=lambda answer: answer.out.rstrip().splitlines(),
         )
@@ -169,7 +169,7 @@ class Person:
         text = (at / CHANGELOG).read_text(encoding="utf-8")
         return self.push(branch, {CHANGELOG: text}, words, pull=number, repository=repository)
 
-    def file(self, path: str, *, branch: str = "main", repository: str | None = None) -> str:
-        """A file as it stands on a branch."""
-        ref = self.stage.hub.branch_ref(branch, repository)
+    def file(self, path: str, *, branch: str = "main") -> str:
+        """A file as it stands on a branch of the repository."""
+        ref = self.stage.hub.branch_ref(branch, None)
         return (Git(self.stage.hub.git.path).read(ref, path) or b"").decode()

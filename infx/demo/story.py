@@ -206,7 +206,6 @@ class Story:
     def _approve(self, number: int) -> None:
         head = self.stage.hub.state.pulls[number].head_sha
         run = self.machines.approve(self.mia.comment(number, f"/approve-sweep {head}"))
-        assert run is not None
         self.machines.sweep(self.stage.last_event("workflow_dispatch", None), number, run=run)
 
     def _finish_fork(self, branch: str, number: int, fork: str, signed: Event) -> None:
