@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,21 +101,27 @@ def _keep(story: Play, console: Console) -> None:
         click.echo("Stopped.", err=True)
 
 
-def _describe_next_steps(html: Path | None) -> list[str]:
-    """Short enough for 80 columns, but for the name of the page."""
+def _describe_next_steps(html: Path | None) -> Iterator[str]:
+    """Short enough for 80 columns, but for names of files."""
     infx = find_infx(Path.cwd())
-    steps = [
+    yield from _list(
+        (str(html) if html else f"{infx} demo --html demo.html", "each pull request, as people see it"),
         (f"{infx} demo --step --scene A", "one scene at a time"),
         (f"{infx} demo --keep", "go on by hand, with a hub that stays"),
-        (f"{infx} explain --pr N", "why a sweep did or did not start"),
-        (f"{infx} signoff verify --pr N", "whether a reviewer's checklist is true"),
-    ]
-    page = str(html) if html else f"{infx} demo --html demo.html"
-    steps.insert(0, (page, "each pull request, as people see it"))
-    if Path(_GUIDE).is_file():
-        steps.append((_GUIDE, "move a repository over in an afternoon"))
+        *([(_GUIDE, "move a repository over in an afternoon")] if Path(_GUIDE).is_file() else []),
+    )
+    anywhere = find_infx()
+    yield f"\nIn a clone of your own repository{'' if anywhere == 'infx' else f', where infx is {anywhere}'}:\n"
+    yield from _list(
+        ("infx config check", "what is wrong before a GPU is used"),
+        ("infx explain --pr N", "why a sweep did or did not start"),
+        ("infx signoff verify --pr N", "whether a reviewer's checklist is true"),
+    )
+
+
+def _list(*steps: tuple[str, str]) -> Iterator[str]:
     width = max(len(command) for command, _ in steps[1:])
-    return [f"  {command:<{width}}  {words}" for command, words in steps]
+    return (f"  {command:<{width}}  {words}" for command, words in steps)
 
 
 def _say(console: Console, text: str) -> None:

@@ -67,6 +67,7 @@ class Play:
     def how_to_go_on(self, infx: str) -> str:
         """For a second terminal: one more pull request, which waits for a label. infx: how to call it there."""
         number, branch = self.story.open_another()
+        labels = f"$GITHUB_API_URL/repos/{self.hub.repository}/issues/{number}/labels"
         lines = [
             f"The hub goes on at {self.hub.api}; interrupt to stop. In another terminal:",
             "",
@@ -75,6 +76,8 @@ class Play:
             f"  git clone {shlex.quote(str(self.hub.git.path))} bench && cd bench",
             f"  {infx} explain --pr {number}",
             f"  {infx} plan --base-ref origin/main --head-ref origin/{branch} --format table",
+            f'  curl -s -H "Authorization: token $GH_TOKEN" -d \'["full-sweep-fail-fast"]\' {labels}',
+            f"  {infx} explain --pr {number} --format table",
             f"  {infx} reconcile --pr {number} --dry-run --format table",
             f"  {infx} signoff template --signed mia",
         ]
