@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,28 @@ def shared() -> Path:
     return SHARED / "data"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _plain_surroundings() -> Iterator[None]:
+    """For fixtures that live longer than a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        _leave(patch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _outside_actions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests mean the same on a laptop and on Actions; those about Actions set what they need."""
+    _leave(monkeypatch)
+
+
+def _leave(patch: pytest.MonkeyPatch) -> None:
+    """Tests mean the same on Actions and on a laptop, whoever git thinks it belongs to; those about Actions set what
+    they need.
+    """
     for name in list(os.environ):
         if name.startswith(("GITHUB_", "INFX_", "RUNNER_", "ACTIONS_")):
-            monkeypatch.delenv(name)
+            patch.delenv(name)
     for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "cody")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "cody@example.com")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv(f"GIT_{who}_NAME", "cody")
+        patch.setenv(f"GIT_{who}_EMAIL", "cody@example.com")
+    patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
