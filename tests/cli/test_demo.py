@@ -84,7 +84,8 @@ def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.Monk
         "infx signoff verify --pr N",
     ]
     assert max(map(len, lines)) <= 80
-    assert f"In a clone of your own repository, where infx is {ROOT}/.venv/bin/infx:" in said
+    infx_itself = shlex.quote(str(ROOT / ".venv/bin/infx"))
+    assert f"In a clone of your own repository, where infx is {infx_itself}:" in said
     assert (ROOT / "docs/adopting.md").is_file()
     assert acts
 
