@@ -12,7 +12,7 @@ from infx.github.endpoints import Endpoints
 from infx.github.errors import MismatchError, NotFoundError
 from infx.model import Comment, CommentKind, CommentReference, Reaction, ReviewState
 
-_EDITORS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { login } } } }"
+_EDITORS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { __typename login } } } }"
 _WORDS = {
     CommentKind.ISSUE: "comment in the conversation",
     CommentKind.REVIEW: "review",

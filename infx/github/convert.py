@@ -186,7 +186,13 @@ def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) ->
 
 def editors(data: Any) -> dict[str, str]:
     edited = [node for node in data["nodes"] if node["lastEditedAt"]]
-    return {node["id"]: user(node.get("editor")).login for node in edited}
+    return {node["id"]: _editor(node.get("editor")) for node in edited}
+
+
+def _editor(data: Any) -> str:
+    """GraphQL leaves `[bot]` out of an app's login, and anybody may be called like one."""
+    login = user(data).login
+    return f"{login}[bot]" if data and data.get("__typename") == "Bot" else login
 
 
 def reaction(data: Any) -> Reaction:

@@ -16,7 +16,7 @@ from infx.signoff.checks.table import CHECKS
 from infx.signoff.facts import Facts
 from infx.signoff.judge import Judgement, make_verdict
 from infx.signoff.outcome import code
-from infx.signoff.record import Binding, Standing, marker_of
+from infx.signoff.record import UNKNOWN, Binding, Standing, marker_of
 from infx.signoff.scope import Scope
 from infx.signoff.verdict import VerdictError, parse_verdict, render_failure, render_verdict
 
@@ -73,6 +73,12 @@ def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> 
 
 
 def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
+    if sha == UNKNOWN:
+        told = "Somebody else has edited this comment, so that nobody remembers any more what"
+        return (
+            f"### Sign-off out of date\n\n{told} {code(signoff.author.login)} has signed off. "
+            "Edit the sign-off or post the checklist again.\n"
+        )
     return (
         "### Sign-off out of date\n\n"
         f"{code(signoff.author.login)} signed off at `{sha}`; the head is now `{head_sha}` and changes something else. "
@@ -164,6 +170,8 @@ def _describe_bad(assessment: Assessment) -> str:
 def _describe_pending(assessment: Assessment) -> str:
     who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
     if assessment.binding.standing is Standing.STALE or assessment.judgement is None:
+        if assessment.binding.record.sha == UNKNOWN:
+            return f"Our comment on the sign-off of {who} was edited by somebody else; sign again"
         return f"{who} signed off at {sha}; the head changes something else since"
     bad = [result for result in assessment.judgement.results if not result.is_good]
     waiting = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.FAIL]

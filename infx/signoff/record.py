@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -35,6 +35,9 @@ class Record:
 
     def __str__(self) -> str:
         return f"<!-- signed-at {self.sha} {self.diff} {self.body} {self.since.isoformat()} -->"
+
+
+UNKNOWN = "0" * 40  # in the place of a commit that nobody remembers
 
 
 class Standing(StrEnum):
@@ -67,10 +70,25 @@ def marker_of(kind: CommentKind, comment_id: int, policy: Policy) -> str:
     return f"{policy.signoff.marker}\n<!-- of {kind} {comment_id} -->"
 
 
-def find_record(comments: tuple[Comment, ...], signoff: Comment, policy: Policy) -> Record | None:
-    """What our comment about a sign-off remembers; of duplicates the oldest counts."""
+def find_our_comment(comments: Sequence[Comment], signoff: Comment, policy: Policy) -> Comment | None:
+    """Our comment about a sign-off; of duplicates the oldest counts."""
     own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.identities)
-    return read_record(own[0].body) if own else None
+    return own[0] if own else None
+
+
+def find_record(
+    comments: Sequence[Comment], signoff: Comment, policy: Policy, editors: Mapping[str, str]
+) -> Record | None:
+    """What our comment about a sign-off remembers. editors: by node id, who edited a comment last; what others have put
+    into ours is forgotten, and with it what was signed off.
+    """
+    own = find_our_comment(comments, signoff, policy)
+    if own is None:
+        return None
+    editor = editors.get(own.node_id)
+    if editor and editor.lower() not in {name.lower() for name in policy.identities}:
+        return Record(sha=UNKNOWN, diff="0" * 64, body=digest_body(signoff.body), since=own.updated_at)
+    return read_record(own.body)
 
 
 def read_record(body: str) -> Record | None:

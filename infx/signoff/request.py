@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from infx.markdown import BlockKind, read_blocks
 from infx.model import Collaborator, Comment, PullRequest
 from infx.signoff.checklist import starts_with_phrase
@@ -40,6 +42,18 @@ def find_missing_part(body: str, phrase: str) -> str | None:
     if not any(block.is_task for block in blocks):
         return "It has no task list."
     return None
+
+
+def find_foreign_words(
+    signoffs: Sequence[Comment], editors: Mapping[str, str]
+) -> tuple[tuple[Comment, str], ...]:
+    """Sign-offs that somebody else has edited last, each with the reason that it is none. editors: by node id."""
+    edited = [(signoff, editors.get(signoff.node_id)) for signoff in signoffs]
+    return tuple(
+        (signoff, f"{editor} edited it last; a sign-off is in its author's own words.")
+        for signoff, editor in edited
+        if editor and editor.lower() != signoff.author.login.lower()
+    )
 
 
 def find_signer_refusal(signer: Collaborator | None, login: str) -> str | None:

@@ -61,14 +61,21 @@ def test_who_edited_a_comment() -> None:
     """A query is repeated like a read; without GraphQL nobody knows, with half an answer nothing is concluded."""
     nodes = [
         {"id": "IC_1", "lastEditedAt": None, "editor": None},
-        {"id": "IC_2", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": {"login": "cody"}},
+        {
+            "id": "IC_2",
+            "lastEditedAt": "2026-11-30T12:00:00Z",
+            "editor": {"__typename": "User", "login": "cody"},
+        },
         {"id": "IC_3", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": None},
+        {"id": "IC_4", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": {"__typename": "Bot", "login": "x"}},
     ]
     script = [refusal(502, "Bad Gateway"), reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")]
     github, transport, _ = play_github([*script, reply(data={"data": {"nodes": [None]}, "errors": [{}]})])
-    comments = [convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3)]
-    assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost"}
-    assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3"]}
+    comments = [
+        convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
+    ]
+    assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost", "IC_4": "x[bot]"}
+    assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3", "IC_4"]}
     assert github.requests.writes == 0
     assert github.editors(comments) == {}
     with pytest.raises(UnexpectedReplyError):

@@ -72,7 +72,7 @@ def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
     hub.edit_comment(edited.id, "hello again", by="cody")
     hub.edit_comment(gone.id, "hello again", by="ghost")
     token = {"Authorization": f"token {hub.workflow_token(pull_requests='read')}"}
-    text = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { login } } } }"
+    text = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { __typename login } } } }"
 
     def ask(*ids: str, text: str = text) -> Any:
         body: Any = {"query": text, "variables": {"ids": list(ids)}}
@@ -81,7 +81,7 @@ def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
     found = ask(*(f"IC_{comment.id}" for comment in (plain, edited, gone)))["data"]["nodes"]
     nobody = {"type": "null"}
     check(shape(id=TEXT, lastEditedAt=nobody, editor=nobody), found[0])
-    check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(login=TEXT)), found[1])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(__typename=TEXT, login=TEXT)), found[1])
     check(shape(id=TEXT, lastEditedAt=TEXT, editor=nobody), found[2])
     assert found[1]["editor"]["login"] == "cody"
     assert ask("IC_1")["errors"][0]["type"] == "NOT_FOUND"

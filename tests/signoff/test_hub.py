@@ -18,6 +18,7 @@ from infx.git import Git
 from infx.github.api import GitHub
 from infx.github.errors import IncompleteListError
 from infx.hub import FOREVER, Fault, FaultKind
+from infx.hub.state import Comment
 from infx.model import PullRequest
 from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, CHANGE, ENTRY, MASTER, OLD, World, checklist, open_world
@@ -188,6 +189,36 @@ def test_another_who_edits_a_signoff_withdraws_it(world: World) -> None:
     world.hub.edit_comment(comment.id, text, by="noor")
     world.verify("--pr", "77", "--publish")
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+def pushed_after_the_signoff(world: World) -> Comment:
+    """Signed off at one head, then another is pushed and swept. Returns our comment."""
+    signed_off(world)
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
+    world.sweep()
+    return next(c for c in world.hub.comments_of(77) if c.author == "github-actions[bot]")
+
+
+def test_record_that_others_have_edited_is_forgotten(world: World) -> None:
+    first = world.head
+    ours = pushed_after_the_signoff(world)
+    world.hub.edit_comment(ours.id, (ours.body or "").replace(first, world.head), by="cody")
+    for _ in range(2):
+        world.verify("--pr", "77", "--publish")
+        assert "Somebody else has edited this comment" in world.verdicts()[0]
+        words = "Our comment on the sign-off of noor was edited by somebody else; sign again"
+        assert world.status() == ("pending", words)
+    signoff = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    world.hub.edit_comment(signoff.id, f"{signoff.body}\nSeen.\n")
+    world.verify("--pr", "77", "--publish")
+    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
+
+
+def test_record_that_others_have_deleted_signs_no_later_head(world: World) -> None:
+    ours = pushed_after_the_signoff(world)
+    world.hub.delete_comment(ours.id, by="cody")
+    world.verify("--pr", "77", "--publish")
+    assert world.verdicts()[0].startswith("### Sign-off out of date")
 
 
 def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:

@@ -237,6 +237,6 @@ def test_what_is_no_record(line: str) -> None:
 def test_only_our_own_comment_is_remembered(author: str, found: bool) -> None:
     body = f"{marker_of(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
     given = comment(body, author=author, id=901)
-    assert (find_record((given,), SIGNOFF, POLICY) == RECORD) is found
+    assert (find_record((given,), SIGNOFF, POLICY, {}) == RECORD) is found
     later = replace(given, body="Look:\n" + body)
-    assert find_record((later,), SIGNOFF, POLICY) is None
+    assert find_record((later,), SIGNOFF, POLICY, {}) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -25,8 +25,8 @@ from infx.signoff.checklist import holds_phrase
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
 from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
-from infx.signoff.record import Standing, bind, digest_body, find_record, rebind
-from infx.signoff.request import find_refusal, find_scope_refusal, find_signer_refusal
+from infx.signoff.record import Record, Standing, bind, find_our_comment, find_record, rebind
+from infx.signoff.request import find_foreign_words, find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
@@ -87,13 +87,15 @@ class Verifier:
         gatherer = self._open(pull)
         comments = gatherer.conversation(number)
         signoffs, passed_over = self._find(comments, gatherer)
-        for comment, why in self._find_edited(_select(signoffs, only), comments):
+        editors = self._ask_editors(_select(signoffs, only), comments)
+        for comment, why in find_foreign_words(signoffs, editors):
             signoffs.remove(comment)
             passed_over.append((comment, why))
         if only is not None:
             _require(only, signoffs, passed_over, comments)
         shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
-        assessments = tuple(self._assess(_select(signoffs, only), shared, comments, gatherer))
+        records = {s.url: find_record(comments, s, self.policy, editors) for s in _select(signoffs, only)}
+        assessments = tuple(self._assess(_select(signoffs, only), shared, records, gatherer))
         stickies = [make_comment(assessment, pull.head_sha, self.policy) for assessment in assessments]
         stickies += find_withdrawn(comments, signoffs, self.policy)
         return Verified(
@@ -140,33 +142,30 @@ class Verifier:
                 passed_over.append((comment, why))
         return signoffs, passed_over
 
-    def _find_edited(
-        self, signoffs: Sequence[Comment], comments: Sequence[Comment]
-    ) -> list[tuple[Comment, str]]:
-        """Sign-offs in somebody else's words. What has been assessed before in the same words was its author's."""
-        doubtful = []
-        for signoff in signoffs:
-            record = find_record(tuple(comments), signoff, self.policy)
-            may_be_edited = signoff.kind is CommentKind.REVIEW or signoff.updated_at != signoff.created_at
-            if may_be_edited and (record is None or record.body != digest_body(signoff.body)):
-                doubtful.append(signoff)
-        editors = self.github.editors(doubtful) if doubtful else {}
-        found = []
-        for signoff in doubtful:
-            editor = editors.get(signoff.node_id, signoff.author.login)
-            if editor.lower() != signoff.author.login.lower():
-                found.append((signoff, f"{editor} edited it last; a sign-off is in its author's own words."))
-        return found
+    def _ask_editors(self, signoffs: Sequence[Comment], comments: Sequence[Comment]) -> Mapping[str, str]:
+        """Who edited sign-offs, and our own comments about them: whoever may write here may edit every comment.
+        GitHub's list of reviews does not even tell that one was edited.
+        """
+        ours = [own for s in signoffs if (own := find_our_comment(comments, s, self.policy))]
+        edited = [
+            comment
+            for comment in (*signoffs, *ours)
+            if comment.kind is CommentKind.REVIEW or comment.updated_at != comment.created_at
+        ]
+        return self.github.editors(edited) if edited else {}
 
     def _assess(
-        self, signoffs: Sequence[Comment], shared: Facts, comments: Sequence[Comment], gatherer: Gatherer
+        self,
+        signoffs: Sequence[Comment],
+        shared: Facts,
+        records: Mapping[str, Record | None],
+        gatherer: Gatherer,
     ) -> list[Assessment]:
         """A failure to read is the sign-off's failure, never silence."""
         evidence: Facts | None = None
         assessments = []
         for signoff in signoffs:
-            record = find_record(tuple(comments), signoff, self.policy)
-            binding = bind(record, signoff, shared.pull.head_sha, shared.diff, shared.now)
+            binding = bind(records[signoff.url], signoff, shared.pull.head_sha, shared.diff, shared.now)
             assessment = Assessment(signoff=signoff, binding=binding)
             try:
                 if binding.standing is not Standing.STALE:

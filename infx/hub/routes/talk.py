@@ -143,6 +143,7 @@ def query(call: Call) -> Answer:
 
 def _edits(node: str, comment: Comment) -> dict[str, Any]:
     """Nobody as editor where there was no edit, or the account is gone."""
-    when = comment.updated_at if comment.editor else None
-    gone = comment.editor in {None, "ghost"}
-    return {"id": node, "lastEditedAt": when, "editor": None if gone else {"login": comment.editor}}
+    when, editor = (comment.updated_at, comment.editor) if comment.editor else (None, "ghost")
+    kind = "Bot" if editor.endswith("[bot]") else "User"
+    shown = None if editor == "ghost" else {"__typename": kind, "login": editor.removesuffix("[bot]")}
+    return {"id": node, "lastEditedAt": when, "editor": shown}
