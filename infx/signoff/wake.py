@@ -10,6 +10,9 @@ from typing import Any
 from infx.policy.model import Policy
 
 _SHA = re.compile(r"[0-9a-f]{40}")
+_TITLE = re.compile(
+    r"PR ([1-9][0-9]{0,9}) at [0-9a-f]{40}", re.ASCII
+)  # that run-sweep gives a dispatched run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +75,10 @@ def _of_run(payload: Mapping[str, Any], policy: Policy) -> Wake:
         return Wake(reason="The run is of another workflow.")
     if not isinstance(sha, str) or not _SHA.fullmatch(sha):
         return Wake(reason="The run names no commit.")
-    number = _get(payload, "workflow_run", "id")
+    number, title = _get(payload, "workflow_run", "id"), _get(payload, "workflow_run", "display_title")
     is_dispatched = _get(payload, "workflow_run", "event") == "workflow_dispatch"
+    if is_dispatched and isinstance(title, str) and (told := _TITLE.fullmatch(title)):
+        return Wake(pull=int(told[1]))
     return Wake(head_sha=sha, run_id=number if is_dispatched and isinstance(number, int) else None)
 
 

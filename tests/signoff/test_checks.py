@@ -266,8 +266,12 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     # 8
     ("architecture", "nothing known", {}, PASS, "No known architecture override in 1 added line of 1 file"),
     ("architecture", "events off", serving("  publish_events_and_metrics: false"), FAIL, f"`{SCRIPT}:5: publish_events_and_metrics: false`"),
+    ("architecture", "events off in YAML", serving("  publish_events_and_metrics: No"), FAIL, "publish_events"),
+    ("architecture", "events off by option", serving("serve --publish-events-and-metrics false"), FAIL, "publish-events"),
+    ("architecture", "events on", serving("  publish_events_and_metrics: true"), PASS, "No known"),
     ("architecture", "fewer layers", serving("""--hf-overrides '{"num_hidden_layers": 4}'"""), FAIL, "num_hidden_layers"),
     ("architecture", "an override", serving("""--hf-overrides '{"rope_theta": 4}'"""), WARN, "for a human"),
+    ("architecture", "line of an override that begins above", serving("""  "num_hidden_layers": 4,"""), WARN, "num_hidden_layers"),
     ("architecture", "unreadable file", {"files": (file(SCRIPT, added=None), CHANGELOG)}, WARN, "cannot be read line by line"),
     ("architecture", "in a workflow", serving("run: serve --hf-overrides x", path=".github/workflows/benchmark.yml"), WARN, "benchmark.yml:5"),
     ("architecture", "script among the documentation", serving("serve --hf-overrides x", path="docs/serve.sh"), WARN, "docs/serve.sh:5"),
@@ -284,8 +288,10 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     # 10
     ("patches", "nothing known", {}, PASS, "No known way to patch"),
     ("patches", "git apply", serving("git apply fix.patch"), FAIL, "without a waiver `docs/waiver/77.md`"),
+    ("patches", "patch from a file", serving("patch -d /opt < fix.txt"), FAIL, "patch -d /opt"),
     ("patches", "patch file", serving("+ x", path="benchmarks/fix.patch"), FAIL, "a patch file"),
     ("patches", "questionable", serving("pip install nixl==0.3"), WARN, "for a human"),
+    ("patches", "own image", serving("docker build ."), WARN, "docker build"),
     ("patches", "waiver not linked", {**serving("git apply x"), "waivers": (judged("docs/waiver/77.md", None, WAIVER),)}, FAIL, "does not link"),
     ("patches", "waiver without plan", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/77.md")), "waivers": (judged("docs/waiver/77.md", None, WAIVER.replace("Removal plan: with v0.10", "")),)}, FAIL, "does not say: `removal plan`"),
     ("patches", "waived", {**serving("git apply x"), **signed("noor", checklist(detail=f"{RECIPE_URL} docs/waiver/77.md")), "waivers": (judged("docs/waiver/77.md", None, WAIVER),)}, WARN, "covers exactly this"),
@@ -333,6 +339,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("draft", "new", spec(before=False), WARN, f"`{MASTER}:10`"),
     ("draft", "script loses lines", {**serving(), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "refused switch", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=1"), **spec()}, FAIL, "cheaper than shipped"),
+    ("draft", "switch whose value stands elsewhere", {**serving("- name: SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE"), **spec()}, WARN, f"`{SCRIPT}:5: - name:"),
     ("draft", "switched off", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=0"), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "questionable", {**serving("--speculative-draft-model-quantization fp8"), **spec()}, WARN, "as shipped is for a human"),
     # 14

@@ -137,6 +137,18 @@ RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_
             {"workflow_run": {**RUN, "event": "workflow_dispatch"}},
             Wake(head_sha=HEAD, run_id=5),
         ),
+        (
+            "workflow_run",
+            {
+                "workflow_run": {
+                    **RUN,
+                    "event": "workflow_dispatch",
+                    "display_title": f"PR 77 at {HEAD}",
+                }
+            },
+            Wake(pull=77),
+        ),
+        ("workflow_run", {"workflow_run": {**RUN, "display_title": f"PR 78 at {HEAD}"}}, Wake(head_sha=HEAD)),
         ("workflow_dispatch", {"inputs": {"pr": "77"}}, Wake(pull=77)),
     ],
 )
