@@ -33,6 +33,7 @@ def _render_result(result: Result) -> dict[str, Any]:
         "status": result.outcome.status.value,
         "reason": result.outcome.reason,
         "links": [link.url for link in result.outcome.links],
+        "evidence": list(result.outcome.evidence),
         "settled-by": settlement.comment.author.login if settlement else None,
     }
 

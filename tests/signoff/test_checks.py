@@ -126,6 +126,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     # 0: the last matching line decides, both sides of a rename, the catch-all by any owner.
     ("owner", "own line", {}, PASS, "owns 2 changed paths"),
     ("owner", "catch-all by any owner", {**files(MASTER, "run.sh"), **member("noor", None)}, PASS, "owns 2"),
+    ("owner", "catch-all by another team's member", {**files("run.sh"), **owners("* @acme/core\nconfigs/ @acme/nv\n"), **signed("lee"), "memberships": (Membership(team="@acme/nv", login="lee", is_member=True),)}, PASS, "owns 1"),
+    ("owner", "CODEOWNERS of the target branch", {**files(MASTER, ".github/CODEOWNERS"), **signed("amy")}, FAIL, "does not own `configs/nvidia.yaml`"),
     ("owner", "other owner", {**files(MASTER), **signed("amy")}, FAIL, "`amy` does not own `configs/nvidia.yaml` (owners: `@noor`, `@acme/core`)"),
     ("owner", "one of two", {**files(MASTER, AMD), **signed("amy")}, FAIL, "does not own `configs/nvidia.yaml`"),
     ("owner", "other owner, team unreadable", {**files(MASTER), **signed("amy"), **member("amy", None)}, FAIL, "nvidia"),
@@ -315,6 +317,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("acceptance", "tensorrt counts one less", agentx("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.87\nmax_draft_len: 3", golden=GOLDEN), PASS, "2.87"),
     ("acceptance", "atom", agentx("--spec-decode-acceptance-length 2.99 --num-speculative-tokens 3", golden=GOLDEN), PASS, "2.99"),
     ("acceptance", "length not measured", agentx((VLLM % "2.87").replace(": 3,", ": 7,"), golden=GOLDEN), FAIL, "no committed length for 7"),
+    ("acceptance", "length measured here", agentx((VLLM % "3.3").replace(": 3,", ": 4,"), golden=GOLDEN, head=GOLDEN.replace("3: 2.87", "3: 2.87, 4: 3.3")), WARN, "this pull request adds `3.3 (thinking_on, 4 draft tokens"),
+    ("acceptance", "other length than measured here", agentx((VLLM % "3.9").replace(": 3,", ": 4,"), golden=GOLDEN, head=GOLDEN.replace("3: 2.87", "3: 2.87, 4: 3.3")), FAIL, "this pull request adds"),
     ("acceptance", "no curve", agentx(VLLM % "2.87"), WARN, "no curve"),
     ("acceptance", "no file", agentx(None, golden=GOLDEN), WARN, "no file that serves it"),
     ("acceptance", "curve added here", agentx(VLLM % "2.87", golden=None, head=GOLDEN), WARN, "this pull request adds"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,8 +155,16 @@ def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool
     due = [cell for cell in base if not one.tokens or cell.tokens in one.tokens]
     if not due:
         drafts = ", ".join(map(str, one.tokens))
-        return True, False, f"{said}, but no committed length for {drafts} draft tokens"
-    fitting = [cell for cell in due if math.isclose(cell.length, one.length, abs_tol=TOLERANCE)]
+        text = f"{said}, but no committed length for {drafts} draft tokens"
+        added = [cell for cell in head if cell.tokens in one.tokens]
+        if not added:
+            return True, False, text
+        return (
+            not _find_fitting(one, added),
+            True,
+            f"{text}; this pull request adds {name_all(map(str, added))}",
+        )
+    fitting = _find_fitting(one, due)
     moved = [cell for cell in due if cell not in head]
     if moved:
         now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in moved})))
@@ -170,6 +178,10 @@ def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool
     if not one.tokens or len(one.tokens) > 1:
         return False, True, f"{said} equals {name_all(map(str, fitting))}; the draft length is not certain"
     return False, False, f"{said}, as committed: {name_all(map(str, fitting))}"
+
+
+def _find_fitting(one: Simulated, cells: Iterable[Cell]) -> list[Cell]:
+    return [cell for cell in cells if math.isclose(cell.length, one.length, abs_tol=TOLERANCE)]
 
 
 def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:

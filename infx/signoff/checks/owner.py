@@ -42,7 +42,7 @@ def check_owner(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _judge(facts: Facts, policy: SignoffPolicy, codeowners: CodeOwners, signer: str) -> Outcome:
-    is_named = f"@{signer.lower()}" in codeowners.owners
+    is_named = any(_matches(owner, signer, facts, policy) is Owns.YES for owner in codeowners.owners)
     foreign: list[str] = []
     unsure: list[str] = []
     unowned: list[str] = []
