@@ -153,8 +153,15 @@ def _choice(hint: type[StrEnum], value: Any) -> StrEnum:
 
 def _plain(hint: type, value: Any) -> Any:
     names = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    try:
+        if hint is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, str):
+            value.encode()
+    except OverflowError:
+        raise _MisfitError("a number that is not beyond all others", value) from None
+    except UnicodeEncodeError:
+        raise _MisfitError("text without halves of characters", value) from None
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise _MisfitError(names.get(hint, hint.__name__), value)
     return value

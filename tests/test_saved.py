@@ -86,6 +86,8 @@ def test_the_whole_default_policy_survives() -> None:
         (("is-on",), 1, "is-on: found 1; expected true or false."),
         (("inner", "some-count"), True, "inner.some-count: found true; expected a whole number."),
         (("inner", "share"), "1", 'inner.share: found "1"; expected a number.'),
+        (("inner", "share"), 10**400, "expected a number that is not beyond all others."),
+        (("name",), "\ud800", 'name: found "\\ud800"; expected text without halves'),
         (("colour",), "green", 'colour: found "green"; expected one of red, dark-blue.'),
         (("when",), "today", "when: found"),
         (("when",), "2026-01-31", "expected a time with its zone."),
