@@ -131,8 +131,9 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
         return StatusState.FAILURE, _describe_bad(bad[-1])
     if pending:
         return StatusState.PENDING, _describe_pending(pending[-1])
-    owners = ", ".join(scope.owners[:4]) or "an owner"
-    return StatusState.PENDING, f"Waiting for the sign-off of one owner: {owners}"
+    if not scope.owners:
+        return StatusState.PENDING, f"Waiting for a sign-off. {scope.reason.replace('`', '')}"
+    return StatusState.PENDING, f"Waiting for the sign-off of one owner: {', '.join(scope.owners[:4])}"
 
 
 def state_of(assessment: Assessment) -> StatusState:

@@ -6,44 +6,31 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import infx.github.signoff.links
-from infx.errors import InfxError, UnavailableError, UsageError
+from infx.errors import InfxError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
 from infx.github.errors import IncompleteListError
 from infx.hub import FOREVER, Fault, FaultKind
-from infx.hub.state import Comment
 from infx.model import PullRequest
-from infx.signoff.facts import LinkState
-from tests.signoff.world import BASE, CHANGE, ENTRY, MASTER, OLD, World, checklist, open_world
+from tests.signoff.world import (
+    BASE,
+    CHANGE,
+    ENTRY,
+    MASTER,
+    OLD,
+    World,
+    checklist,
+    open_world,
+    reuse,
+    signed_off,
+)
 
 PASS, WARN, REJECTED = "## ✅✅✅", "## ⚠️", "## ❌❌❌"
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    with open_world(tmp_path) as made:
-        monkeypatch.setattr(
-            infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
-        )
-        yield made
-
-
-def reuse(world: World, run_id: int) -> None:
-    world.hub.comment(77, f"/use {run_id}", by="mia")
-
-
-def signed_off(world: World) -> None:
-    """A sweep, its reuse, a good sign-off, and the verdict on it."""
-    reuse(world, world.sweep().id)
-    world.sign()
-    world.verify("--pr", "77", "--publish")
 
 
 def test_good_signoff_passes(world: World) -> None:
@@ -163,64 +150,6 @@ def test_edited_signoff_is_a_new_one(world: World) -> None:
     assert world.verdicts()[0].startswith(PASS)
 
 
-@pytest.mark.parametrize("editor", ["cody", "mia", "ghost"])
-@pytest.mark.parametrize("kind", ["comment", "review"])
-def test_words_of_another_are_no_signoff(world: World, kind: str, editor: str) -> None:
-    """Whoever may write here may edit everybody's comments; the author of the pull request most of all."""
-    reuse(world, world.sweep().id)
-    comment = world.hub.comment(77, "Nice.", by="noor") if kind == "comment" else world.hub.review(77, "Nice.", by="noor")  # fmt: skip
-    if kind == "comment":
-        world.hub.edit_comment(comment.id, checklist(), by=editor)
-    else:
-        world.hub.edit_review(comment.id, checklist(), by=editor)
-    _, _, err = world.verify("--pr", "77", "--publish")
-    assert f"passed over. {editor} edited it last" in err
-    assert world.verdicts() == []
-    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
-
-
-def test_another_who_edits_a_signoff_withdraws_it(world: World) -> None:
-    signed_off(world)
-    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
-    text = comment.body or ""
-    world.hub.edit_comment(comment.id, text + "More.\n", by="cody")
-    world.verify("--pr", "77", "--publish")
-    assert world.verdicts()[0].startswith("### Sign-off withdrawn")
-    world.hub.edit_comment(comment.id, text, by="noor")
-    world.verify("--pr", "77", "--publish")
-    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
-
-
-def pushed_after_the_signoff(world: World) -> Comment:
-    """Signed off at one head, then another is pushed and swept. Returns our comment."""
-    signed_off(world)
-    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
-    world.sweep()
-    return next(c for c in world.hub.comments_of(77) if c.author == "github-actions[bot]")
-
-
-def test_record_that_others_have_edited_is_forgotten(world: World) -> None:
-    first = world.head
-    ours = pushed_after_the_signoff(world)
-    world.hub.edit_comment(ours.id, (ours.body or "").replace(first, world.head), by="cody")
-    for _ in range(2):
-        world.verify("--pr", "77", "--publish")
-        assert "Somebody else has edited this comment" in world.verdicts()[0]
-        words = "Our comment on the sign-off of noor was edited by somebody else; sign again"
-        assert world.status() == ("pending", words)
-    signoff = next(c for c in world.hub.comments_of(77) if c.author == "noor")
-    world.hub.edit_comment(signoff.id, f"{signoff.body}\nSeen.\n")
-    world.verify("--pr", "77", "--publish")
-    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
-
-
-def test_record_that_others_have_deleted_signs_no_later_head(world: World) -> None:
-    ours = pushed_after_the_signoff(world)
-    world.hub.delete_comment(ours.id, by="cody")
-    world.verify("--pr", "77", "--publish")
-    assert world.verdicts()[0].startswith("### Sign-off out of date")
-
-
 def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
     """Also when somebody else's entry came first in the changelog, and the link was made canonical."""
     signed_off(world)
@@ -281,33 +210,11 @@ def test_withdrawn(world: World, how: str) -> None:
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
-def test_crowd_of_strangers_hides_no_signoff(world: World) -> None:
-    signed_off(world)
-    for _ in range(45):
-        world.sign(checklist("eve"), by="eve")
-    world.verify("--pr", "77", "--publish")
-    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
-
-
 def test_emphasis_in_the_phrase_is_no_other_phrase(world: World) -> None:
     reuse(world, world.sweep().id)
     world.sign(checklist().replace("CODEOWNER", "**CODEOWNER**", 1))
     world.verify("--pr", "77", "--publish")
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
-
-
-@pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])
-def test_forged_verdict_is_ignored(world: World, login: str) -> None:
-    reuse(world, world.sweep().id)
-    world.sign(by="amy")
-    world.verify("--pr", "77", "--publish")
-    own = next(c for c in world.hub.comments_of(77) if c.author == "github-actions[bot]")
-    forged = (own.body or "").replace(REJECTED, PASS).replace("REJECTED", "Verdict: PASS")
-    stranger = world.hub.comment(77, forged, by=login)
-    world.verify("--pr", "77", "--publish")
-    assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
-    assert world.hub.state.comments[stranger.kind, stranger.id].body == forged
-    assert len(world.verdicts()) == 1
 
 
 @pytest.mark.parametrize(
@@ -336,24 +243,13 @@ def test_nobody_has_to_sign(world: World) -> None:
     assert (status.sha, status.state) == (world.hub.state.pulls[78].head_sha, "success")
 
 
-def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
-    signed_off(world)
-    before = world.verdicts()
-    world.hub.close_pull(77)
-    event = {"issue": {"number": 77, "pull_request": {}}, "comment": {"body": "Thanks, CODEOWNER!", "user": {"type": "User"}}}  # fmt: skip
-    world.hub.clear_log()
-    code, _, err = world.verify("--publish", event=("issue_comment", event))
-    assert (code, err) == (0, "Passed over. #77 is closed.\n")
-    assert (world.verdicts(), world.hub.writes) == (before, 0)
-
-
-def test_another_base_branch_gives_no_status(world: World) -> None:
-    """Its status would stand on the same commit: who can push a branch would choose the owners."""
-    world.hub.push("mine", {**BASE, ".github/CODEOWNERS": "* @acme/core\n"}, "mine", by="cody")
-    world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
-    assert world.hub.state.pulls[78].head_sha == world.head
-    world.verify("--pr", "78", "--publish")
-    assert world.hub.state.statuses == []
+def test_status_says_why_owners_are_unknown(tmp_path: Path) -> None:
+    with open_world(
+        tmp_path, {path: text for path, text in BASE.items() if "CODEOWNERS" not in path}
+    ) as world:
+        world.verify("--pr", "77", "--publish")
+        words = "Waiting for a sign-off. Owners cannot be read: The target branch has no CODEOWNERS file."
+        assert world.status() == ("pending", words)
 
 
 def test_review_and_line_comment_count(world: World) -> None:
@@ -375,52 +271,12 @@ def test_dismissed_review_is_withdrawn(world: World) -> None:
     assert world.verdicts()[0].startswith("### Sign-off withdrawn")
 
 
-def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
-    """The comment was written before the push; every push starts a run, which tells when it was."""
-    old = world.head
-    reuse(world, world.sweep().id)
-    world.sign()
-    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
-    world.sweep()
-    world.verify("--pr", "77", "--publish")
-    (text,) = world.verdicts()
-    assert text.startswith(f"### Sign-off out of date\n\n`noor` signed off at `{old}`")
-    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
-    world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
-    world.verify("--pr", "77", "--publish")
-    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
-
-
 def test_review_of_an_older_head_is_stale(world: World) -> None:
     old = world.head
     world.hub.push("feat-x", {**CHANGE, "README.md": "more\n"}, "more")
     world.hub.review(77, checklist(), by="noor", sha=old)
     world.verify("--pr", "77", "--publish")
     assert world.verdicts()[0].startswith("### Sign-off out of date")
-
-
-@pytest.mark.parametrize(
-    ("url", "error", "words"),
-    [
-        ("https://github.com/acme/bench/pull/77#issuecomment-{foreign}", InfxError, "no issuecomment"),
-        ("https://github.com/acme/bench/pull/78#issuecomment-{own}", InfxError, "no issuecomment"),
-        ("https://github.com/acme/other/pull/77#issuecomment-{own}", UsageError, "acme/other"),
-        ("https://github.com/acme/bench/pull/77#issuecomment-{own}x", UsageError, "not the URL"),
-        ("https://github.com/acme/bench/pull/77#discussion_r{own}", InfxError, "no discussion_r"),
-        ("https://github.com/acme/bench/pull/77#pullrequestreview-{own}", InfxError, "no pullrequestreview"),
-        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", InfxError, "no sign-off"),
-    ],
-)
-def test_comment_url_must_lead_to_a_signoff_of_this_pull_request(
-    world: World, url: str, error: type[InfxError], words: str
-) -> None:
-    world.hub.push("docs", {"README.md": "hello\n"}, "docs")
-    world.hub.open_pull("docs", title="Docs", number=78)
-    own, foreign = world.sign(), world.hub.comment(78, checklist(), by="noor")
-    chat = world.hub.comment(77, "Nice.", by="noor")
-    with pytest.raises(error, match=words):
-        world.verify("--comment-url", url.format(own=own.id, foreign=foreign.id, chat=chat.id), "--publish")
-    assert world.status() is None
 
 
 def test_json_is_one_document(world: World) -> None:
@@ -430,14 +286,6 @@ def test_json_is_one_document(world: World) -> None:
     world.sign(by="amy")
     found = json.loads(world.verify("--pr", "77", "--format", "json")[1])
     assert [one["checks"][0]["status"] for one in found] == ["PASS", "FAIL"]
-
-
-def test_url_and_number_must_agree(world: World) -> None:
-    own = world.sign()
-    with pytest.raises(UsageError, match="not on #5"):
-        world.verify(
-            "--pr", "5", "--comment-url", f"https://github.com/acme/bench/pull/77#issuecomment-{own.id}"
-        )
 
 
 @pytest.mark.parametrize(
@@ -530,109 +378,6 @@ def test_gate_that_decided_against_a_sweep_leaves_it_to_come(world: World) -> No
     world.verify("--pr", "77", "--publish")
     words = "Sign-off of noor: checks 1, 2 wait for a sweep; warnings 4, 14 to be settled"
     assert world.status() == ("pending", words)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (BASE["configs/nvidia.yaml"] + "\nm2-fp8-h200-vllm:\n  image: cody/vllm:1\n", "m2-fp8-h200-vllm"),
-        (BASE["configs/nvidia.yaml"].replace("precision: fp8", "precision: []"), "precision"),
-        ("{[", "not YAML"),
-    ],
-    ids=["new", "old", "file"],
-)
-def test_broken_configuration_is_no_missing_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
-) -> None:
-    """Nobody can say of it that no configuration changes."""
-    monkeypatch.setattr(infx.github.signoff.links, "fetch_page", lambda url: LinkState.PUBLISHED)
-    with open_world(tmp_path, BASE, {"configs/nvidia.yaml": text}) as world:
-        world.sign()
-        world.verify("--pr", "77", "--publish")
-        (verdict,) = world.verdicts()
-        rows = [line for line in verdict.splitlines() if line.startswith("- ")]
-        assert all(": FAIL — " in line for line in rows)
-        assert words in rows[6]
-        assert (world.status() or ("",))[0] == "failure"
-
-
-@pytest.mark.parametrize("how", [{}, {"event": "workflow_dispatch", "branch": "feat-x"}])
-def test_edited_workflow_is_no_evidence(world: World, how: dict[str, Any]) -> None:
-    """Neither in the diff nor in an earlier commit whose run would serve; a branch can be dispatched as well."""
-    world.hub.push("feat-x", {**CHANGE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine")
-    run = world.sweep(**how)
-    reuse(world, run.id)
-    world.hub.push("feat-x", {".github/workflows/run-sweep.yml": None}, "undo")
-    world.sign()
-    world.verify("--pr", "77", "--publish")
-    (verdict,) = world.verdicts()
-    for number in (1, 2, 14):
-        assert re.search(
-            rf"⚠️ Check {number} .*WARN — The pull request edits what produced this evidence \(`.github/workflows/run-sweep.yml`\)",
-            verdict,
-        )
-
-
-def test_submodule_and_link_are_for_a_human(world: World) -> None:
-    """All that a diff shows of them is an id or a path."""
-    git = Git(world.folder / "clone")
-    git.run("fetch", "--quiet", "origin", "feat-x")
-    git.run("checkout", "--quiet", "FETCH_HEAD")
-    git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},engine")
-    (world.folder / "clone/serve.sh").symlink_to("elsewhere.sh")
-    git.run("add", "serve.sh")
-    git.run("commit", "--quiet", "--message", "engine")
-    git.run("push", "--quiet", "origin", "HEAD:feat-x")
-    world.hub.sync()
-    git.run("checkout", "--quiet", "--force", "main")
-    reuse(world, world.sweep().id)
-    world.sign()
-    _, out, _ = world.verify("--pr", "77", "--format", "json")
-    checks = json.loads(out)["checks"]
-    assert [checks[number]["status"] for number in (8, 10)] == ["WARN", "WARN"]
-    assert "`engine`, `serve.sh`" in checks[8]["reason"]
-
-
-def test_push_during_verification_writes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    reuse(world, world.sweep().id)
-    world.sign()
-    artifacts = GitHub.artifacts
-
-    def push_then_list(github: GitHub, run_id: int) -> list[Any]:
-        world.hub.push("feat-x", {**CHANGE, "README.md": "late\n"}, "late")
-        return list(artifacts(github, run_id))
-
-    monkeypatch.setattr(GitHub, "artifacts", push_then_list)
-    with pytest.raises(UnavailableError, match="pushed to while"):
-        world.verify("--pr", "77", "--publish")
-    assert world.verdicts() == []
-    assert world.hub.state.statuses == []
-
-
-def test_fork_counts_only_its_approved_run(world: World) -> None:
-    world.hub.account("eve", role="read")
-    world.hub.push("feat-y", CHANGE, "fork", by="eve", repository="eve/bench")
-    pull = world.hub.open_pull("feat-y", title="Fork", number=79, repository="eve/bench", by="eve")
-    world.hub.comment(79, checklist(), by="noor")
-    rows = world.rows()  # the same change, so the same rows
-    run = world.hub.add_run(event="workflow_dispatch", branch="main", by="github-actions[bot]")
-    for row in rows:
-        world.hub.add_job(run.id, f"sweep / row / {row.id} · {row.family} · h200 · x")
-    world.hub.finish_run(run.id)
-    _, out, _ = world.verify("--pr", "79", "--format", "json")
-    assert json.loads(out)["checks"][1]["reason"].startswith(
-        "There is no run of `.github/workflows/run-sweep.yml` that its approval names"
-    )
-    url = f"https://github.com/acme/bench/actions/runs/{run.id}"
-    world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url, by="eve")
-    _, out, _ = world.verify("--pr", "79", "--format", "json")
-    assert json.loads(out)["checks"][1]["status"] == "FAIL"  # anybody may set a status
-    world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url)
-    _, out, _ = world.verify("--pr", "79", "--format", "json")
-    assert json.loads(out)["checks"][1]["status"] == "PASS"
-    event = {"workflow_run": {"id": run.id, "path": ".github/workflows/run-sweep.yml", "head_sha": run.head_sha, "event": "workflow_dispatch"}}  # fmt: skip
-    _, _, err = world.verify(event=("workflow_run", event))
-    assert "#79" in err
 
 
 def test_saved_facts_replay_the_verdict(world: World, tmp_path: Path) -> None:
@@ -752,35 +497,3 @@ def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: p
         if nth % 4 == 0:
             world.verify("--pr", "77", "--publish")
             assert (world.status(), len(world.verdicts())) == (undisturbed, 1)
-
-
-def test_configuration_of_git_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the user's nor a .gitmodules' hides a change or makes another diff of it."""
-    modules = '[submodule "engine"]\n\tpath = engine\n\turl = https://example.org/e\n\tignore = all\n'
-    world.hub.push("main", {".gitmodules": modules}, "modules", by="mia")
-    git = Git(world.folder / "clone")
-    git.run("fetch", "--quiet", "origin", "main", "feat-x")
-    git.run("checkout", "--quiet", "origin/feat-x")
-    git.run("merge", "--quiet", "--no-edit", "origin/main")
-    git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},engine")
-    git.run("commit", "--quiet", "--message", "engine")
-    git.run("push", "--quiet", "origin", "HEAD:feat-x")
-    world.hub.sync()
-    git.run("checkout", "--quiet", "--force", "origin/main")
-    world.sign()
-    seen = []
-    settings = {
-        "diff.algorithm": "patience", "diff.noprefix": "true", "diff.interHunkContext": "9", "diff.submodule": "log",
-        "diff.ignoreSubmodules": "all", "diff.mnemonicPrefix": "true", "diff.context": "0",
-    }  # fmt: skip
-    for number, environ in enumerate(({}, settings)):
-        monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(environ)))
-        for place, (key, value) in enumerate(environ.items()):
-            monkeypatch.setenv(f"GIT_CONFIG_KEY_{place}", key)
-            monkeypatch.setenv(f"GIT_CONFIG_VALUE_{place}", value)
-        saved = world.folder / f"{number}.json"
-        world.verify("--pr", "77", "--save-facts", str(saved))
-        facts = json.loads(saved.read_text(encoding="utf-8"))
-        seen.append((facts["diff"], facts["files"]))
-    assert seen[0] == seen[1]
-    assert [file["added"] for file in seen[0][1] if file["path"] == "engine"] == [None]

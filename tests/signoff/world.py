@@ -215,3 +215,14 @@ def accuracy(row: PlannedRow, score: float) -> dict[str, Any]:
         "task": "gsm8k", "conc": row.evaluated[0], "score": score, "n_eff": 1319, "infrastructure_success": True,
         "row_id": row.id, "image": row.image, "infmax_model_prefix": row.model_prefix,
     }  # fmt: skip
+
+
+def reuse(world: World, run_id: int) -> None:
+    world.hub.comment(77, f"/use {run_id}", by="mia")
+
+
+def signed_off(world: World) -> None:
+    """A sweep, its reuse, a good sign-off, and the verdict on it."""
+    reuse(world, world.sweep().id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")

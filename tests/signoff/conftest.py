@@ -1,0 +1,21 @@
+"""The hub with one pull request, for every test that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import infx.github.signoff.links
+from infx.signoff.facts import LinkState
+from tests.signoff.world import World, open_world
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    with open_world(tmp_path) as made:
+        monkeypatch.setattr(
+            infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
+        )
+        yield made
