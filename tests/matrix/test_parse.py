@@ -59,9 +59,7 @@ WRONG = [
     (
         "control-key",
         change(SINGLE, "m1-fp8-h200-vllm:", '"m1\\nvllm":'),
-        [
-            'c.yaml:1: "m1\\nvllm": found "m1\\nvllm"; expected text on one line, not empty and without blanks around it.'
-        ],
+        ['c.yaml:1: "m1\\nvllm": found "m1\\nvllm"; expected text on one line, not empty.'],
     ),
     (
         "question-mark",
@@ -73,23 +71,12 @@ WRONG = [
     (
         "blank-text",
         change(SINGLE, "  precision: fp8", '  precision: " "'),
-        [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found " "; expected text on one line, not empty and without blanks around it.'
-        ],
-    ),
-    (
-        "blank-behind-text",
-        change(SINGLE, "  precision: fp8", '  precision: "fp8 "'),
-        [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8 "; expected text on one line, not empty and without blanks around it.'
-        ],
+        ['c.yaml:5: m1-fp8-h200-vllm.precision: found " "; expected text on one line, not empty.'],
     ),
     (
         "invisible-line-break",
         change(SINGLE, "  precision: fp8", '  precision: "fp\\x858"'),
-        [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp\\x858"; expected text on one line, not empty and without blanks around it.'
-        ],
+        ['c.yaml:5: m1-fp8-h200-vllm.precision: found "fp\\x858"; expected text on one line, not empty.'],
     ),
     (
         "huge-number",
@@ -120,15 +107,13 @@ WRONG = [
     (
         "empty-text",
         change(SINGLE, "  precision: fp8", '  precision: ""'),
-        [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found ""; expected text on one line, not empty and without blanks around it.'
-        ],
+        ['c.yaml:5: m1-fp8-h200-vllm.precision: found ""; expected text on one line, not empty.'],
     ),
     (
         "newline-in-text",
         change(SINGLE, "  precision: fp8", '  precision: "fp8\\n::error::x"'),
         [
-            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8\\n::error::x"; expected text on one line, not empty and without blanks around it.'
+            'c.yaml:5: m1-fp8-h200-vllm.precision: found "fp8\\n::error::x"; expected text on one line, not empty.'
         ],
     ),
     (
@@ -345,7 +330,7 @@ WRONG = [
         "srt-empty",
         change(AGGREGATED, "srt-recipe: agg.yaml:high", 'srt-recipe: ""'),
         [
-            'c.yaml:17: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].srt-recipe: found ""; expected text on one line, not empty and without blanks around it.'
+            'c.yaml:17: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].srt-recipe: found ""; expected text on one line, not empty.'
         ],
     ),
     (

@@ -13,10 +13,8 @@ from tests.matrix.samples import CLUSTERS, HARDWARE, change
 WRONG = [
     (
         "blank-label",
-        'labels:\n  "h200 ": [h200-a_0]\n',
-        [
-            'r.yaml:2: labels.h200 : found "h200 "; expected text on one line, not empty and without blanks around it.'
-        ],
+        'labels:\n  "  ": [h200-a_0]\n',
+        ['r.yaml:2: labels.  : found "  "; expected text on one line, not empty.'],
     ),
     ("no-labels", "hardware: {}\n", ['r.yaml:1: the file: the key "labels" is missing. Add labels.']),
     (
