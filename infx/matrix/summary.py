@@ -105,8 +105,8 @@ def find_long_queues(summary: Summary, limit_hours: int) -> list[Problem]:
         Problem(
             rule="queue-too-long",
             message=(
-                f"{load.label}: {load.rows} rows on {load.runners} runners take about {load.hours:.0f} hours; "
-                f"GitHub cancels a job that waits {limit_hours}."
+                f"{load.label}: about {load.hours:,.0f} hours for {_count(load.rows, 'row')} on "
+                f"{_count(load.runners, 'runner')}; GitHub cancels a job that waits {limit_hours}."
             ),
             hint="Sweep fewer points at once, or add runners.",
             level=Level.WARNING,
