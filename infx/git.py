@@ -137,13 +137,21 @@ class Git:
         self._known.add(sha)
         return sha
 
+    def merging(self) -> list[str]:
+        """The commit that is being merged in the working tree, if a merge is under way."""
+        found = self.call("rev-parse", "--verify", "--quiet", "MERGE_HEAD").stdout
+        return found.decode().split()
+
     def is_shallow(self) -> bool:
         return self.call("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
-    def merge_base(self, one: str, other: str) -> str:
-        """The newest common ancestor. Raises ShallowHistoryError where the clone cannot know it."""
+    def merge_base(self, one: str, other: str, *merging: str) -> str:
+        """The newest common ancestor. Raises ShallowHistoryError where the clone cannot know it.
+
+        merging: what `other` is being merged with; it counts as if the merge were committed.
+        """
         one, other = self.commit(one), self.commit(other)
-        output = self.call("merge-base", one, other)
+        output = self.call("merge-base", one, other, *map(self.commit, merging))
         if output.code == 0:
             return output.stdout.decode().split()[0]
         if self.is_shallow():

@@ -183,8 +183,11 @@ def _gather_revisions(
     root = git.root()
     git = Git(root)
     name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
-    # A queue or a push names the very commit before it; a branch may be behind its base.
-    base = git.merge_base(name, head_ref or "HEAD") if context.stage is Stage.PR else git.commit(name)
+    if context.stage is Stage.PR:
+        heads = [head_ref] if head_ref else ["HEAD", *git.merging()]
+        base = git.merge_base(name, *heads)
+    else:  # a queue or a push names the very commit before it
+        base = git.commit(name)
     file = root / policy.changelog
     local = file.read_bytes() if file.is_file() else None
     if head_ref is None:

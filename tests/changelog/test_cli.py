@@ -253,6 +253,20 @@ def test_a_field_lost_in_a_hand_made_merge(repository: Repository, call: Call) -
     assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
 
 
+def test_a_merge_that_is_not_committed_yet_has_the_base_that_it_will_have(
+    repository: Repository, call: Call
+) -> None:
+    repository.commit({PATH: BASE + new("XXX")}, "ours")
+    repository.checkout("main")
+    theirs = BASE + new(link(80), text='"theirs"')
+    repository.commit({PATH: theirs}, "theirs")
+    repository.checkout("feat-x")
+    assert repository.git.call("merge", "--no-commit", "main").code != 0
+    assert call("resolve")[0] == 0
+    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    assert call("canonicalize", "--pr", "77")[1].encode() == theirs + new(link(77))
+
+
 def test_a_good_merge_loses_nothing(repository: Repository, call: Call) -> None:
     repository.commit({PATH: BASE + new("XXX")})
     repository.checkout("main")
