@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from infx.errors import Level
@@ -11,7 +11,7 @@ from infx.policy.model import Policy
 from infx.policy.paths import compile_glob
 from infx.workflows import expressions
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Workflow, scalars
+from infx.workflows.model import Action, Job, Workflow, scalars, texts
 
 
 def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
@@ -69,9 +69,8 @@ def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding]:
 
 def _missing_types(job: Job, file: Workflow) -> Iterator[Finding]:
     """With `types` of its own an event no longer comes with every push."""
-    types = file.filters("pull_request").get("types")
-    given = [types] if isinstance(types, str) else types
-    missing = sorted({"opened", "synchronize", "reopened"} - set(map(str, given))) if given else []
+    given = texts(file.filters("pull_request").get("types"))
+    missing = sorted({"opened", "synchronize", "reopened"} - set(given)) if given else []
     if missing:
         message = f"The check {job.name} is required, but pull_request comes without {', '.join(missing)}."
         yield Finding(path=("on", "pull_request", "types"), message=message, hint="Add them to the types.")
@@ -98,7 +97,7 @@ def _sweep_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
         if not _admits_branch(filters, policy.base_branch):
             message = f"{event} leaves out {policy.base_branch}, which is the policy's base branch."
             yield Finding(path=("on", event), message=message, hint="Spell the same in both.")
-        paths = filters.get("paths")
+        paths = texts(filters.get("paths"))
         if paths and not _admits(paths, policy.changelog):
             message = f"{event} leaves out {policy.changelog}, which is the policy's changelog."
             yield Finding(path=("on", event, "paths"), message=message, hint="Spell the same in both.")
@@ -108,15 +107,14 @@ def _sweep_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
 
 
 def _admits_branch(filters: Mapping[str, Any], branch: str) -> bool:
-    wanted, unwanted = filters.get("branches"), filters.get("branches-ignore")
-    return (not wanted or _admits(wanted, branch)) and not (unwanted and _admits(unwanted, branch))
+    wanted, unwanted = texts(filters.get("branches")), texts(filters.get("branches-ignore"))
+    return (not wanted or _admits(wanted, branch)) and not _admits(unwanted, branch)
 
 
-def _admits(patterns: object, name: str) -> bool:
+def _admits(patterns: Iterable[str], name: str) -> bool:
     """The last pattern that fits decides; one with `!` takes back."""
     admitted = False
-    for pattern in patterns if isinstance(patterns, list) else [patterns]:
-        text = str(pattern)
-        if compile_glob(text.removeprefix("!")).fullmatch(name):
-            admitted = not text.startswith("!")
+    for pattern in patterns:
+        if compile_glob(pattern.removeprefix("!")).fullmatch(name):
+            admitted = not pattern.startswith("!")
     return admitted

@@ -249,14 +249,13 @@ def _parse_events(value: Any) -> Mapping[str, Any]:
 
 def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
     path: Path = ("jobs", name)
-    needs = body.get("needs", [])
     return Job(
         id=name,
         path=path,
         name=str(body.get("name", name)),
         uses=_text(body.get("uses")),
         condition=None if body.get("if") is None else str(body["if"]),
-        needs=(needs,) if isinstance(needs, str) else tuple(map(str, needs or ())),
+        needs=texts(body.get("needs")),
         runs_on=body.get("runs-on"),
         permissions=body.get("permissions"),
         timeout=body.get("timeout-minutes"),
@@ -301,6 +300,11 @@ def _parse_steps(path: Path, value: Any) -> tuple[Step, ...]:
 def _group(concurrency: Any) -> str | None:
     group = concurrency.get("group") if isinstance(concurrency, dict) else concurrency
     return group.strip() if isinstance(group, str) else None
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """One text or a list of them, as GitHub takes both in many places."""
+    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _text(value: Any) -> str | None:

@@ -97,10 +97,8 @@ def unpinned_uses(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
 def missing_permissions(file: Workflow, _: Policy) -> Iterator[Finding]:
     """Stated at the top and no more than reading, so that every job says what else it needs."""
     inheriting = [job for job in file.jobs if job.permissions is None]
-    if (
-        file.permissions is None
-        or isinstance(file.permissions, str)
-        or (len(inheriting) > 1 and "write" in file.permissions.values())
+    if not isinstance(file.permissions, dict) or (
+        len(inheriting) > 1 and "write" in file.permissions.values()
     ):
         found = "its repository's default" if file.permissions is None else _show(file.permissions)
         yield Finding(

@@ -258,3 +258,13 @@ def test_only_workflow_files_are_read(tmp_path: Path) -> None:
         assert set(read_sources(given)) == expected
     with pytest.raises(UsageError):
         read_sources(tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize("value", ["3", "true", "{a: b}", "[[]]", "null", "''"])
+@pytest.mark.parametrize(
+    "place", ["needs", "types", "branches", "strategy", "concurrency", "permissions", "env"]
+)
+def test_a_value_of_another_kind_is_no_crash(place: str, value: str) -> None:
+    """GitHub refuses such files and actionlint says so; here the rest is still looked at."""
+    on = f"{{pull_request: {{{place}: {value}}}, merge_group: {{}}}}"
+    rules(on=on, job=f"{place}: {value}", top=f"{place}: {value}", policy=REQUIRED)
