@@ -79,14 +79,18 @@ def _render_sweep(sweep: SweepRecord) -> str:
 
 def _find_anchor(stage: Stage, address: str) -> str | None:
     """Where on this page an address of the play is."""
-    match re.split(r"[/#?=]+", address.removeprefix(f"{stage.hub.web}/{stage.hub.repository}/")):
-        case ["pull", number, comment] if comment.startswith("issuecomment-"):
-            return comment
-        case ["pull", number] if any(step.pull == int(number) for step in stage.steps):
-            return f"pr-{number}"
-        case [*_, "runs" | "unofficialRun", run] if any(sweep.run == int(run) for sweep in stage.sweeps):
-            return f"run-{run}"
-    return None
+    names = {f"pr-{step.pull}" for step in stage.steps} | {f"run-{sweep.run}" for sweep in stage.sweeps}
+    names |= {f"issuecomment-{comment}" for _, comment in stage.hub.state.comments}
+    match re.split(r"[/#?=]+", address):
+        case [*_, "pull", _, name]:
+            pass
+        case [*_, "pull", number]:
+            name = f"pr-{number}"
+        case [*_, "runs" | "unofficialRun", run]:
+            name = f"run-{run}"
+        case _:
+            return None
+    return name if name in names else None
 
 
 def _render_timeline(steps: Iterable[Step], scenes: Mapping[str, str]) -> str:
