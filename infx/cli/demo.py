@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 _GUIDE = "docs/adopting.md"
 
 
+class _SceneName(click.Choice[str]):
+    """In any case, and told in the one that help shows."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(value.upper(), param, ctx)
+
+
 @examples("infx demo --html demo.html", "infx demo --scene B --keep")
 @click.command()
-@click.option(
-    "--scene",
-    type=click.Choice(["A", "B", "C"], case_sensitive=False),
-    metavar="[A|B|C]",
-    help="Only this one.",
-)
+@click.option("--scene", type=_SceneName(["A", "B", "C"]), help="Only this one.")
 @click.option("--step", is_flag=True, help="Wait for a key between scenes.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and say where.")

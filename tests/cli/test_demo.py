@@ -67,6 +67,12 @@ def test_scenes_and_the_key_between_them(arguments: list[str], expected: list[st
     assert titles == [act for act in expected if act in "ABC"]
 
 
+def test_a_scene_that_is_none(acts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(infx, ["demo", "--scene", "d"], {}) == 2
+    assert "'D' is not one of 'A', 'B', 'C'." in capsys.readouterr().err
+    assert acts == []
+
+
 def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where infx is not on the path, it is called as it stands here; and all of it fits a terminal."""
     monkeypatch.chdir(ROOT)
