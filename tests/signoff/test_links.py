@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
 
 import pytest
 
-from infx.github.signoff.links import fetch_page
+from infx.errors import InfxError
+from infx.github.errors import NotFoundError, PermissionDeniedError, UnexpectedReplyError
+from infx.github.signoff.links import fetch_page, resolve_link
+from infx.model import ChangedFile, FileStatus, PullRequest
+from infx.signoff.checks.recipe import find_recipe_links
 from infx.signoff.facts import LinkState
+from tests.signoff.facts import POLICY, pull
 
 
 class _Site(BaseHTTPRequestHandler):
@@ -67,3 +74,65 @@ def test_page(site: str, page: str, state: LinkState) -> None:
 
 def test_nobody_answers() -> None:
     assert fetch_page("http://127.0.0.1:9/m1") is LinkState.UNKNOWN
+
+
+@dataclass
+class Upstream:
+    """Another repository with one answer to everything."""
+
+    answer: PullRequest | InfxError | bytes | None
+    asked: list[str] = field(default_factory=list)
+
+    def at(self, repository: str) -> Upstream:
+        self.asked.append(repository)
+        return self
+
+    def _give(self) -> Any:
+        if isinstance(self.answer, InfxError):
+            raise self.answer
+        return self.answer
+
+    def pull(self, number: int) -> PullRequest:
+        return cast("PullRequest", self._give())
+
+    def files(self, pull: PullRequest) -> list[ChangedFile]:
+        return [ChangedFile(path="docs/cookbook/m1.md", status=FileStatus.ADDED)]
+
+    def read_file(self, path: str, ref: str) -> bytes | None:
+        return cast("bytes | None", self._give())
+
+
+PULL, BLOB = (
+    "https://github.com/sgl-project/sglang/pull/3",
+    "https://github.com/sgl-project/sglang/blob/main/docs/cookbook/m1.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "answer", "state"),
+    [
+        (PULL, pull(is_open=False, is_merged=True), LinkState.MERGED),
+        (f"{PULL}/files#r1", pull(is_open=False, is_merged=True), LinkState.MERGED),
+        (PULL, pull(), LinkState.OPEN),
+        (PULL, pull(is_open=False), LinkState.CLOSED),
+        (PULL, NotFoundError("gone"), LinkState.MISSING),
+        (PULL, PermissionDeniedError("no", permission="contents"), LinkState.UNKNOWN),
+        (BLOB, b"# M1", LinkState.PUBLISHED),
+        (BLOB, None, LinkState.MISSING),
+        (BLOB, UnexpectedReplyError("a folder"), LinkState.PUBLISHED),
+        (BLOB, UnexpectedReplyError("has moved", status=301), LinkState.UNKNOWN),
+        (BLOB, PermissionDeniedError("no", permission="contents"), LinkState.UNKNOWN),
+    ],
+)
+def test_link_to_the_recipes_repository(url: str, answer: Any, state: LinkState) -> None:
+    (link,) = find_recipe_links(f"Recipe: {url}", POLICY.signoff)
+    upstream = Upstream(answer)
+    found = resolve_link(link, upstream, POLICY.signoff, lambda _: LinkState.UNKNOWN)
+    assert (found.url, found.state, upstream.asked) == (url, state, ["sgl-project/sglang"])
+    assert found.paths == (("docs/cookbook/m1.md",) if state is LinkState.MERGED else ())
+
+
+def test_links_of_one_engine_leave_room_for_another() -> None:
+    many = " ".join(f"https://recipes.vllm.ai/m{number}" for number in range(20))
+    found = find_recipe_links(f"{many} {PULL}", POLICY.signoff)
+    assert [link.engine for link in found] == ["vllm"] * 6 + ["sglang"]

@@ -11,16 +11,15 @@ from infx.comments.sticky import is_ours
 from infx.errors import InfxError
 from infx.github.errors import IncompleteListError
 from infx.github.signoff.clone import Revisions
-from infx.github.signoff.links import FetchPage, Upstream, resolve_links
+from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
 from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
 from infx.policy.model import Policy
 from infx.reuse.command import find_command
-from infx.signoff.checks.recipe import find_recipe_links
-from infx.signoff.codeowners import parse_codeowners
-from infx.signoff.facts import Facts, FileChange, Membership
-from infx.signoff.scope import list_logins
+from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
+from infx.signoff.facts import Facts, FileChange, Membership, ResolvedLink
+from infx.signoff.scope import list_logins, read_codeowners
 from infx.signoff.settle import parse_settlements
 
 MAX_PEOPLE = 12  # whose role is asked for beside the signers'
@@ -50,6 +49,7 @@ class Gatherer:
     fetch_page: FetchPage
     people: dict[str, Collaborator] = field(default_factory=dict)
     teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
 
     def conversation(self, number: int) -> tuple[Comment, ...]:
         """Comments of all three kinds; a dismissed review says nothing any more."""
@@ -113,13 +113,17 @@ class Gatherer:
             reported_at=reported_at,
             memberships=self._memberships(facts, signoff.author.login),
             waivers=self.revisions.waivers(facts.pull.number, signoff.body),
-            links=resolve_links(
-                find_recipe_links(signoff.body, policy), self.github, policy, self.fetch_page
-            ),
+            links=tuple(self._resolve(link) for link in find_recipe_links(signoff.body, policy)),
         )
         for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
             self.person(login)
         return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
+
+    def _resolve(self, link: RecipeLink) -> ResolvedLink:
+        """Followed once, whoever has linked it."""
+        if link not in self.links:
+            self.links[link] = resolve_link(link, self.github, self.policy.signoff, self.fetch_page)
+        return self.links[link]
 
     def _is_command(self, comment: Comment) -> bool:
         if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, self.policy.identities):
@@ -164,10 +168,8 @@ class Gatherer:
 
     def _with_owners(self, facts: Facts, policy: Policy) -> Facts:
         """Ask for the role of owners until one is found because of whom somebody must sign."""
-        if facts.codeowners is None:
-            return facts
         try:
-            codeowners = parse_codeowners(facts.codeowners.text, facts.codeowners.path)
+            codeowners = read_codeowners(facts)
         except InfxError:
             return facts
         for login in list_logins(codeowners, facts.paths, policy.signoff)[:MAX_PEOPLE]:
@@ -177,10 +179,8 @@ class Gatherer:
 
     def _memberships(self, facts: Facts, login: str) -> tuple[Membership, ...]:
         """Only of teams on whose lines the signer is not named, and that the policy does not list."""
-        if facts.codeowners is None:
-            return ()
         try:
-            codeowners = parse_codeowners(facts.codeowners.text, facts.codeowners.path)
+            codeowners = read_codeowners(facts)
         except InfxError:
             return ()
         listed = {team.lower() for team in self.policy.signoff.teams}

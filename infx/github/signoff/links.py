@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, Self
 
 from infx.errors import InfxError
@@ -26,16 +26,10 @@ class Upstream(Protocol):
     def read_file(self, path: str, ref: str) -> bytes | None: ...
 
 
-def resolve_links(
-    links: Sequence[RecipeLink], github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
-) -> tuple[ResolvedLink, ...]:
-    """What cannot be looked at is unknown, never good."""
-    return tuple(_resolve(link, github, policy, fetch_page) for link in links)
-
-
-def _resolve(
+def resolve_link(
     link: RecipeLink, github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
 ) -> ResolvedLink:
+    """What cannot be looked at is unknown, never good."""
     if not link.repository:
         return ResolvedLink(url=link.url, state=fetch_page(link.url))
     there = github.at(link.repository)
@@ -64,7 +58,9 @@ def _resolve_pull(link: RecipeLink, there: Upstream, policy: SignoffPolicy) -> R
 def _find_file(link: RecipeLink, there: Upstream) -> LinkState:
     try:
         found = there.read_file(link.path, link.ref) is not None
-    except UnexpectedReplyError:
+    except UnexpectedReplyError as error:
+        if error.status is not None:  # a repository that has moved
+            raise
         found = True  # a folder
     return LinkState.PUBLISHED if found else LinkState.MISSING
 

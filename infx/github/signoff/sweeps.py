@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from infx.artifacts import read_zip
-from infx.github.errors import NotFoundError
 from infx.github.signoff.clone import Revisions
 from infx.model import Artifact, CommitStatus, Job, PullRequest, Run
 from infx.policy.approval import pick_approval
@@ -74,10 +73,7 @@ class Sweeps:
 
     def _branch_runs(self, pull: PullRequest) -> list[Run]:
         workflow = self.policy.sweep.workflow.rpartition("/")[2]
-        try:
-            return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
-        except NotFoundError:  # the workflow has never run
-            return []
+        return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
 
     def _with_jobs(self, facts: Facts) -> Facts:
         """Jobs are read of the newest runs that may count, until one of them shows the whole plan."""
