@@ -115,7 +115,8 @@ def run_check(
     outcome = function(facts, policy)
     if facts.shortfalls and outcome.status is not Status.FAIL:
         # Which check would have needed what is missing is not worth guessing.
-        return failed(f"Not everything could be read: {facts.shortfalls[0]}", evidence=outcome.evidence)
+        text = f"Not everything could be read: {code(facts.shortfalls[0], 300)}."
+        return failed(text, evidence=(*outcome.evidence, *facts.shortfalls))
     if check.slug in _BY_REPORT and (edits := find_rule_edits(facts, policy)):
         outcome = outcome.lowered(f"The pull request edits what produced this evidence ({name_all(edits)}).")
     return _limit(check, outcome, policy)

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from infx import escape
 from infx.errors import InfxError
 from infx.policy.signoff import Status
 from infx.signoff.codeowners import LOGIN
@@ -217,8 +218,8 @@ def _assemble(rows: list[Row], header: Status, mentions: list[str], footer: re.M
 
 
 def render_failure(signer: str, sha: str, why: str) -> str:
-    """The rejection for when no verdict could be made: nothing green, and what to do."""
+    """The rejection for when no verdict could be made: nothing green, and what to do. why: plain text, of anybody."""
     return (
         f"{HEADERS[Status.FAIL]}\n@{signer}, this sign-off could not be verified.\n\n"
-        f"{cut(why)}\n\nEdit the sign-off, or run the workflow again, to retry.\n\nCommit: `{sha}`.\n"
+        f"{cut(escape.foreign(why))}\n\nEdit the sign-off, or run the workflow again, to retry.\n\nCommit: `{sha}`.\n"
     )

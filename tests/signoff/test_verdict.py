@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from infx.markdown import read_blocks
 from infx.model import Collaborator, User
 from infx.policy.signoff import Status
 from infx.saved import dump_json, parse_json, to_json
 from infx.signoff.checks.table import CHECKS
-from infx.signoff.facts import Facts, PlanVariant, TextFile
+from infx.signoff.facts import Entry, Facts, PlanVariant, TextFile
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
 from infx.signoff.verdict import Row, Verdict, VerdictError, parse_verdict, render_failure, render_verdict
@@ -250,6 +251,17 @@ def hostile_facts(text: str) -> Facts:
     )  # fmt: skip
 
 
+def broken_facts(text: str) -> tuple[Facts, ...]:
+    """What says why something cannot be read quotes what the pull request has in its files."""
+    titled = MODELS.replace("m1: {title: M1", f"m1: {{deprecated: 2026-01-01, title: {json.dumps(text)}")
+    append = plan(problem=text, entries=(Entry(keys=(KEY,), line=7, append_only=True),))
+    return (
+        facts(plan=append),
+        facts(shortfalls=(text,)),
+        facts(models=judged("m.yaml", MODELS, titled)),
+    )
+
+
 @pytest.mark.parametrize("text", [HOSTILE, "@mia", "``", "a`b``c", "</details>", KEY, "\u202e", "x" * 5000])
 def test_hostile_text_stays_text(text: str) -> None:
     """The verdict over it keeps to the grammar, within GitHub's limit, and mentions nobody but the signer."""
@@ -259,6 +271,17 @@ def test_hostile_text_stays_text(text: str) -> None:
     assert len(rendered) < 65_536
     shown = " ".join(block.source for block in read_blocks(rendered))
     assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "@mia", "[t](https://evil.example/x)", "x" * 5000])
+def test_quoted_faults_stay_text(text: str) -> None:
+    for broken in broken_facts(text):
+        rendered = render_verdict(make_verdict(judge(broken, POLICY), broken, POLICY))
+        parse_verdict(rendered, ALLOWED)
+        assert 'href="https://evil' not in MarkdownIt("commonmark").render(rendered)
+    failure = render_failure("noor", SHA, text)
+    assert "@mia" not in failure
+    assert "href" not in MarkdownIt("commonmark").render(failure)
 
 
 @settings(max_examples=FEWER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts
 from infx.signoff.lines import serving_files
-from infx.signoff.outcome import Outcome, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import Outcome, code, count, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 
 
@@ -13,7 +13,7 @@ def check_append_only(facts: Facts, policy: Policy) -> Outcome:
     """From the rows of both revisions; that another changed file serves the new points alone is for a human."""
     plan = facts.plan
     if plan is None or plan.problem:
-        why = f" {plan.problem}" if plan and plan.problem else ""
+        why = f" {code(plan.problem, 300)}" if plan and plan.problem else ""
         return failed(f"Without a plan nobody knows what is added.{why}")
     entries = plan.entries
     if not any(entry.append_only for entry in entries):

@@ -118,7 +118,7 @@ def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) 
         elif before:
             faults.append(f"{code(combination)}: {before}")
         elif after:
-            doubts.append(f"{code(combination)} is active, but this pull request says {after}")
+            doubts.append(f"{code(combination)} is active, but this pull request says {code(after)}")
     if faults:
         return failed(f"{'; '.join(faults[:4])}.", evidence=evidence)
     if doubts:

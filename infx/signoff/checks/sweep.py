@@ -14,7 +14,7 @@ def check_sweep(facts: Facts, policy: Policy) -> Outcome:
     """The plan is recomputed from git, and its rows are looked up in the run's jobs by their ids."""
     plan = facts.plan
     if plan is None or plan.problem:
-        why = plan.problem if plan and plan.problem else "It was not gathered."
+        why = code(plan.problem, 500) if plan and plan.problem else "It was not gathered."
         return failed(f"The plan could not be recomputed from git. {why}")
     if not plan.rows:
         return _nothing_planned(facts)
