@@ -182,6 +182,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("accuracy", "no samples", {"results": results(scores=(score(ROWS[6], samples=0), score(ROWS[7])))}, FAIL, "no samples"),
     ("accuracy", "missing score", {"results": results(scores=(score(ROWS[6]),))}, FAIL, "has no score"),
     ("accuracy", "missing concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7], conc=2)))}, FAIL, "concurrency 64"),
+    ("accuracy", "unplanned concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7]), score(ROWS[7], conc=2)))}, FAIL, "that nobody planned, at concurrency 2"),
     ("accuracy", "ambiguous", {"results": results(scores=(score(ROWS[6], 0.78), score(ROWS[6]), score(ROWS[7])))}, FAIL, "ambiguous"),
     ("accuracy", "another run's", {"results": results(run_id=1)}, FAIL, "no collected accuracy"),
     ("accuracy", "artifact unreadable", {"results": results(problems=("agg.json is not JSON.",))}, FAIL, "not JSON"),

@@ -282,7 +282,11 @@ def test_review_of_an_older_head_is_stale(world: World) -> None:
 def test_json_is_one_document(world: World) -> None:
     assert json.loads(world.verify("--pr", "77", "--format", "json")[1]) == []
     world.sign()
-    assert json.loads(world.verify("--pr", "77", "--format", "json")[1])["pull"] == 77
+    one = json.loads(world.verify("--pr", "77", "--format", "json")[1])
+    assert (one["pull"], one["checks"][0]["evidence"][1]) == (
+        77,
+        "perf-changelog.yaml: line 1 * @acme/core: yes",
+    )
     world.sign(by="amy")
     found = json.loads(world.verify("--pr", "77", "--format", "json")[1])
     assert [one["checks"][0]["status"] for one in found] == ["PASS", "FAIL"]

@@ -102,6 +102,8 @@ def _find_missing(row: PlannedRow, scores: list[EvalScore]) -> Iterator[str]:
         yield f"{code(row.text)} has no score"
     elif absent:
         yield f"{code(row.text)} has no score at concurrency {', '.join(map(str, absent))}"
+    if extra := sorted({conc for conc in measured if conc not in row.evaluated}):
+        yield f"{code(row.text)} has scores that nobody planned, at concurrency {', '.join(map(str, extra))}"
     if len({(score.task, score.conc) for score in scores}) < len(scores):
         yield f"{code(row.text)} has several scores for one task; which one counts is ambiguous"
 
