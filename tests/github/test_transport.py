@@ -224,3 +224,18 @@ def test_refusals_arrive_as_their_class(github: GitHub, status: int, kind: type[
     responses.get(f"{API}/repos/acme/bench/pulls/77", status=status, json=body)
     with pytest.raises(kind):
         github.pull(77)
+
+
+@responses.activate
+@pytest.mark.parametrize(
+    ("api", "graphql"),
+    [
+        ("https://api.github.com", "https://api.github.com:443/graphql"),
+        ("https://ghe.example/api/v3", "https://ghe.example:443/api/graphql"),
+    ],
+)
+def test_graphql_of_an_own_server_is_beside_its_rest(api: str, graphql: str) -> None:
+    responses.post(graphql, json={"data": {"nodes": []}})
+    github = connect("acme/bench", environ={"GH_TOKEN": "secret", "GITHUB_API_URL": api})
+    assert github.editors([]) == {}
+    assert len(responses.calls) == 1
