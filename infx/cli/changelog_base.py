@@ -10,7 +10,7 @@ from infx.git import Git, GitError, MissingRevisionError
 def find_default_base(git: Git, branch: str, repository: str | None) -> str:
     """The base branch of the remote that is the repository, or of origin, or the local one."""
     remote = _find_remote(git, repository)
-    for name in (f"{remote}/{branch}", branch):
+    for name in (f"{remote}/{branch}", f"origin/{branch}", branch):  # a remote may not have been fetched yet
         try:
             git.commit(name)
         except MissingRevisionError:

@@ -428,3 +428,15 @@ def test_a_repair_without_a_repository_writes_a_placeholder(repository: Reposito
     )
     assert call("validate", "--fix", "--pr", "77")[0] == 0
     assert (repository.path / PATH).read_bytes() == BASE + new("XXX")
+
+
+def test_the_base_is_that_of_the_repositorys_remote(repository: Repository, call: Call) -> None:
+    """In a clone of a fork, origin's main is behind, and what was merged since would look like ours."""
+    repository.commit({PATH: BASE + new(link(80), text='"theirs"')}, "merged upstream")
+    repository.git.run("update-ref", "refs/remotes/origin/main", "main")
+    repository.git.run("config", "remote.origin.url", "git@github.com:eve/bench.git")
+    repository.git.run("config", "remote.upstream.url", "https://github.com/Acme/Bench")
+    assert call("validate", "--pr", "77")[0] == 1  # it was not fetched yet, so origin must do
+    repository.git.run("update-ref", "refs/remotes/upstream/main", "HEAD")
+    repository.commit({PATH: BASE + new(link(80), text='"theirs"') + new("XXX")}, "ours")
+    assert call("validate", "--pr", "77")[0] == 0
