@@ -77,7 +77,7 @@ def test_who_does_not_ask_needs_nothing(
 
 def test_repo_wins_over_the_environment(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--repo", "acme/other") == 3
-    assert "/repos/acme/other/pulls/77" in capsys.readouterr().err
+    assert "acme/other has no pull request 77." in capsys.readouterr().err
 
 
 def test_long_waits_are_explained(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
