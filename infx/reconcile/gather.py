@@ -94,7 +94,7 @@ class _Reading:
         statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
         runs = self._runs()
         approval = self._approval(statuses, comments)
-        approved = self._approved_runs(approval)
+        approved = self._approved_runs(approval, comments)
         linked = _linked_run(approval) if approval and approval.sha == pull.head_sha else None
         dispatched = [run for run in approved if run.id == linked or run.is_dispatched_for(pull)]
         current = self._current(runs)
@@ -200,12 +200,15 @@ class _Reading:
             return None
         return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
 
-    def _approved_runs(self, approval: Approval | None) -> list[Run]:
-        """Runs that approvals of a fork's revisions started, those of earlier revisions too."""
-        if approval is None:
+    def _approved_runs(self, approval: Approval | None, comments: Sequence[Comment]) -> list[Run]:
+        """Runs that approvals of a fork's revisions started, those of earlier revisions too, and although it was closed
+        since: they may go on.
+        """
+        pull, command = self.pull, self.policy.sweep.approve_command
+        if approval is None and (pull.is_open or not pull.is_fork or not find_approved(comments, command)):
             return []
         self.left += 1  # what they did is what the whole comment is about
-        return self._dispatched(linked=_linked_run(approval))
+        return self._dispatched(linked=_linked_run(approval) if approval else None)
 
     def _dispatched_by_hand(self) -> list[Run]:
         """Runs that somebody started for this head."""

@@ -303,6 +303,23 @@ def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
     assert notices(world) == [notice("fork")]
 
 
+def test_the_sweep_of_a_fork_ends_with_its_pull_request(world: World) -> None:
+    head = fork(world)
+    world.hub.comment(77, f"/approve-sweep {head}", by="mia")
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {head}")
+    for index, conclusion in enumerate(("success", None)):
+        name = f"sweep / rows / {index:012x} · single-node 8k1k · h200 · m1"
+        world.hub.add_job(run.id, name, conclusion=conclusion)
+    url = f"https://github.com/acme/bench/actions/runs/{run.id}"
+    world.hub.set_status(head, "infx/approval", "success", target_url=url)
+    world.reconcile()
+    assert "Running" in text(world, VISUALIZER)
+    world.hub.close_pull(77)
+    world.hub.state.pulls[77].head_repository = None  # and the fork is deleted
+    assert cancelled(world) == [run.id]
+    assert "Cancelled" in text(world, VISUALIZER)
+
+
 @pytest.mark.parametrize("label", [True, False])
 def test_a_fork_does_not_sweep_itself(world: World, *, label: bool) -> None:
     """Its own workflow file can name jobs like rows and let them succeed."""
