@@ -28,10 +28,9 @@ def complete_keys(given: Sequence[str], known: Collection[str]) -> list[str]:
 
 
 def _complete_key(text: str, known: Collection[str]) -> str:
-    from infx.matrix.keys import match_keys
+    from infx.matrix.keys import is_pattern, match_keys
 
-    is_pattern = "*" in text and "?" not in text  # of wildcards the changelog has only `*`
-    if text in known or (is_pattern and match_keys(text, known)):
+    if text in known or (is_pattern(text) and match_keys(text, known)):
         return text
     for found in ([key for key in known if key.startswith(text)], [key for key in known if text in key]):
         if len(found) == 1:
@@ -39,7 +38,7 @@ def _complete_key(text: str, known: Collection[str]) -> str:
         if found:
             shown = ", ".join(found[:8]) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
             raise UsageError(f"{text!r} could be any of {len(found)} keys: {shown}.", hint="Give more of it.")
-    what = "matches no configuration" if is_pattern else "is the key of no configuration"
+    what = "matches no configuration" if is_pattern(text) else "is the key of no configuration"
     raise UsageError(f"{text!r} {what}.", hint=suggest(text, known))
 
 

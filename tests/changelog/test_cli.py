@@ -386,7 +386,7 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
         (("--config-key", "m1"), "could be any of 2 keys"),
         (("--config-key", "m1-fp8-h300-vllm"), "Did you mean m1-fp8-h200-vllm"),
         (("--config-key", "x-*"), "matches no configuration"),
-        (("--config-key", "m1-fp8-?200-vllm"), "is the key of no configuration"),
+        (("--config-key", "m1-fp8-?300-vllm"), "matches no configuration"),
         (("--config-key", KEY, "--no-evals", "--all-evals"), "contradict"),
         (
             ("--config-key", KEY, "--translation", "a", "--translation", "b"),
