@@ -6,7 +6,7 @@ import difflib
 import itertools
 from collections.abc import Iterator, Sequence
 
-from infx.changelog.compare import Change, Chunk, Comparison, Kind
+from infx.changelog.comparison import Change, Chunk, Comparison, Kind
 from infx.changelog.entries import parse_blocks
 from infx.errors import ProblemsError
 

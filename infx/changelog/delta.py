@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.changelog.compare import Change, Comparison, Kind, compare
+from infx.changelog.compare import compare
+from infx.changelog.comparison import Change, Comparison, Kind
 from infx.changelog.entries import Block, Entry, check_fields, parse_blocks, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.changelog.subject import quote

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from infx.changelog.compare import Comparison, compare, complete
+from infx.changelog.compare import compare, complete
+from infx.changelog.comparison import Comparison
 from infx.changelog.edits import apply_edits
 from infx.changelog.entries import Block, parse_blocks
 from infx.changelog.layout import append

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from infx.changelog.compare import Comparison, compare
+from infx.changelog.compare import accept_corrections, compare
+from infx.changelog.comparison import Comparison
 from infx.changelog.entries import Block, check_fields, parse_blocks
 from infx.changelog.rules import fields, layout, link, text
 from infx.changelog.subject import Context, Finding, Rule, Subject
@@ -80,7 +81,7 @@ def _judge(comparison: Comparison, context: Context) -> Verdict:
         findings += [finding for rule in history.RULES for finding in rule.find(subject)]
         corrected = sum(history.is_legal_correction(change, context.links) for change in comparison.changes)
     if comparison.is_correction:
-        comparison = comparison.accept_corrections()
+        comparison = accept_corrections(comparison)
         subject = replace(subject, comparison=comparison)
         if comparison.appended is None:  # what else differs stands between the entries
             findings += [finding for rule in history.RULES for finding in rule.find(subject)]
