@@ -100,7 +100,7 @@ class _Signer:
 
 def _dispatch(inputs: Inputs, policy: Policy, github: ApprovalWriter, now: datetime) -> DispatchedRun:
     """Started once: when the reply is lost, the run is looked for by the title that its workflow gives it."""
-    workflow = policy.sweep.workflow.rpartition("/")[2]
+    workflow = policy.sweep.workflow_file
     given = {
         "pr": str(inputs.pull),
         "base-ref": inputs.base_ref,

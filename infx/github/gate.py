@@ -156,7 +156,7 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
     """Other runs for the head; only where the answer goes by them."""
     if event.name is not EventName.ASKED and event.action not in ONCE_PER_HEAD:
         return ()
-    workflow = policy.sweep.workflow.rpartition("/")[2]
+    workflow = policy.sweep.workflow_file
     runs = github.runs(workflow=workflow, event="pull_request", head_sha=pull.head_sha, newest=NEWEST_RUNS)
     found = [_look(run, policy, github) for run in runs if run.id != event.run_id]
     if event.name is not EventName.ASKED:

@@ -85,6 +85,11 @@ class Sweep:
     approve_command: str
     row_command: tuple[str, ...]
 
+    @property
+    def workflow_file(self) -> str:
+        """The name by which GitHub's API knows a workflow."""
+        return self.workflow.rpartition("/")[2]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Greeting:

@@ -83,7 +83,7 @@ def _verdict_on_dispatch(rule: Rule) -> str:
 
 
 def _fix(rule: Rule, policy: Policy) -> str:
-    workflow = policy.sweep.workflow.rpartition("/")[2]
+    workflow = policy.sweep.workflow_file
     dispatch = f"gh workflow run {workflow} -f pr=<number> -f head-ref=<full head SHA>"
     values = {**_PLACES, "approve": policy.sweep.approve_command, "dispatch": dispatch}
     return rule.fix.format_map(values)

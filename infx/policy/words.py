@@ -76,7 +76,7 @@ def _of_pull(case: Case) -> dict[str, str]:
 
 def dispatch_command(policy: Policy, pull: PullRequest) -> str:
     """What starts the sweep of a pull request by hand, for the revision that is its head now and for no other."""
-    workflow = policy.sweep.workflow.rpartition("/")[2]
+    workflow = policy.sweep.workflow_file
     return f"gh workflow run {workflow} -f pr={pull.number} -f head-ref={pull.head_sha}"
 
 

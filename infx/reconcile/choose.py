@@ -41,7 +41,7 @@ def list_recent(lister: Lister, policy: Policy, since: datetime) -> list[int]:
     That a run finished does not touch its pull request, hence the second list.
     """
     touched = lister.pulls(state="all", base=policy.base_branch, updated_since=since)
-    workflow = policy.sweep.workflow.rpartition("/")[2]
+    workflow = policy.sweep.workflow_file
     runs = [
         run
         for run in lister.runs(workflow=workflow, newest=NEWEST_RUNS)

@@ -132,10 +132,6 @@ class _Reading:
             groups=self._groups(),
         )
 
-    @property
-    def _workflow(self) -> str:
-        return self.policy.sweep.workflow.rpartition("/")[2]
-
     def _spend(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         self.left -= 1
         return read(*args, **kwargs)
@@ -166,7 +162,7 @@ class _Reading:
             return []
         found = self._spend(
             self.reader.runs,
-            workflow=self._workflow,
+            workflow=self.policy.sweep.workflow_file,
             event="pull_request",
             branch=pull.head_ref,
             newest=NEWEST_RUNS,
@@ -220,7 +216,7 @@ class _Reading:
         """
         found = self._spend(
             self.reader.runs,
-            workflow=self._workflow,
+            workflow=self.policy.sweep.workflow_file,
             event="workflow_dispatch",
             branch=self.policy.base_branch,
             newest=NEWEST_RUNS,
