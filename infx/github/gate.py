@@ -20,7 +20,16 @@ from infx.policy.case import ONCE_PER_HEAD
 from infx.policy.decide import decide
 from infx.policy.decision import Reason
 from infx.policy.event import SHA, Event, EventName, Inputs
-from infx.policy.facts import Approval, Changelog, Facts, MergeCheck, Reuse, SweepRun, read_labels
+from infx.policy.facts import (
+    Approval,
+    Changelog,
+    Facts,
+    MergeCheck,
+    Reuse,
+    SweepRun,
+    find_label_actor,
+    read_labels,
+)
 from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # that are looked at for an approval
@@ -136,7 +145,7 @@ def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str,
         merge=_merge(facts.event, policy, github),
     )
     if facts.event.name is EventName.ASKED and not any(run.may_sweep for run in facts.runs):
-        login = _label_actor(pull, policy, github)
+        login = find_label_actor(read_labels(pull.labels, policy.labels), github.label_events(pull.number))
         return replace(facts, label_actor=login, actor=_permission(login, policy, github) if login else None)
     return facts
 
@@ -227,14 +236,6 @@ def read_merge(sha: str, policy: Policy, github: GateReader) -> MergeCheck | Non
         raise UnavailableError(f"The base branch {policy.base_branch} is not there.")
     current = bool(commit.parents) and github.is_ancestor(commit.parents[0], tip)
     return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current)
-
-
-def _label_actor(pull: PullRequest, policy: Policy, github: GateReader) -> str | None:
-    labels = {name.lower() for name in read_labels(pull.labels, policy.labels).primary_names}
-    for event in reversed(github.label_events(pull.number)):
-        if event.added and event.label.lower() in labels:
-            return event.actor.login
-    return None
 
 
 def _of_dispatch(facts: Facts, given: Inputs, policy: Policy, github: GateReader) -> Facts:

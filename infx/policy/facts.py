@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.model import Collaborator, Conclusion, PullRequest
+from infx.model import Collaborator, Conclusion, LabelEvent, PullRequest
 from infx.policy.event import Event
 from infx.policy.model import Effect, Labels, ModifierLabel, PrimaryLabel
 
@@ -129,6 +129,13 @@ def read_labels(names: Iterable[str], labels: Labels) -> LabelSet:
         primary=tuple((name, label) for name, label in labels.primary.items() if name.lower() in on),
         modifiers=tuple((name, label) for name, label in labels.modifiers.items() if name.lower() in on),
     )
+
+
+def find_label_actor(on: LabelSet, events: Sequence[LabelEvent]) -> str | None:
+    """Who put the primary label on. events: oldest first."""
+    names = {name.lower() for name in on.primary_names}
+    found = (event for event in reversed(events) if event.added and event.label.lower() in names)
+    return next((event.actor.login for event in found), None)
 
 
 def starts_or_changes(name: str, labels: Labels) -> bool:

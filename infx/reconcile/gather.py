@@ -18,7 +18,7 @@ from infx.comments.sticky import is_ours
 from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run
 from infx.policy.approval import pick_approval
 from infx.policy.event import Event, EventName
-from infx.policy.facts import Approval, Changelog, SweepRun, read_labels
+from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
 from infx.policy.facts import Facts as GateFacts
 from infx.policy.model import Policy
 from infx.reconcile.changes import Branch, BranchReader
@@ -247,17 +247,14 @@ class _Reading:
         return self.by.results.runs(since)
 
     def _is_labelled(self) -> bool:
-        return self.pull.is_open and bool(self._primary_labels())
+        return self.pull.is_open and bool(self._labels().primary)
 
-    def _primary_labels(self) -> set[str]:
-        return {name.lower() for name in read_labels(self.pull.labels, self.policy.labels).primary_names}
+    def _labels(self) -> LabelSet:
+        return read_labels(self.pull.labels, self.policy.labels)
 
     def _label_actor(self) -> str | None:
-        """Who put the primary label on."""
-        on = self._primary_labels()
         events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
-        found = (event for event in reversed(events) if event.added and event.label.lower() in on)
-        return next((event.actor.login for event in found), None)
+        return find_label_actor(self._labels(), events)
 
 
 def _linked_run(approval: Approval) -> int | None:
