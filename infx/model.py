@@ -260,6 +260,12 @@ class Run:
         return self.dispatched_for == (pull.number, pull.head_sha)
 
 
+def read_run_id(url: str) -> int | None:
+    """The run that an address on GitHub's pages is of, or of a part of."""
+    found = re.search(r"/actions/runs/([0-9]{1,18})(?![0-9])", url)
+    return int(found[1]) if found else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     id: int

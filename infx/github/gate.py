@@ -14,7 +14,17 @@ from infx.comments.sticky import is_ours
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
 from infx.github.pulls import MAX_FILES
-from infx.model import ChangedFile, Collaborator, Commit, CommitStatus, Job, LabelEvent, PullRequest, Run
+from infx.model import (
+    ChangedFile,
+    Collaborator,
+    Commit,
+    CommitStatus,
+    Job,
+    LabelEvent,
+    PullRequest,
+    Run,
+    read_run_id,
+)
 from infx.policy.approval import pick_approval
 from infx.policy.case import ONCE_PER_HEAD
 from infx.policy.decide import decide
@@ -113,7 +123,7 @@ def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: Gat
     status = next((status for status in github.statuses(head_sha) if status.context == context), None)
     if status is None or not is_ours(status.creator, policy.identities):
         return False
-    return status.target_url.endswith(f"/actions/runs/{run_id}")
+    return run_id is not None and read_run_id(status.target_url) == run_id
 
 
 def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:

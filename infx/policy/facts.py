@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.model import Collaborator, Conclusion, LabelEvent, PullRequest
+from infx.model import Collaborator, Conclusion, LabelEvent, PullRequest, read_run_id
 from infx.policy.event import Event
 from infx.policy.model import Effect, Labels, ModifierLabel, PrimaryLabel
 
@@ -45,6 +45,10 @@ class Approval:
 
     sha: str
     url: str = ""
+
+    @property
+    def run_id(self) -> int | None:
+        return read_run_id(self.url)
 
 
 @dataclass(frozen=True, kw_only=True)

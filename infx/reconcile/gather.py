@@ -95,7 +95,7 @@ class _Reading:
         runs = self._runs()
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval, comments)
-        linked = _linked_run(approval) if approval and approval.sha == pull.head_sha else None
+        linked = approval.run_id if approval and approval.sha == pull.head_sha else None
         dispatched = [run for run in approved if run.id == linked or run.is_dispatched_for(pull)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
@@ -204,7 +204,7 @@ class _Reading:
         if approval is None and (pull.is_open or not pull.is_fork or not find_approved(comments, command)):
             return []
         self.left += 1  # what they did is what the whole comment is about
-        return self._dispatched(linked=_linked_run(approval) if approval else None)
+        return self._dispatched(linked=approval.run_id if approval else None)
 
     def _dispatched_by_hand(self) -> list[Run]:
         """Runs that somebody started for this head."""
@@ -255,11 +255,6 @@ class _Reading:
     def _label_actor(self) -> str | None:
         events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
         return find_label_actor(self._labels(), events)
-
-
-def _linked_run(approval: Approval) -> int | None:
-    found = re.search(r"/actions/runs/([0-9]+)", approval.url)
-    return int(found[1]) if found else None
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
