@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.comments.progress import Counts, State, Sweep
-from infx.comments.sticky import is_ours
 from infx.errors import Problem
 from infx.model import CommitStatus, StatusState
 from infx.policy.decision import Decision, Reason
+from infx.policy.identity import find_status
 from infx.policy.model import Policy
 
 _STATES = {
@@ -38,13 +38,9 @@ class Status:
 
     def is_there(self, statuses: Sequence[CommitStatus], identities: Sequence[str]) -> bool:
         """Whether the newest status of this context says the same and is ours. statuses: newest first."""
-        there = next((status for status in statuses if status.context == self.context), None)
-        return (
-            there is not None
-            and is_ours(there.creator, identities)
-            and (there.state, there.description, there.target_url)
-            == (self.state, self.description, self.target_url)
-        )
+        there = find_status(statuses, self.context, identities)
+        said = (self.state, self.description, self.target_url)
+        return there is not None and (there.state, there.description, there.target_url) == said
 
 
 def make_status(

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from infx.model import Comment, CommentKind, User, UserType
+from infx.model import Comment, CommentKind
+from infx.policy.identity import is_ours
 from infx.shorten import shorten
 
 Order = tuple[int, ...]
@@ -58,14 +59,6 @@ class Delete:
 
 
 Edit = Create | Update | Delete
-
-
-def is_ours(author: User, identities: Sequence[str]) -> bool:
-    """Login and type: an app's login ends in `[bot]`, which no person's can, and its type is Bot."""
-    names = {name.lower() for name in identities}
-    return author.login.lower() in names and (
-        (author.type is UserType.BOT) == author.login.lower().endswith("[bot]")
-    )
 
 
 def find_own(comments: Iterable[Comment], marker: str, identities: Sequence[str]) -> list[Comment]:

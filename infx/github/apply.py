@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from infx.comments.sticky import Sticky, is_ours
+from infx.comments.sticky import Sticky
 from infx.errors import InfxError
 from infx.git import GitError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
 from infx.model import Comment
+from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
     Action,

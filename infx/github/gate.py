@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from infx.comments.progress import read_sweep
-from infx.comments.sticky import is_ours
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
 from infx.github.pulls import MAX_FILES
@@ -40,6 +39,7 @@ from infx.policy.facts import (
     find_label_actor,
     read_labels,
 )
+from infx.policy.identity import find_status
 from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # that are looked at for an approval
@@ -119,11 +119,9 @@ def gather_row_facts(
 
 def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
     """Reconciling looks at the commits in between, and links the sweep that stands for a head from its status."""
-    context = policy.sweep.contexts.sweep
-    status = next((status for status in github.statuses(head_sha) if status.context == context), None)
-    if status is None or not is_ours(status.creator, policy.identities):
-        return False
-    return run_id is not None and read_run_id(status.target_url) == run_id
+    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.identities)
+    linked = read_run_id(status.target_url) if status else None
+    return linked is not None and linked == run_id
 
 
 def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:

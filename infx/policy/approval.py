@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from infx.comments.sticky import is_ours
 from infx.markdown import read_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, Inputs
 from infx.policy.facts import Approval, Facts, MergeCheck
+from infx.policy.identity import find_status
 from infx.policy.model import Policy
 
 
@@ -130,11 +130,8 @@ def _refuse(words: str) -> ApprovalDecision:
 
 
 def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
-    """A commit's approval; statuses: newest first. The newest of its context decides, as GitHub shows it, and must be
-    of one of our identities: anybody with write access can set a status, and so take an approval back.
-    """
-    for status in statuses:
-        if status.context == policy.sweep.contexts.approval:
-            is_given = status.state is StatusState.SUCCESS and is_ours(status.creator, policy.identities)
-            return Approval(sha=sha, url=status.target_url) if is_given else None
-    return None
+    """A commit's approval. statuses: newest first."""
+    status = find_status(statuses, policy.sweep.contexts.approval, policy.identities)
+    if status is None or status.state is not StatusState.SUCCESS:
+        return None
+    return Approval(sha=sha, url=status.target_url)

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
-from infx.comments.sticky import is_ours
 from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run
 from infx.policy.approval import pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
 from infx.policy.facts import Facts as GateFacts
+from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.reconcile.changes import Branch, BranchReader
 from infx.reconcile.facts import Changes, Facts, Group
@@ -128,7 +128,7 @@ class _Reading:
             current=current,
             dispatched=tuple(run.id for run in dispatched),
             resolution=branch.resolution,
-            signoff=self._signoff(statuses),
+            signoff=find_status(statuses, self.policy.signoff.status, self.policy.identities),
             groups=self._groups(),
         )
 
@@ -175,11 +175,6 @@ class _Reading:
         if not (self.by.branches and self.pull.is_open):
             return (self.pull.head_sha,)
         return self.by.branches.find_current(self.pull.head_sha, [run.head_sha for run in runs])
-
-    def _signoff(self, statuses: Sequence[CommitStatus]) -> CommitStatus | None:
-        context = self.policy.signoff.status
-        found = next((status for status in statuses if status.context == context), None)
-        return found if found and is_ours(found.creator, self.policy.identities) else None
 
     def _groups(self) -> tuple[Group, ...]:
         shas = self.by.branches.groups.get(self.pull.number, ()) if self.by.branches else ()

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from infx.comments.status import Status
-from infx.comments.sticky import Sticky, is_ours
+from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
+from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import Status as CheckStatus
 from infx.shorten import shorten

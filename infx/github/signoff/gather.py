@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from infx.comments.sticky import is_ours
 from infx.errors import InfxError
 from infx.github.errors import IncompleteListError
 from infx.github.signoff.clone import Revisions
@@ -15,6 +14,7 @@ from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
 from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
+from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reuse.command import find_command
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links

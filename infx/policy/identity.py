@@ -1,0 +1,26 @@
+"""What is ours: said by one of the policy's identities, and by nobody who only calls himself so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from infx.model import CommitStatus, User, UserType
+
+
+def is_ours(author: User, identities: Sequence[str]) -> bool:
+    """Login and type: an app's login ends in `[bot]`, which no person's can, and its type is Bot."""
+    names = {name.lower() for name in identities}
+    return author.login.lower() in names and (
+        (author.type is UserType.BOT) == author.login.lower().endswith("[bot]")
+    )
+
+
+def find_status(
+    statuses: Iterable[CommitStatus], context: str | None, identities: Sequence[str]
+) -> CommitStatus | None:
+    """The status of a context, if it is ours. statuses: newest first.
+
+    The newest decides, as GitHub shows it: anybody with write access can set one, and so take ours back.
+    """
+    found = next((status for status in statuses if status.context == context), None)
+    return found if found and is_ours(found.creator, identities) else None
