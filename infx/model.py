@@ -61,6 +61,11 @@ class Collaborator:
         return self.permission == self.role == "admin"
 
 
+def is_same_repository(one: str | None, other: str | None) -> bool:
+    """GitHub does not tell upper and lower case apart in names; None: the repository was deleted."""
+    return (one or "").lower() == (other or "").lower()
+
+
 @dataclass(frozen=True, kw_only=True)
 class PullRequest:
     number: int
@@ -88,8 +93,8 @@ class PullRequest:
 
     @property
     def is_fork(self) -> bool:
-        """GitHub's repository names are case-insensitive; a deleted fork is still a fork."""
-        return (self.head_repository or "").lower() != self.base_repository.lower()
+        """A deleted fork is still a fork."""
+        return not is_same_repository(self.head_repository, self.base_repository)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +118,7 @@ class PullSummary:
 
     @property
     def is_fork(self) -> bool:
-        return (self.head_repository or "").lower() != self.base_repository.lower()
+        return not is_same_repository(self.head_repository, self.base_repository)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Protocol
 
-from infx.model import PullSummary, Run
+from infx.model import PullSummary, Run, is_same_repository
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.gather import RESERVE
@@ -60,8 +60,7 @@ def _named_by(run: Run) -> tuple[int, ...]:
 
 
 def _is_of(run: Run, pull: PullSummary) -> bool:
-    same = (run.head_repository or "").lower() == (pull.head_repository or "").lower()
-    return run.head_branch == pull.head_ref and same
+    return run.head_branch == pull.head_ref and is_same_repository(run.head_repository, pull.head_repository)
 
 
 def select_moved(

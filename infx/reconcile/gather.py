@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
-from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run
+from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
 from infx.policy.approval import pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
@@ -167,7 +167,7 @@ class _Reading:
             branch=pull.head_ref,
             newest=NEWEST_RUNS,
         )
-        here = (run for run in found if _same_name(run.head_repository, pull.head_repository))
+        here = (run for run in found if is_same_repository(run.head_repository, pull.head_repository))
         until = pull.closed_at or datetime.max.replace(tzinfo=UTC)
         return [run for run in here if pull.created_at <= run.created_at <= until]
 
@@ -291,10 +291,6 @@ def _unique(runs: Sequence[Run]) -> list[Run]:
 
 def _newest(run: Run) -> int:
     return -run.id
-
-
-def _same_name(one: str | None, other: str | None) -> bool:
-    return (one or "").lower() == (other or "").lower()
 
 
 def _as_gate_sees(sweep: Sweep) -> SweepRun:
