@@ -48,6 +48,7 @@ def align(base: bytes, head: bytes) -> Comparison:
     changes: list[Change] = []
     opcodes = difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
     moves = _find_moves(past, now, opcodes)
+    arrived = set(moves.values())
     for tag, i1, i2, j1, j2 in opcodes:
         if tag == "equal":
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
@@ -55,7 +56,6 @@ def align(base: bytes, head: bytes) -> Comparison:
                     changes.append(Change(kind=Kind.BLANKS, number=first + i, base=past[i], head=now[j]))
             continue
         here = [i for i in range(i1, i2) if i not in moves]
-        arrived = set(moves.values())
         pairs, left = _pair([past[i] for i in here], [now[j] for j in range(j1, j2) if j not in arrived])
         inserted += left
         found = dict(zip(here, pairs, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from infx.cli.options import read_remote
 from infx.errors import UnavailableError
 from infx.git import Git, GitError, MissingRevisionError
+from infx.model import is_same_repository
 
 
 def find_default_base(git: Git, branch: str, repository: str | None) -> str:
@@ -42,4 +43,4 @@ def _find_remote(git: Git, repository: str | None) -> str:
 
 
 def _is_of(url: str, repository: str | None) -> bool:
-    return repository is not None and (read_remote(url) or "").lower() == repository.lower()
+    return repository is not None and is_same_repository(read_remote(url), repository)
