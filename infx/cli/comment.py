@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, policy_option
+from infx.cli.report import print_text
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _gather(number: int, connect: Connect, policy: Policy) -> tuple[Facts, Place
 def _print(stickies: list[Sticky], policy: Policy) -> None:
     limit = policy.limits.comment_characters
     text = "\n".join(sticky.body(limit) for sticky in stickies)
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, nl=False)
+    print_text(text, os.environ, err=False, nl=False)

@@ -133,8 +133,7 @@ def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
     width = max(len(name) for name, _ in found)
     lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
     lines += [f"  {name:<{width}}  {value}" for name, value in found]
-    text = "\n".join(lines)
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
+    print_text("\n".join(lines), os.environ, err=False)
 
 
 def say(decision: Decision) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from infx import actions
 from infx.cli.options import examples, format_option
 from infx.cli.plan_folder import read_plan_file
-from infx.cli.report import print_json
+from infx.cli.report import print_json, print_text
 
 
 @examples("infx plan-diff before.json after.json")
@@ -25,7 +25,7 @@ def plan_diff(before: Path, after: Path, as_json: bool) -> None:
     diff = diff_plans(read_plan_file(before)[1], read_plan_file(after)[1])
     if not as_json:
         for line in describe_diff(diff):
-            click.echo(actions.neutralise(line))
+            print_text(line, os.environ, err=False)
         return
     changed = [
         {

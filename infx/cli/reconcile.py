@@ -15,7 +15,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, format_option, policy_option
-from infx.cli.report import print_json
+from infx.cli.report import print_json, print_problems, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -108,7 +108,6 @@ def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | No
 
 
 def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
-    from infx.cli.report import print_problems
     from infx.reconcile.actions import render_json
 
     failed = [(number, problem) for number, error in report.failed for problem in error.problems]
@@ -117,10 +116,10 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
         os.environ,
     )
     for action, error in report.refused:
-        _say(f"warning: refused: {action}. {error}")
+        print_text(f"warning: refused: {action}. {error}", os.environ)
     if report.left:
         left = ", ".join(map(str, report.left))
-        _say(f"warning: {report.why_left}; not looked at: {left}. The next run goes on.")
+        print_text(f"warning: {report.why_left}; not looked at: {left}. The next run goes on.", os.environ)
     if as_json:
         shown = {
             "dry-run": reconciler.dry_run,
@@ -132,8 +131,9 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
         }
         print_json(shown)
     for action in report.done:
-        _say(str(action), err=as_json)
-    _say(f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}.")
+        print_text(str(action), os.environ, err=as_json)
+    count = f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}."
+    print_text(count, os.environ)
     actions.write_summary(os.environ, _summary(report))
 
 
@@ -153,7 +153,3 @@ def _summary(report: Report) -> str:
             case _:
                 parts.append(code(str(action)))
     return "\n".join(parts) + "\n"
-
-
-def _say(text: str, *, err: bool = True) -> None:
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, err=err)

@@ -28,9 +28,9 @@ def print_problems(problems: Sequence[Problem], environ: Mapping[str, str]) -> N
             actions.write_summary(environ, f"### Problems beyond the annotations\n\n{lines}")
 
 
-def print_text(text: str, environ: Mapping[str, str]) -> None:
-    """Words for people, on stderr; on Actions no line of them can start a workflow command."""
-    click.echo(actions.neutralise(text) if actions.is_actions(environ) else text, err=True)
+def print_text(text: str, environ: Mapping[str, str], *, err: bool = True, nl: bool = True) -> None:
+    """Words for people; on Actions no line of them can start a workflow command. err: not on stdout."""
+    click.echo(actions.neutralise(text) if actions.is_actions(environ) else text, err=err, nl=nl)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

@@ -12,6 +12,7 @@ from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, format_option, policy_option
 from infx.cli.plan_folder import lines_of
+from infx.cli.report import print_text
 from infx.cli.report import report as report_problems
 from infx.policy.model import Policy
 
@@ -92,7 +93,7 @@ def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, polic
 
     text = render_report(gather(plan, artifacts, run, connect))
     actions.write_summary(os.environ, text)
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text, nl=False)
+    print_text(text, os.environ, err=False, nl=False)
 
 
 def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect) -> Collection:

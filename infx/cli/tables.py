@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 import click
 
-from infx import actions
+from infx.cli.report import print_text
 from infx.errors import visible
 
 _GAP = "  "
@@ -67,7 +67,7 @@ def print_table(columns: Sequence[Column], sections: Sequence[Section]) -> None:
     """On stdout, as wide as the terminal at most; a file or a log has no edge."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     text = render_table(columns, sections, width=width)
-    click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
+    print_text(text, os.environ, err=False)
 
 
 def render_table(columns: Sequence[Column], sections: Sequence[Section], *, width: int | None) -> str:
