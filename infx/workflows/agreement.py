@@ -16,10 +16,9 @@ from infx.workflows.model import Action, Job, Workflow, scalars, texts
 
 def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
     """What a label means stands in the policy and nowhere else."""
-    known = {*policy.labels.primary, *policy.labels.modifiers, *policy.labels.control}
     from difflib import get_close_matches
 
-    lower = {name.lower() for name in known}
+    lower = {name.lower() for name in policy.labels.names}
     for scalar in scalars(file.document):
         for expression in scalar.expressions:
             for text in expressions.literals(expression):
@@ -84,8 +83,7 @@ def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
     for job in file.jobs:
         if not any(re.search(r"/actions/approve(@|$)", step.uses or "") for step in job.steps):
             continue
-        texts = expressions.literals(job.condition or "")
-        asked = [text for text in texts if text.startswith("/")]
+        asked = [text for text in expressions.literals(job.condition or "") if text.startswith("/")]
         if asked and not any(text in command for text in asked):
             message = f"The job {job.id} waits for {asked[0]}, but the policy's command is {command}."
             yield Finding(path=(*job.path, "if"), message=message, hint="Spell the same in both.")
