@@ -16,6 +16,8 @@ from infx.policy.facts import Approval, Facts, MergeCheck
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 
+_SHA = re.compile(r"[0-9a-fA-F]{40}")  # as people paste it
+
 
 class Answer(StrEnum):
     """nothing: the comment asks for nothing. refused: it asks in vain. approved: the revision may run."""
@@ -67,13 +69,24 @@ def find_request(body: str, command: str) -> str | None:
     return found.pop() if len(found) == 1 else ""
 
 
+def find_approved(comments: Sequence[Comment], command: str) -> str | None:
+    """The commit that the newest approving comment of a person names. Whether it was allowed to, its status tells;
+    our own notices name the head as an example. comments: oldest first.
+    """
+    people = (
+        comment for comment in reversed(comments) if comment.author.is_human and command in comment.body
+    )
+    asked = (find_request(comment.body, command) or "" for comment in people)
+    return next((sha.lower() for sha in asked if _SHA.fullmatch(sha)), None)
+
+
 def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
     """Whether the comment approves the live head of a fork. Raises ValueError where the facts are incomplete."""
     command, author = policy.sweep.approve_command, facts.comment.author
     asked = find_request(facts.comment.body, command)
     if asked is None or not author.is_human:
         return ApprovalDecision(answer=Answer.NOTHING, words="The comment asks for no approval.")
-    if not re.fullmatch(r"[0-9a-fA-F]{40}", asked):
+    if not _SHA.fullmatch(asked):
         return _refuse(f"Expected one line `{command} <SHA>` with the full SHA of the head, 40 digits.")
     if facts.comment.updated_at != facts.comment.created_at:
         return _refuse("The comment was edited after it was made; make a new one.")

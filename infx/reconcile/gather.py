@@ -7,7 +7,6 @@ whether an earlier run has results, for instance, stands in one list of the whol
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
 from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
-from infx.policy.approval import pick_approval
+from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
 from infx.policy.facts import Facts as GateFacts
@@ -250,16 +249,6 @@ class _Reading:
     def _label_actor(self) -> str | None:
         events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
         return find_label_actor(self._labels(), events)
-
-
-def find_approved(comments: Sequence[Comment], command: str) -> str | None:
-    """The commit that the newest approving comment of a person names. Whether it was allowed to, its status tells;
-    our own notices name the head as an example.
-    """
-    pattern = re.compile(rf"^{re.escape(command)} ([0-9a-f]{{40}})\s*$", re.MULTILINE)
-    people = (comment for comment in comments if comment.author.is_human)
-    named = [found[1] for comment in people if (found := pattern.search(comment.body))]
-    return named[-1] if named else None
 
 
 def _unread(run: Run, with_results: frozenset[int]) -> Sweep:

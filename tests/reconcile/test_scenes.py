@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -278,9 +279,10 @@ def test_a_fork_waits_for_an_approval_of_its_head(world: World) -> None:
     )
 
 
-def test_an_approval_and_what_voids_it(world: World) -> None:
+@pytest.mark.parametrize("spell", [str, str.upper])
+def test_an_approval_and_what_voids_it(world: World, spell: Callable[[str], str]) -> None:
     first = fork(world)
-    world.hub.comment(77, f"/approve-sweep {first}", by="mia")
+    world.hub.comment(77, f"/approve-sweep {spell(first)}", by="mia")
     run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {first}")
     world.hub.add_job(run.id, "sweep / plan", conclusion=None)
     url = f"https://github.com/acme/bench/actions/runs/{run.id}"
