@@ -64,13 +64,11 @@ def collect(
 
     Bad rows are named, missing ones listed.
     """
-    from infx.results.collect import EVALS, POINTS, list_problems, render_files
+    from infx.results.collect import list_problems, render_files
 
     collection = gather(plan, artifacts, run, connect)
     for name, text in render_files(collection).items():
         target = out / name
-        if collection.is_empty and target.parent.name in {POINTS, EVALS}:
-            continue  # as an artifact it would say that the run has results
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     actions.write_outputs(os.environ, count_outputs(collection))

@@ -67,11 +67,6 @@ class Collection:
     coverage: tuple[Coverage, ...]
     unexpected: tuple[str, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        """Nothing is published."""
-        return not self.points and not self.evals
-
     def of_state(self, state: State) -> tuple[Coverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
 
@@ -196,19 +191,19 @@ def list_problems(collection: Collection) -> list[Problem]:
 
 
 def render_files(collection: Collection) -> dict[str, str]:
-    """Path below the output folder → text. The folders are the artifacts that a later step uploads."""
+    """Path below the output folder → text. The folders are the artifacts that a later step uploads; where nothing came
+    there are none, because an artifact would say that the run has results.
+    """
     rejected = [
         {"artifact": item.artifact, "path": item.path, "faults": list(item.faults)}
         for item in collection.rejected
     ]
-    return {
-        f"{POINTS}/agg_bmk.json": _dump([point.values for point in collection.points]),
-        f"{EVALS}/agg_eval_all.json": _dump(
-            [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
-        ),
-        "rejected_rows.json": _dump(rejected),
-        "coverage.json": _dump(_render_coverage(collection)),
-    }
+    files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
+    if collection.points or collection.evals:
+        evals = [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
+        files[f"{POINTS}/agg_bmk.json"] = _dump([point.values for point in collection.points])
+        files[f"{EVALS}/agg_eval_all.json"] = _dump(evals)
+    return files
 
 
 def _render_coverage(collection: Collection) -> dict[str, Any]:
