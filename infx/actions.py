@@ -122,8 +122,14 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
         file.write(text)
 
 
+def find_event(given: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The file of the event that was named, or else of the one that started the run."""
+    found = environ.get("GITHUB_EVENT_PATH")
+    return given or (Path(found) if found else None)
+
+
 def read_event(path: Path) -> dict[str, Any]:
-    """The webhook payload that started the run."""
+    """The payload of a webhook."""
     import json
 
     try:

@@ -10,7 +10,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import examples, policy_option
+from infx.cli.options import event_option, examples, policy_option
 from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
@@ -19,13 +19,7 @@ from infx.policy.model import Policy
 
 @examples("infx approve --comment-url URL --dry-run")
 @click.command()
-@click.option(
-    "--event",
-    "event_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Payload. Default: that of the run.",
-)
+@event_option
 @click.option("--comment-url", metavar="URL", help="Instead of an event: the URL of the comment.")
 @click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
 @policy_option
@@ -56,7 +50,7 @@ def read_reference(event_file: Path | None, url: str | None, repository: str) ->
         from infx.github.conversation import parse_comment_url
 
         return parse_comment_url(url)
-    path = event_file or (Path(found) if (found := os.environ.get("GITHUB_EVENT_PATH")) else None)
+    path = actions.find_event(event_file, os.environ)
     if path is None:
         raise UsageError("There is no comment to answer.", hint="Give --event or --comment-url.")
     payload = actions.read_event(path)

@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, examples, format_option, policy_option
+from infx.cli.options import POLICY_PATH, event_option, examples, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
@@ -25,13 +25,7 @@ from infx.policy.model import Policy
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The ways to put a question to the gate; passes `facts: Facts`, gathered or read."""
 
-    @click.option(
-        "--event",
-        "event_file",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Payload. Default: that of the run.",
-    )
+    @event_option
     @click.option(
         "--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME, else what the payload looks like."
     )
@@ -76,9 +70,8 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
             facts = gather(event, policy, connect, row=kwargs.get("row"))
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
-            raise UsageError(
-                "The event is about a pull request, and there is none.", hint="Name one by --pr."
-            )
+            message = "The event is about a pull request, and there is none."
+            raise UsageError(message, hint="Name one by --pr.")
         if save_facts:
             from infx.saved import dump_json
 
@@ -148,7 +141,7 @@ def say(decision: Decision) -> None:
 
 def read_event(path: Path | None, name: str | None) -> Event:
     """The event of a file, or of the run that this is."""
-    given = path or (Path(found) if (found := os.environ.get("GITHUB_EVENT_PATH")) else None)
+    given = actions.find_event(path, os.environ)
     if given is None:
         raise UsageError("There is no event to decide about.", hint="Give --event, --pr or --facts.")
     payload = actions.read_event(given)

@@ -136,6 +136,16 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
     return wrapper
 
 
+# Passes `event_file`; what `actions.find_event` makes of it is the event.
+event_option = click.option(
+    "--event",
+    "event_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Payload. Default: that of the run.",
+)
+
+
 def format_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Adds --format and passes `as_json: bool`: a table on a terminal, JSON elsewhere, unless said otherwise."""
 
