@@ -31,17 +31,6 @@ class User:
 GHOST = User(login="ghost")
 
 
-class Permission(StrEnum):
-    """What a collaborator may do at the least; GitHub's own five roles, weakest first."""
-
-    NONE = "none"
-    READ = "read"
-    TRIAGE = "triage"
-    WRITE = "write"
-    MAINTAIN = "maintain"
-    ADMIN = "admin"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Collaborator:
     """Both answers of GitHub about one person: `permission` knows only admin, write, read and none; `role`
