@@ -17,6 +17,7 @@ from typing import IO
 import click
 
 from infx import actions
+from infx.cli.signals import handled
 from infx.errors import UsageError
 
 
@@ -76,12 +77,8 @@ def _passing_on(group: int) -> Iterator[None]:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled((signal.SIGINT, signal.SIGTERM), pass_on):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _is_ours(name: str) -> bool:
