@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from infx.changelog.entries import Entry, parse_blocks, read_entry
+from infx.changelog.blocks import parse_blocks
+from infx.changelog.entries import Entry, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.errors import InfxError, UsageError, suggest
 

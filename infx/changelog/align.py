@@ -6,8 +6,8 @@ import difflib
 import itertools
 from collections.abc import Iterator, Sequence
 
+from infx.changelog.blocks import parse_blocks
 from infx.changelog.comparison import Change, Chunk, Comparison, Kind
-from infx.changelog.entries import parse_blocks
 from infx.errors import ProblemsError
 
 _ITEM = b"- "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.edits import apply_edits
-from infx.changelog.entries import Block, parse_blocks
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning
 from infx.changelog.rules import fields

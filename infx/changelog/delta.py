@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import compare
 from infx.changelog.comparison import Change, Comparison, Kind
-from infx.changelog.entries import Block, Entry, check_fields, parse_blocks, read_entry
+from infx.changelog.entries import Entry, check_fields, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.changelog.subject import quote
 from infx.errors import Problem, ProblemsError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from infx.changelog.entries import LINK_KEY, Block
+from infx.changelog.blocks import LINK_KEY, Block
 from infx.changelog.subject import Edit
 
 _INDENT = b"  "

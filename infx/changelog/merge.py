@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import compare, complete
 from infx.changelog.comparison import Comparison
 from infx.changelog.edits import apply_edits
-from infx.changelog.entries import Block, parse_blocks
 from infx.changelog.layout import append
 from infx.changelog.link_line import link_edit
 from infx.changelog.links import Links, Meaning, Reference

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from infx.changelog.blocks import Block
 from infx.changelog.comparison import Comparison
-from infx.changelog.entries import Block
 from infx.changelog.links import Links
 from infx.errors import Level, Problem
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
-from infx.changelog.entries import Block, check_fields, parse_blocks
+from infx.changelog.entries import check_fields
 from infx.changelog.rules import fields, layout, link, text
 from infx.changelog.subject import Context, Finding, Rule, Subject
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems

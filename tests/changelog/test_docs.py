@@ -9,7 +9,8 @@ import click
 import pytest
 
 from infx import yaml12
-from infx.changelog.entries import parse_blocks, read_entry
+from infx.changelog.blocks import parse_blocks
+from infx.changelog.entries import read_entry
 from infx.cli.changelog import COMMANDS, changelog
 from tests.changelog.tables import PAGE, judge_real_pulls, read_section, render_pulls, render_rules
 from tests.conftest import ROOT

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infx import schema
-from infx.changelog.entries import parse_blocks, read_fields
+from infx.changelog.blocks import parse_blocks
+from infx.changelog.entries import read_fields
 from infx.errors import ProblemsError
 from tests.changelog.samples import BASE, entry, link, new
 

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from infx.changelog.blocks import parse_blocks
 from infx.changelog.canonicalize import canonicalize
 from infx.changelog.compare import complete
-from infx.changelog.entries import parse_blocks
 from infx.changelog.fix import fix
 from infx.changelog.layout import append
 from infx.changelog.merge import resolve

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from infx.changelog.entries import Block
+from infx.changelog.blocks import Block
 from infx.changelog.subject import Draft, Rule, Stage, Subject, quote
 from infx.errors import Level
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from infx.changelog.blocks import parse_blocks
 from infx.changelog.comparison import Change, Chunk, Comparison, Kind
-from infx.changelog.entries import parse_blocks
 from infx.changelog.layout import append
 from infx.changelog.link_line import stands_canonical
 from infx.changelog.links import Links, Meaning

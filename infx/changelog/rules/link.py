@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from infx.changelog.entries import LINK_KEY, Block
+from infx.changelog.blocks import LINK_KEY, Block
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning, Reference
 from infx.changelog.subject import Context, Draft, Edit, Rule, Stage, Subject, quote
