@@ -172,9 +172,13 @@ def test_the_name_of_an_output_is_a_name(name: str) -> None:
         actions.format_output(name, "x")
 
 
-def test_outputs_and_summary_outside_actions_are_nothing() -> None:
+def test_outputs_and_summary_outside_actions_are_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     actions.write_outputs({}, {"a": "b"})
     actions.write_summary({}, "text")
+    assert (list(tmp_path.iterdir()), capsys.readouterr()) == ([], ("", ""))
 
 
 def test_a_lone_surrogate_does_not_stop_an_output(tmp_path: Path) -> None:

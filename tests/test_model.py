@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infx.model import GHOST, ChangedFile, Collaborator, FileStatus, User, UserType
+from infx.model import GHOST, ChangedFile, Collaborator, FileStatus, User, UserType, read_run_id
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,19 @@ def test_both_answers_must_agree_on_what_somebody_may_do(
 )
 def test_a_rename_touches_both_paths(fields: dict[str, Any], paths: tuple[str, ...]) -> None:
     assert ChangedFile(**fields).paths == paths
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://github.com/acme/bench/actions/runs/501", 501),
+        ("https://github.com/acme/bench/actions/runs/501/", 501),
+        ("https://github.com/acme/bench/actions/runs/501/attempts/2", 501),
+        ("https://github.com/acme/bench/actions/runs/501/job/7", 501),
+        (f"https://github.com/acme/bench/actions/runs/{'1' * 19}", None),  # no number that GitHub gives
+        ("https://github.com/acme/bench/pull/77#issuecomment-11", None),
+        ("", None),
+    ],
+)
+def test_the_run_of_an_address(url: str, expected: int | None) -> None:
+    assert read_run_id(url) == expected

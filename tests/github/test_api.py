@@ -268,9 +268,10 @@ def test_a_large_file_is_read_as_a_blob() -> None:
 
 
 def test_deleting_what_is_gone_is_fine() -> None:
-    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
+    github, transport, _ = play_github([refusal(404, "Not Found")] * 2)
     github.delete_comment(5)
     github.remove_reaction(5, 6)
+    assert [request.verb for request in transport.sent] == ["DELETE", "DELETE"]
 
 
 def test_a_read_only_token_is_told_apart() -> None:

@@ -1,0 +1,39 @@
+"""What is ours, by whom it is from."""
+
+from __future__ import annotations
+
+import pytest
+
+from infx.model import CommitStatus, StatusState, User, UserType
+from infx.policy.identity import find_status, is_ours
+
+BOT = User(login="github-actions[bot]", type=UserType.BOT)
+NAMES = ("GitHub-Actions[bot]", "robot")
+
+
+def status(creator: User, context: str = "infx/sweep") -> CommitStatus:
+    return CommitStatus(
+        context=context, state=StatusState.SUCCESS, description="", target_url="", creator=creator
+    )
+
+
+@pytest.mark.parametrize(
+    ("login", "kind", "expected"),
+    [
+        ("github-actions[bot]", UserType.BOT, True),
+        ("Robot", UserType.USER, True),  # an account that a machine uses
+        ("github-actions[bot]", UserType.USER, False),
+        ("robot", UserType.BOT, False),  # an app's login would end in [bot]
+        ("eve", UserType.USER, False),
+    ],
+)
+def test_login_and_type_say_who_is_ours(login: str, kind: UserType, expected: bool) -> None:
+    assert is_ours(User(login=login, type=kind), NAMES) is expected
+
+
+def test_whoever_sets_our_status_anew_takes_it_back() -> None:
+    ours, theirs, other = status(BOT), status(User(login="eve")), status(BOT, "infx/approval")
+    assert find_status([other, ours, theirs], "infx/sweep", NAMES) is ours
+    assert find_status([theirs, ours], "infx/sweep", NAMES) is None
+    assert find_status([other], "infx/sweep", NAMES) is None
+    assert find_status([ours], None, NAMES) is None
