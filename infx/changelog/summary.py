@@ -8,6 +8,7 @@ from infx.changelog.fix import Repair
 from infx.changelog.subject import Context, Stage
 from infx.changelog.validate import Verdict
 from infx.errors import Level, Problem
+from infx.phrases import count
 
 _MOST_LINES = 200  # of a repair; the file itself is in the repository
 
@@ -19,13 +20,12 @@ def render_summary(verdict: Verdict, repair: Repair | None, head: bytes, context
     """
     errors = [problem for problem in verdict.problems if problem.level is Level.ERROR]
     if not errors:
-        many = len(verdict.blocks)
-        entries = "no new entry" if many == 0 else "1 new entry" if many == 1 else f"{many} new entries"
-        corrected = f", {verdict.corrected} corrected links" if verdict.corrected else ""
+        entries = count(len(verdict.blocks), "new entry", "new entries") if verdict.blocks else "no new entry"
+        corrected = f", {count(verdict.corrected, 'corrected link')}" if verdict.corrected else ""
         return f"### Changelog: {entries}{corrected}, nothing to repair\n" + _list(verdict.problems)
     parts = [f"### Changelog: {len(errors)} to repair\n", _list(verdict.problems)]
     if context.stage is Stage.MAIN:
-        parts = [f"### Changelog: {len(errors)} problems were merged\n", _list(verdict.problems)]
+        parts = [f"### Changelog: {count(len(errors), 'problem')} merged\n", _list(verdict.problems)]
         parts.append("Past entries stay as they are now, but for links that are not canonical.\n")
     elif repair and repair.head is not None:
         parts.append(

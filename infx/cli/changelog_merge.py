@@ -18,6 +18,7 @@ from infx.cli.options import examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError, visible
 from infx.git import Git
+from infx.phrases import count
 from infx.policy.changelog import ChangelogPolicy
 
 DRIVER = "infx-changelog"
@@ -111,9 +112,8 @@ def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
 
 def _say(merged: Merged, path: str) -> None:
     kept = len(merged.kept)
-    said = (
-        f"{kept} new {'entry' if kept == 1 else 'entries'} put behind the base branch's" if kept else "merged"
-    )
+    entries = count(kept, "new entry", "new entries")
+    said = f"{entries} put behind the base branch's" if kept else "merged"
     print_text(f"{path}: {said}.", os.environ)
     for block in merged.present:
         keys = block.fields.get("config-keys")

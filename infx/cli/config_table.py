@@ -11,6 +11,7 @@ from infx.cli.report import as_rows, print_json, print_problems, print_text
 from infx.cli.tables import Cell, Column, Section, print_table
 from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import Summary
+from infx.phrases import count
 
 # A configuration's key usually repeats the spare ones.
 _COLUMNS = (
@@ -55,13 +56,9 @@ def _total(configs: Sequence[Summary], problems: Sequence[Problem]) -> str:
     files = len({config.path for config in configs})
     rows = sum(config.rows or 0 for config in configs)
     return (
-        f"{_count(len(configs), 'configuration')} in {_count(files, 'file')}, {_count(rows, 'row')}: "
-        f"{_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}."
+        f"{count(len(configs), 'configuration')} in {count(files, 'file')}, {count(rows, 'row')}: "
+        f"{count(errors, 'error')}, {count(len(problems) - errors, 'warning')}."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _cells(config: Summary) -> list[str | Cell]:
@@ -79,5 +76,5 @@ def _cells(config: Summary) -> list[str | Cell]:
 
 def _state(config: Summary) -> Cell:
     counts = ((config.errors, "error"), (config.warnings, "warning"))
-    text = ", ".join(_count(number, noun) for number, noun in counts if number)
+    text = ", ".join(count(number, noun) for number, noun in counts if number)
     return Cell(text=text, color="red" if config.errors else "yellow")

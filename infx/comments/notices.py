@@ -14,6 +14,7 @@ from enum import StrEnum
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
 from infx.escape import code, fenced, foreign
+from infx.phrases import count, join_words
 from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
 from infx.policy.model import Policy
@@ -140,7 +141,7 @@ def _labels(ground: Ground) -> tuple[str, str]:
     on = ground.facts.pull.labels if ground.facts.pull else ()
     primary = [code(name) for name in read_labels(on, ground.policy.labels).primary_names]
     return (
-        f"**No sweep starts: {len(primary)} labels ask for different ones**, {' and '.join(primary)}. "
+        f"**No sweep starts: {len(primary)} labels ask for different ones**, {join_words(primary)}. "
         "Keep the one you mean and take the others off.",
         f"**不会启动 sweep：有 {len(primary)} 个互相冲突的标签**：{'、'.join(primary)}。请只保留一个。",
     )
@@ -148,11 +149,10 @@ def _labels(ground: Ground) -> tuple[str, str]:
 
 def _changelog(ground: Ground) -> tuple[str, str]:
     problems, path = ground.problems, code(ground.policy.changelog)
-    count = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
     shown = _list([_problem(problem) for problem in problems])
     fix = fenced("infx changelog validate --fix")
     return (
-        f"**No sweep starts: {path} has {count}.**\n\n{shown}\n\n"
+        f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**\n\n{shown}\n\n"
         f"This repairs whatever can only be meant one way, and says the rest:\n\n{fix}",
         f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from infx.comments.progress import State, Sweep
 from infx.comments.sticky import Sticky
+from infx.phrases import count
 from infx.policy.model import Policy
 
 MAX_EARLIER = 20
@@ -85,11 +86,10 @@ def _table_line(name: str, numbers: Sequence[int]) -> str:
 def _earlier(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     if not sweeps:
         return ""
-    noun = "earlier run" if len(sweeps) == 1 else "earlier runs"
     lines = [_line(policy, sweep) for sweep in sweeps[:MAX_EARLIER]]
     if rest := len(sweeps) - len(lines):
         lines.append(f"- and {rest} more · 另有 {rest} 次")
-    summary = f"<summary>{len(sweeps)} {noun} · 之前的运行</summary>"
+    summary = f"<summary>{count(len(sweeps), 'earlier run')} · 之前的运行</summary>"
     return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from infx.phrases import count
+
 GRAPHQL = "/graphql"  # infx only asks there
 
 
@@ -66,5 +68,4 @@ class RequestCount:
 
     def __str__(self) -> str:
         waited = f", waited {self.waited:.0f} s" if self.waited else ""
-        noun = "request" if self.total == 1 else "requests"
-        return f"{self.total} {noun} (reads {self.reads}, writes {self.writes}{waited})"
+        return f"{count(self.total, 'request')} (reads {self.reads}, writes {self.writes}{waited})"

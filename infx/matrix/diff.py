@@ -12,6 +12,7 @@ from infx.errors import visible
 from infx.matrix.family import family_of
 from infx.matrix.jobs import describe_layout
 from infx.matrix.row import Row, render_row
+from infx.phrases import count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +134,7 @@ def describe_diff(diff: PlanDiff) -> list[str]:
         alike[_title(after), find_changes(before, after)].append(after)
     for (title, changes), rows in alike.items():
         words = "; ".join(_describe_change(change) for change in changes) or "only the fingerprint"
-        lines.append(f"~ {_count(len(rows))} of {title} ({_concurrencies(rows)}): {words}")
+        lines.append(f"~ {count(len(rows), 'row')} of {title} ({_concurrencies(rows)}): {words}")
     return [visible(line) for line in lines]  # a plan may come from anywhere
 
 
@@ -142,7 +143,7 @@ def _describe_groups(rows: Iterable[Row]) -> list[str]:
     for row in rows:
         groups[_title(row), describe_layout(row.recipe)].append(row)
     return [
-        f"{_count(len(found))} of {title}, {layout} ({_concurrencies(found)})"
+        f"{count(len(found), 'row')} of {title}, {layout} ({_concurrencies(found)})"
         for (title, layout), found in groups.items()
     ]
 
@@ -154,10 +155,6 @@ def _title(row: Row) -> str:
 
 def _concurrencies(rows: Iterable[Row]) -> str:
     return "c" + ",".join(map(str, sorted({conc for row in rows for conc in row.conc})))
-
-
-def _count(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows} rows"
 
 
 def _describe_change(change: FieldChange) -> str:

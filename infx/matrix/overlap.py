@@ -17,6 +17,7 @@ from infx.matrix.concurrency import expand_all, show_points
 from infx.matrix.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
 from infx.matrix.row_rules import Finding
 from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
+from infx.phrases import join_words
 from infx.schema import dotted
 
 _P = TypeVar("_P", bound=Parallelism)
@@ -100,7 +101,7 @@ def _find_repeated(block: _Block) -> Found:
     repeated = sorted(point for point, times in Counter(block.points).items() if times > 1)
     finding = Finding(
         at=("conc-list",),
-        message=f"names {_listed(repeated)} more than once",
+        message=f"names {join_words(show_points(repeated))} more than once",
         hint="Keep each concurrency once; the others are dropped.",
     )
     return Found(rule="points-repeated", finding=finding, at=(*block.at, *finding.at), level=Level.WARNING)
@@ -119,11 +120,6 @@ def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
             f"{dotted((earlier.config.key,))} does at {earlier.config.path}:{earlier.row.line}: the same rows"
         )
         hint = "Both run when both configurations are planned."
-    message = f"measures concurrency {_listed(common)}, as {other}"
+    message = f"measures concurrency {join_words(show_points(common))}, as {other}"
     finding = Finding(message=message, hint=hint)
     return Found(rule=rule, finding=finding, at=later.at, level=Level.WARNING)
-
-
-def _listed(points: list[int]) -> str:
-    shown = show_points(points)
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -12,6 +12,7 @@ from infx.matrix.config import Config, ScenarioType
 from infx.matrix.load import Inputs
 from infx.matrix.planned import Planned
 from infx.matrix.row import Recipe, Row
+from infx.phrases import count
 
 
 def repeated(config: Config, row: Row) -> Problem:
@@ -39,11 +40,10 @@ def find_shared(planned: Iterable[Planned]) -> Iterator[Problem]:
             owner = owners.setdefault((one.row.recipe, conc), one.key)
             if owner != one.key:
                 shared[owner, one.key] = shared.get((owner, one.key), 0) + 1
-    for (owner, key), count in shared.items():
-        points = "1 point" if count == 1 else f"{count} points"
+    for (owner, key), number in shared.items():
         yield Problem(
             rule="point-shared",
-            message=f"{owner} and {key} measure {points} in the same way; each is planned for both.",
+            message=f"{owner} and {key} measure {count(number, 'point')} in the same way; each is planned for both.",
             level=Level.WARNING,
         )
 

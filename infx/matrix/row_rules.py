@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
 from infx.matrix.topology import NODE_SETTINGS, read_nodes
+from infx.phrases import join_words
 
 # Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
@@ -67,7 +68,7 @@ def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Fi
         foreign = [name for name in found if not any(name in layout for layout in allowed)]
         yield Finding(
             at=(foreign[0],) if foreign else (),
-            message=f"the row has {_joined(found)}; with {kind} a row has {wanted}",
+            message=f"the row has {join_words(found) or 'no engine'}; with {kind} a row has {wanted}",
         )
 
 
@@ -78,7 +79,7 @@ def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[Finding]:
     if conc.values is not None and ends:
         yield Finding(
             at=(ends[0],),
-            message=f"the row has conc-list and {_joined(tuple(ends))}; expected {both_forms}",
+            message=f"the row has conc-list and {join_words(ends)}; expected {both_forms}",
             hint="Keep one of the two forms.",
         )
     elif conc.values is None and len(ends) < 2:
@@ -217,12 +218,6 @@ def _iterate_settings(row: SearchRow) -> Iterator[tuple[tuple[str | int, ...], s
         for index, setting in enumerate(worker.additional_settings or ()):
             name, _, value = setting.partition("=")
             yield (*at, "additional-settings", index), name, value
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    if len(names) < 2:
-        return names[0] if names else "no engine"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 ROW_RULES: tuple[tuple[str, RowRule], ...] = (

@@ -15,6 +15,7 @@ from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
 from infx.matrix.row import Row
 from infx.matrix.topology import count_gpus, count_nodes
+from infx.phrases import count
 from infx.policy.model import Policy
 
 _MAX_WHY = 80  # characters of an entry's first sentence
@@ -105,8 +106,8 @@ def find_long_queues(summary: Summary, limit_hours: int) -> list[Problem]:
         Problem(
             rule="queue-too-long",
             message=(
-                f"{load.label}: about {load.hours:,.0f} hours for {_count(load.rows, 'row')} on "
-                f"{_count(load.runners, 'runner')}; GitHub cancels a job that waits {limit_hours}."
+                f"{load.label}: about {load.hours:,.0f} hours for {count(load.rows, 'row')} on "
+                f"{count(load.runners, 'runner')}; GitHub cancels a job that waits {limit_hours}."
             ),
             hint="Sweep fewer points at once, or add runners.",
             level=Level.WARNING,
@@ -157,13 +158,9 @@ def describe_total(summary: Summary) -> str:
     configs = len({line.key for line in summary.lines})
     evals = sum(line.evals for line in summary.lines)
     return (
-        f"{_count(summary.rows, 'row')} of {_count(configs, 'configuration')}, {evals} of them accuracy runs; "
+        f"{count(summary.rows, 'row')} of {count(configs, 'configuration')}, {evals} of them accuracy runs; "
         f"about {summary.gpu_hours:.0f} GPU-hours."
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def render_markdown(summary: Summary) -> str:

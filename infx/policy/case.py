@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from infx.model import PullRequest
+from infx.phrases import join_words
 from infx.policy.event import SHA, Action, EventName, Inputs
 from infx.policy.facts import Facts, LabelSet, Marker, Reuse, find_marker, read_labels
 from infx.policy.model import Effect, Policy
@@ -190,8 +191,3 @@ def one_line(text: str, room: int = 60) -> str:
     """Foreign text on one line, with nothing in it that a terminal would obey."""
     flat = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return flat if len(flat) <= room else flat[: room - 3] + "..."
-
-
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

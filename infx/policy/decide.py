@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from infx.changelog.subject import Stage
-from infx.policy.case import Case, join_words, split_command
+from infx.phrases import join_words
+from infx.policy.case import Case, split_command
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import SHA, EventName
 from infx.policy.facts import Facts, Marker

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from infx.escape import prose, table_code
-from infx.policy.case import Case, join_words, one_line
+from infx.phrases import join_words
+from infx.policy.case import Case, one_line
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict
 from infx.policy.event import Event, EventName

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from infx.model import PullRequest
-from infx.policy.case import Case, join_words, one_line
+from infx.phrases import count, join_words
+from infx.policy.case import Case, one_line
 from infx.policy.event import EventName
 from infx.policy.model import Effect, Policy, Scope
 
@@ -49,7 +50,7 @@ def _of_event(case: Case) -> dict[str, str]:
         "in_vain": "and what that token does starts no workflow"
         if case.is_labelled_by_token
         else "who has no write access",
-        "problem_count": f"{len(problems)} problem{'s' * (len(problems) != 1)}",
+        "problem_count": count(len(problems), "problem"),
         "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
         "reuse_run": str(reuse.run_id) if reuse else "",
         "reuse_problem": one_line((reuse.problem or "").rstrip("."), 200) if reuse else "",

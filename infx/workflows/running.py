@@ -1,4 +1,4 @@
-"""Rules about what GitHub does with a file when it runs: time, truth, matrices, groups, sizes, required checks."""
+"""Rules about what GitHub does with a file when it runs: time, truth, matrices, groups, sizes."""
 
 from __future__ import annotations
 

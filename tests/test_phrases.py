@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from infx.phrases import count, join_words
+
+
+def test_one_and_many() -> None:
+    assert [count(number, "row") for number in (0, 1, 2, 2000)] == ["0 rows", "1 row", "2 rows", "2,000 rows"]
+    assert [count(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]
+
+
+def test_words_in_a_sentence() -> None:
+    assert [join_words(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+    assert join_words(("a", "b"), "or") == "a or b"
