@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+MAX_FILES = 3000  # GitHub lists no more of one pull request, and does not say so
+
 
 class UserType(StrEnum):
     USER = "User"

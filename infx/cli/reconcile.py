@@ -80,12 +80,13 @@ def reconcile(
 
 def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
     from infx.git import Git
+    from infx.github.api import read_token
     from infx.github.reconcile import Reconciler, open_clone
     from infx.reconcile.facts import Place
 
     place = Place(server=policy.pr_link.server, repository=github.repository)
-    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
-    clone = open_clone(Git(Path.cwd()), place, token, os.environ.get(PUSH_TOKEN) or None)
+    push_token = os.environ.get(PUSH_TOKEN) or None
+    clone = open_clone(Git(Path.cwd()), place, read_token(os.environ), push_token)
     return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
 
 

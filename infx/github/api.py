@@ -68,7 +68,7 @@ def connect(
     """
     from infx.github.transport import PyGithubTransport
 
-    token = _token(environ)
+    token = read_token(environ)
     url = environ.get("GITHUB_API_URL") or API_URL
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"GITHUB_API_URL is {url!r}, which is not an http address.")
@@ -76,7 +76,8 @@ def connect(
     return GitHub(Connection(transport, clock=clock, sleep=sleep, budget=budget), repository)
 
 
-def _token(environ: Mapping[str, str]) -> str | None:
+def read_token(environ: Mapping[str, str]) -> str | None:
+    """The token that the environment names. Raises UsageError if it is set and empty."""
     for name in ("GH_TOKEN", "GITHUB_TOKEN"):
         if (token := environ.get(name)) is None:
             continue

@@ -12,8 +12,8 @@ from typing import Protocol
 from infx.comments.progress import read_sweep
 from infx.errors import UnavailableError
 from infx.github.errors import NotFoundError
-from infx.github.pulls import MAX_FILES
 from infx.model import (
+    MAX_FILES,
     ChangedFile,
     Collaborator,
     Commit,

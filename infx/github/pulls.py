@@ -8,10 +8,9 @@ from typing import Any
 from infx.github import convert
 from infx.github.endpoints import Endpoints
 from infx.github.errors import IncompleteListError, NotFoundError
-from infx.model import ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
+from infx.model import MAX_FILES, ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
 
-MAX_FILES = 3000  # GitHub lists no more files and commits of one pull request, and does not say so
-MAX_COMMITS = 250
+MAX_COMMITS = 250  # GitHub lists no more of one pull request, and does not say so
 
 
 class Pulls(Endpoints):

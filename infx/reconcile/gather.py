@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import Sweep, read_sweep
-from infx.model import Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
+from infx.model import MAX_FILES, Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
 from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
@@ -30,7 +30,6 @@ _T = TypeVar("_T")
 MAX_READS = 6
 EXTRA_READS = 2
 RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
-MAX_FILES = 3000  # GitHub lists no more
 NEWEST_RUNS = 50
 
 
