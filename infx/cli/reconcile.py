@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +14,14 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, format_option, policy_option
-from infx.cli.report import print_json, print_problems, print_text
+from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.github.api import GitHub
-    from infx.github.reconcile import Reconciler, Report
+    from infx.github.reconcile import Reconciler
+    from infx.github.turns import Report
 
 PUSH_TOKEN = "INFX_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -75,7 +75,7 @@ def reconcile(
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
     _show(report, reconciler, chosen, as_json=as_json)
-    return max((error.exit_code for _, error in report.failed), default=0)
+    return report.exit_code
 
 
 def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
@@ -109,24 +109,20 @@ def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | No
 
 
 def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
+    from infx.cli.turns import print_trouble
     from infx.reconcile.actions import render_json
 
-    failed = [(number, problem) for number, error in report.failed for problem in error.problems]
-    print_problems(
-        [replace(problem, message=f"PR {number}: {problem.message}") for number, problem in failed],
-        os.environ,
-    )
-    for action, error in report.refused:
-        print_text(f"warning: refused: {action}. {error}", os.environ)
-    if report.left:
-        left = ", ".join(map(str, report.left))
-        print_text(f"warning: {report.why_left}; not looked at: {left}. The next run goes on.", os.environ)
+    print_trouble(report, "The next run goes on.")
     if as_json:
         shown = {
             "dry-run": reconciler.dry_run,
             "actions": [render_json(action) for action in report.done],
             "refused": [render_json(action) for action, _ in report.refused],
-            "failed": [{"pull": number, "message": problem.message} for number, problem in failed],
+            "failed": [
+                {"pull": number, "message": problem.message}
+                for number, error in report.failed
+                for problem in error.problems
+            ],
             "left": report.left,
             "requests": reconciler.github.requests.total,
         }

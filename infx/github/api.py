@@ -20,6 +20,7 @@ from infx.github.exchange import RequestCount
 from infx.github.pulls import Pulls
 from infx.github.workflows import Workflows
 
+_S = TypeVar("_S")
 _T = TypeVar("_T")
 
 API_URL = "https://api.github.com"
@@ -52,6 +53,10 @@ class GitHub(Pulls, Conversation, Commits, Workflows):
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
         """Write until it is known to be done; `look` finds the result of a write whose outcome is unknown."""
         return self.connection.write_then_look(write, look)
+
+    def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T:
+        """Write what follows from a look; after a rate limit both again."""
+        return self.connection.look_then_write(look, write)
 
 
 def connect(

@@ -2,7 +2,8 @@
 
 A read is repeated on a lost connection, a 5xx and a rate limit: after 1, 2, 4 … s, or exactly as long as GitHub
 said, while the sum of all waits stays inside a budget; a wait that does not fit is not begun. A write is sent
-once: when its outcome is not known, `write_then_look` asks the caller's own eyes before anything is sent again.
+once: when its outcome is not known, `write_then_look` asks the caller's own eyes before anything is sent again, and
+`look_then_write` decides everything anew where a rate limit has refused one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from infx.github.errors import (
 )
 from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transport
 
+_S = TypeVar("_S")
 _T = TypeVar("_T")
 
 BUDGET = 900.0  # seconds that one command waits at most, all its waits together
@@ -92,6 +94,19 @@ class Connection:
                 if (seen := look()) is not None:
                     return seen
             attempt += 1
+
+    def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T:
+        """Look, and write what follows from it. A write that a rate limit refused was not done, so after the wait
+        everything is looked at again before anything is written. Whatever else goes wrong is raised as it comes.
+        """
+        attempt = 0
+        while True:
+            seen = look()
+            try:
+                return write(seen)
+            except RateLimitError as error:
+                self.wait_out(error, attempt)
+                attempt += 1
 
     def repeat(self, read: Callable[[], _T]) -> _T:
         """Run something that only reads, by the rule above."""
@@ -166,7 +181,8 @@ class Connection:
     def wait_out(self, error: GitHubError, attempt: int) -> None:
         """Wait as told before the next attempt, or raise the error when that is no use or would exceed the budget."""
         wait = _wait_for(error, attempt)
-        if attempt + 1 >= ATTEMPTS:
+        if error.is_final or attempt + 1 >= ATTEMPTS:
+            error.is_final = True
             raise error
         if self.count.waited + wait > self._budget:
             left = self._budget - self.count.waited
@@ -174,6 +190,7 @@ class Connection:
                 f" Waiting {wait:.0f} s is more than the {left:.0f} s this command may still wait."
             )
             error.hint = error.hint or "Run it again later."
+            error.is_final = True
             raise error
         self.count.waited += wait
         self._sleep(wait)

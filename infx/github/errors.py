@@ -18,7 +18,11 @@ from infx.github.exchange import Reply, Request
 
 
 class GitHubError(UnavailableError):
-    """GitHub did not do what it was asked. status: HTTP status, None without a reply."""
+    """GitHub did not do what it was asked. status: HTTP status, None without a reply. is_final: nobody waits for it any
+    more.
+    """
+
+    is_final = False
 
     def __init__(
         self, message: str, *, status: int | None = None, hint: str | None = None, where: str | None = None

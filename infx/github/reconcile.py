@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from infx.errors import InfxError
 from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
-from infx.github.apply import Applier, Outcome
-from infx.github.errors import RateLimitError
+from infx.github.apply import Applier
+from infx.github.turns import Report, take_turns
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
@@ -20,17 +19,6 @@ from infx.reconcile.gather import RESERVE, Gatherer
 
 BASE = "refs/infx/base"
 QUEUE = "refs/infx/queue"
-
-
-@dataclass
-class Report(Outcome):
-    """failed: pull requests and what went wrong. left: those that nobody looked at any more, and why. In a dry run
-    `done` is what would have been.
-    """
-
-    failed: list[tuple[int, InfxError]] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    why_left: str = ""
 
 
 @dataclass
@@ -85,22 +73,11 @@ class Reconciler:
     dry_run: bool = False
 
     def run(self, numbers: Sequence[int]) -> Report:
-        """One pull request after another; what goes wrong with one does not keep the others from theirs."""
+        """One pull request after another."""
         report = Report()
         gatherer = Gatherer(self.github, self.policy)
         self._fetch(gatherer, numbers)
-        for index, number in enumerate(numbers):
-            if why := self._must_stop():
-                report.left, report.why_left = list(numbers[index:]), why
-                break
-            try:
-                self._one(number, gatherer, report)
-            except RateLimitError as error:
-                report.failed.append((number, error))
-                report.left, report.why_left = list(numbers[index + 1 :]), "GitHub asks to wait longer"
-                break
-            except InfxError as error:
-                report.failed.append((number, error))
+        take_turns(numbers, lambda number: self._one(number, gatherer, report), report, self._must_stop)
         return report
 
     def gather(self, number: int) -> Facts:
@@ -128,29 +105,33 @@ class Reconciler:
             )
 
     def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        """Look and write until nothing is missing. A write that a rate limit refused was not done, so after the wait
-        everything is looked at again before anything is written.
-        """
-        applier = Applier(self.github, self.policy, self._push)
+        """Until nothing is missing."""
         can_push = self.clone is not None and self.clone.push_token is not None
-        has_moved, refused, attempt = False, len(report.refused), 0
-        while True:
-            desired, actions = self._plan(number, gatherer, can_push=can_push)
-            if self.dry_run:
-                report.done += actions
-                return
+        if self.dry_run:
+            report.done += self._plan(number, gatherer, can_push=can_push)[1]
+            return
+        refused = len(report.refused)
+        if self._look_and_write(number, gatherer, report, can_push=can_push, may_move=True):
+            can_push &= not any(isinstance(action, PushCommit) for action, _ in report.refused[refused:])
+            self._fetch(gatherer, [number])
+            self._look_and_write(number, gatherer, report, can_push=can_push, may_move=False)
+
+    def _look_and_write(
+        self, number: int, gatherer: Gatherer, report: Report, *, can_push: bool, may_move: bool
+    ) -> bool:
+        """Whether the facts have moved, so that what is said follows from a second look."""
+        applier = Applier(self.github, self.policy, self._push)
+
+        def write(planned: tuple[Desired, tuple[Action, ...]]) -> bool:
+            desired, actions = planned
             first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
-            try:
-                if has_moved or not first:
-                    applier.apply([a for a in actions if a not in first], desired.comments, report)
-                    return
+            if may_move and first:
                 applier.apply(first, (), report)
-                has_moved = True  # the facts, so what is said follows from a second look
-                can_push &= not any(isinstance(action, PushCommit) for action, _ in report.refused[refused:])
-                self._fetch(gatherer, [number])
-            except RateLimitError as error:
-                self.github.connection.wait_out(error, attempt)
-                attempt += 1
+                return True
+            applier.apply([a for a in actions if a not in first], desired.comments, report)
+            return False
+
+        return self.github.look_then_write(lambda: self._plan(number, gatherer, can_push=can_push), write)
 
     def _plan(self, number: int, gatherer: Gatherer, *, can_push: bool) -> tuple[Desired, tuple[Action, ...]]:
         facts = self._gather(number, gatherer)

@@ -188,6 +188,38 @@ def test_write_then_look_raises_refusals() -> None:
     assert clock.waits == []
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "looks", "waits"),
+    [(["ok"], 1, []), (["slow down", "ok"], 2, [7]), (["slow down", "slow down", "ok"], 3, [7, 7])],
+)
+def test_look_then_write_decides_anew_after_each_wait(
+    outcomes: list[str], looks: int, waits: list[float]
+) -> None:
+    connection, _, clock = play([])
+    world = World(outcomes)
+    assert connection.look_then_write(world.look, lambda _: world.write()) == "written"
+    assert (world.done, world.looks, clock.waits) == (1, looks, waits)
+
+
+def test_look_then_write_waits_for_no_limit_that_was_waited_out_inside() -> None:
+    connection, _, clock = play([])
+    world = World(["slow down"] * ATTEMPTS)
+
+    def write(_: object) -> str:
+        return connection.write_then_look(world.write, world.look)
+
+    with pytest.raises(SecondaryLimitError):
+        connection.look_then_write(lambda: None, write)
+    assert clock.waits == [7] * (ATTEMPTS - 1)
+
+
+def test_look_then_write_raises_an_unknown_outcome() -> None:
+    connection, _, clock = play([])
+    with pytest.raises(UnknownOutcomeError):
+        connection.look_then_write(lambda: None, lambda _: World(["lost after"]).write())
+    assert clock.waits == []
+
+
 def test_requests_are_counted() -> None:
     connection, _, _ = play([reply(x_ratelimit_remaining="41"), LOST, FINE, FINE])
     connection.read("/x")

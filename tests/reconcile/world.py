@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from infx.git import Git
 from infx.github.api import connect
-from infx.github.reconcile import Clone, Reconciler, Report
+from infx.github.reconcile import Clone, Reconciler
+from infx.github.turns import Report
 from infx.hub import Hub
 from infx.hub.state import Pull, Run
 from infx.policy.load import parse_policy

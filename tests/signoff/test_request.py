@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli.signoff import find_policy_path
+from infx.cli.signoff_verify import find_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
 from infx.signoff.request import find_missing_part, find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import decide_scope

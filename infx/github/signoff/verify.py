@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from infx.comments.sticky import Sticky
 from infx.errors import InfxError, UnavailableError
@@ -30,6 +30,9 @@ from infx.signoff.request import find_foreign_words, find_refusal, find_scope_re
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
+_S = TypeVar("_S")
+_T = TypeVar("_T")
+
 MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
 MAX_SIGNERS = 12  # whose role is asked for, newest first
 MAX_FORKS = 20  # that are asked whose run a dispatched one is
@@ -40,6 +43,7 @@ class Client(Reader, Writer, Protocol):
 
     def now(self) -> datetime: ...
     def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
+    def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T: ...
     def editors(self, comments: Sequence[Comment]) -> dict[str, str]: ...
 
 
@@ -186,7 +190,19 @@ class Verifier:
         facts = gatherer.for_signoff(evidence, signoff, reported_at)
         return replace(assessment, facts=facts, judgement=judge(facts, self.policy))
 
-    def publish(self, verified: Verified) -> Outcome:
+    def verify_and_publish(
+        self, number: int, only: CommentReference | None, outcome: Outcome
+    ) -> Verified | PassedOver:
+        """What was found, once it stands there; what was written goes into `outcome` as it happens."""
+
+        def write(found: Verified | PassedOver) -> Verified | PassedOver:
+            if isinstance(found, Verified):
+                self.publish(found, outcome)
+            return found
+
+        return self.github.look_then_write(lambda: self.verify(number, only), write)
+
+    def publish(self, verified: Verified, outcome: Outcome) -> None:
         """Comments and status as they should be; nothing is written where it stands there already, and nothing
         green on a head that is no longer the one that was looked at.
         """
@@ -198,7 +214,6 @@ class Verifier:
             raise UnavailableError(
                 f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
             )
-        outcome = Outcome()
         actions: list[Action] = [
             *plan_comments(verified.stickies, pull.number, verified.comments, self.policy)
         ]
@@ -208,7 +223,6 @@ class Verifier:
             if not status.is_there(there, self.policy.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
         Applier(self.github, self.policy).apply(actions, verified.stickies, outcome)
-        return outcome
 
     def find_pulls(self, wake: Wake) -> list[int]:
         """Open pull requests that an event speaks of."""

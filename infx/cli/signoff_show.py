@@ -1,0 +1,78 @@
+"""What `infx signoff verify` shows: verdicts on stdout, what stands in no verdict on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from infx import actions
+from infx.errors import UsageError
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.github.signoff.verify import Verified
+    from infx.signoff.facts import Facts
+    from infx.signoff.judge import Judgement
+    from infx.signoff.publish import Assessment
+
+
+def say_around(verified: Verified, policy: Policy) -> None:
+    """What is not in any verdict: the scope, comments passed over, the status."""
+    from infx.signoff.publish import make_status
+
+    status = make_status(verified.scope, verified.assessments, policy)
+    lines = [verified.scope.reason]
+    lines += [f"{comment.url}: passed over. {why}" for comment, why in verified.passed_over]
+    judgements = [assessment.judgement for assessment in verified.assessments if assessment.judgement]
+    refused = dict.fromkeys((r.comment.url, r.why) for judgement in judgements for r in judgement.refused)
+    lines += [f"{url}: settles nothing. {why}" for url, why in refused]
+    lines += [f"{status.context}: {status.state}: {status.description}"] if status else []
+    text = "\n".join(f"#{verified.pull.number}: {line}" for line in lines)
+    click.echo(actions.neutralise(text), err=True)
+
+
+def show_assessments(
+    shown: Sequence[Assessment], policy: Policy, explain: str | None, *, as_json: bool
+) -> None:
+    judged = [(a.facts, a.judgement) for a in shown if a.facts and a.judgement]
+    for assessment in shown:
+        if not assessment.judgement:
+            why = assessment.error or f"{assessment.binding.standing} since {assessment.binding.record.sha}"
+            click.echo(actions.neutralise(f"{assessment.signoff.url}: {why}"), err=True)
+    print_judgements(judged, policy, explain, as_json=as_json)
+
+
+def print_judgements(
+    judged: Sequence[tuple[Facts, Judgement]], policy: Policy, explain: str | None, *, as_json: bool
+) -> None:
+    """As JSON one object for one sign-off, else a list of them: always one document."""
+    from infx.signoff.judge import make_verdict
+    from infx.signoff.show import render_explanation, render_json
+    from infx.signoff.verdict import render_verdict
+
+    if explain is not None:
+        texts = [render_explanation(judgement, explain) for _, judgement in judged]
+    elif as_json:
+        documents = [render_json(facts, judgement) for facts, judgement in judged]
+        shown = documents[0] if len(documents) == 1 else documents
+        texts = [json.dumps(shown, ensure_ascii=False, indent=2)]
+    else:
+        texts = [
+            render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n") for facts, judgement in judged
+        ]
+    for text in texts:
+        click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
+
+
+def save_facts(shown: Sequence[Assessment], path: Path) -> None:
+    from infx.saved import dump_json
+
+    facts = [assessment.facts for assessment in shown if assessment.facts]
+    if len(facts) != 1:
+        raise UsageError(f"There are facts of {len(facts)} sign-offs.", hint="Name one with --comment-url.")
+    path.write_text(dump_json(facts[0]), encoding="utf-8")

@@ -1,0 +1,220 @@
+"""infx signoff verify: which sign-offs are meant, what they are worth, and what is written of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from infx import actions
+from infx.cli.github import Connect, github_options
+from infx.cli.options import POLICY_PATH, examples, find_root, format_option, policy_option
+from infx.cli.report import print_text
+from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
+from infx.cli.turns import print_trouble
+from infx.errors import InfxError, UsageError
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.github.signoff.verify import Verified, Verifier
+    from infx.github.turns import Report
+    from infx.model import CommentReference
+    from infx.signoff.publish import Assessment
+
+SERVER_URL = "https://github.com"
+
+
+@examples("infx signoff verify --pr 77", "infx signoff verify --pr 77 --explain 1")
+@click.command()
+@click.option("--pr", type=click.IntRange(1), metavar="N", help="The pull request.")
+@click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
+@click.option(
+    "--event",
+    "event_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Payload. Default: that of the run.",
+)
+@click.option("--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME.")
+@click.option(
+    "--facts",
+    "facts_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Judge by facts saved before.",
+)
+@click.option(
+    "--save-facts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what was looked at to a file.",
+)
+@click.option("--publish", is_flag=True, help="Write the comments and the commit status.")
+@click.option("--explain", metavar="CHECK", help="Everything that one check looked at.")
+@policy_option
+@github_options
+@format_option
+def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> int:
+    """Verify the sign-offs of a pull request."""
+    from infx.github.turns import Report
+
+    _check_options(options)
+    if options["facts_file"]:
+        return _replay(options["facts_file"], policy, options["explain"], as_json=as_json)
+    verifier = _open_verifier(policy, connect)
+    numbers, only = _choose(verifier, options)
+    report = Report()
+    results = _verify_all(verifier, numbers, only, report, publish=options["publish"])
+    print_trouble(report, "Run it again later.")
+    shown = [a for verified in results for a in verified.assessments if _is_meant(a, only)]
+    if options["save_facts"]:
+        save_facts(shown, options["save_facts"])
+    show_assessments(shown, policy, options["explain"], as_json=as_json)
+    if report.refused:
+        raise InfxError("The token may not write what was found.", hint="See the warnings above.")
+    is_rejected = not options["publish"] and any(_is_rejected(assessment) for assessment in shown)
+    return report.exit_code or int(is_rejected)
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """What cannot be meant together, before anything is asked."""
+    from infx.signoff.show import require_check
+
+    if options["facts_file"]:
+        for name in ("pr", "event_file", "comment_url", "save_facts"):
+            if options[name] is not None:
+                raise UsageError(
+                    f"--facts and --{name.removesuffix('_file').replace('_', '-')} exclude each other."
+                )
+        if options["publish"]:
+            raise UsageError("Saved facts are judged, never published.", hint="Leave --publish out.")
+    elif options["event_file"] and (options["pr"] is not None or options["comment_url"]):
+        raise UsageError("--event says which pull request; leave --pr and --comment-url out.")
+    if options["explain"] is not None:
+        require_check(options["explain"])
+
+
+def _verify_all(
+    verifier: Verifier,
+    numbers: Sequence[int],
+    only: CommentReference | None,
+    report: Report,
+    *,
+    publish: bool,
+) -> list[Verified]:
+    """What goes wrong with one of several goes into `report`; of a single one it is raised, like anything else."""
+    from infx.github.signoff.verify import PassedOver
+    from infx.github.turns import take_turns
+
+    results = []
+
+    def work(number: int) -> None:
+        done = len(report.done)
+        try:
+            found = (
+                verifier.verify_and_publish(number, only, report)
+                if publish
+                else verifier.verify(number, only)
+            )
+        finally:
+            for action in report.done[done:]:
+                print_text(str(action), os.environ)
+        if isinstance(found, PassedOver):
+            print_text(f"Passed over. {found.why}", os.environ)
+        else:
+            say_around(found, verifier.policy)
+            results.append(found)
+
+    take_turns(numbers, work, report)
+    if report.failed and len(numbers) == 1:
+        raise report.failed[0][1]
+    return results
+
+
+def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
+    from infx.git import Git
+    from infx.github.reconcile import open_clone
+    from infx.github.signoff.links import fetch_page
+    from infx.github.signoff.verify import Verifier
+    from infx.reconcile.facts import Place
+
+    github = connect()
+    git = Git(Path.cwd())
+    place = Place(server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL, repository=github.repository)
+    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
+    return Verifier(
+        github=github,
+        git=git,
+        clone=open_clone(git, place, token),
+        policy=policy,
+        policy_path=find_policy_path(click.get_current_context().params.get("policy_source")),
+        repository=github.repository,
+        fetch_page=fetch_page,
+    )
+
+
+def find_policy_path(source: str | None) -> str:
+    """Where the policy stands in the repository; a pull request that edits it edits the rules."""
+    if source is None:
+        return POLICY_PATH
+    if match := re.fullmatch(r"[0-9A-Za-z_][^:]*:(.+)", source):
+        return match[1]
+    root, path = find_root(Path.cwd()).resolve(), Path(source).resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else source
+
+
+def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:
+    """The pull requests to look at, and the one sign-off that is meant, if one is."""
+    url, number = options["comment_url"], options["pr"]
+    only = None
+    if url:
+        from infx.github.conversation import parse_comment_url
+
+        only = parse_comment_url(url, server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL)
+        if only.repository.lower() != verifier.repository.lower():
+            raise UsageError(f"The comment is of {only.repository}, not of {verifier.repository}.")
+        if number not in (None, only.pull_number):
+            raise UsageError(f"The comment is on #{only.pull_number}, not on #{number}.")
+        number = only.pull_number
+    if number is not None:
+        return [number], only
+    from infx.signoff.wake import read_wake
+
+    path = options["event_file"] or os.environ.get("GITHUB_EVENT_PATH")
+    if path is None:
+        raise UsageError("Which pull request?", hint="Give --pr, --comment-url, --event or --facts.")
+    name = options["event_name"] or os.environ.get("GITHUB_EVENT_NAME") or ""
+    wake = read_wake(name, actions.read_event(Path(path)), verifier.policy)
+    numbers = verifier.find_pulls(wake)
+    if not numbers:
+        click.echo(actions.neutralise(wake.reason or "No open pull request has this head."), err=True)
+    return numbers, None
+
+
+def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -> int:
+    """Judge saved facts; nothing else is asked, so a verdict can be argued about."""
+    from infx.saved import parse_json
+    from infx.signoff.facts import Facts
+    from infx.signoff.judge import judge
+
+    try:
+        facts = parse_json(Facts, path.read_bytes(), str(path))
+    except OSError as error:
+        raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
+    judgement = judge(facts, policy)
+    print_judgements([(facts, judgement)], policy, explain, as_json=as_json)
+    return int(judgement.is_rejected)
+
+
+def _is_meant(assessment: Assessment, only: CommentReference | None) -> bool:
+    return only is None or (only.kind, only.id) == (assessment.signoff.kind, assessment.signoff.id)
+
+
+def _is_rejected(assessment: Assessment) -> bool:
+    return assessment.error is not None or (
+        assessment.judgement is not None and assessment.judgement.is_rejected
+    )

@@ -1,0 +1,26 @@
+"""How a command over several pull requests says what went wrong with which."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from infx.cli.report import print_problems, print_text
+
+if TYPE_CHECKING:
+    from infx.github.turns import Report
+
+
+def print_trouble(report: Report, then: str) -> None:
+    """On stderr. then: what becomes of pull requests that nobody looked at, a sentence."""
+    failed = [(number, problem) for number, error in report.failed for problem in error.problems]
+    print_problems(
+        [replace(problem, message=f"PR {number}: {problem.message}") for number, problem in failed],
+        os.environ,
+    )
+    for action, error in report.refused:
+        print_text(f"warning: refused: {action}. {error}", os.environ)
+    if report.left:
+        left = ", ".join(map(str, report.left))
+        print_text(f"warning: {report.why_left}; not looked at: {left}. {then}", os.environ)

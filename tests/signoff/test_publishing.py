@@ -1,0 +1,68 @@
+"""What is published when GitHub fails or asks to wait on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from infx.errors import UnavailableError
+from infx.git import Git
+from infx.hub import FOREVER, Fault, FaultKind
+from tests.signoff.world import World, checklist, reuse
+
+PASS = "## ✅✅✅"
+
+
+def test_a_limited_write_is_waited_for_and_looked_at_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sign-off is edited during the wait: what is published is the verdict on what stands there now."""
+    reuse(world, world.sweep().id)
+    signoff = world.sign()
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        world.hub.edit_comment(signoff.id, checklist().replace("[x]", "[ ]"))
+
+    monkeypatch.setattr("infx.cli.github.wait", wait)
+    world.hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, writes=True, seconds=30))
+    code, _, err = world.verify("--pr", "77", "--publish")
+    assert (code, waits) == (0, [30])
+    assert [text.partition("\n")[0] for text in world.verdicts()] == ["## ❌❌❌ **REJECTED** ❌❌❌"]
+    assert world.status() == ("failure", "Sign-off of noor rejected: checks 5")
+    assert err.count("codeowner-signoff-verify: ") == 1
+
+
+def test_a_wait_beyond_the_budget_is_said_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: pytest.fail("waited"))
+    world.sign()
+    world.hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, writes=True, seconds=1000, times=FOREVER))
+    with pytest.raises(UnavailableError) as caught:
+        world.verify("--pr", "77", "--publish")
+    assert caught.value.message.count("Waiting 1000 s is more than") == 1
+    assert caught.value.exit_code == 3
+
+
+def test_one_that_cannot_be_read_keeps_no_other_from_its_verdict(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two pull requests have the same head; that of the older one cannot be read."""
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
+    git = Git(world.folder / "clone")
+    git.run("push", "--quiet", "origin", "refs/remotes/origin/feat-x:refs/heads/feat-z")
+    world.hub.sync()
+    world.hub.open_pull("feat-z", title="The same", number=76)
+    reuse(world, world.sweep().id)
+    world.sign()
+    world.hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/pulls/76$", times=FOREVER))
+    payload = {
+        "id": 1,
+        "path": ".github/workflows/run-sweep.yml",
+        "head_sha": world.head,
+        "event": "pull_request",
+    }
+    code, _, err = world.verify("--publish", event=("workflow_run", {"workflow_run": payload}))
+    assert code == 3
+    assert "PR 76: GitHub failed with 502 at GET /repos/acme/bench/pulls/76" in err
+    assert len(world.verdicts()) == 1
+    assert world.verdicts()[0].startswith(PASS)
