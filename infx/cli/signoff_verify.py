@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from infx.model import CommentReference
     from infx.signoff.publish import Assessment
 
-SERVER_URL = "https://github.com"
-
 
 @examples("infx signoff verify --pr 77", "infx signoff verify --pr 77 --explain 1")
 @click.command()
@@ -144,7 +142,7 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
 
     github = connect()
     git = Git(Path.cwd())
-    place = Place(server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL, repository=github.repository)
+    place = Place(server=policy.pr_link.server, repository=github.repository)
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
     return Verifier(
         github=github,
@@ -174,7 +172,7 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
     if url:
         from infx.github.conversation import parse_comment_url
 
-        only = parse_comment_url(url, server=os.environ.get("GITHUB_SERVER_URL") or SERVER_URL)
+        only = parse_comment_url(url, server=verifier.policy.pr_link.server)
         if only.repository.lower() != verifier.repository.lower():
             raise UsageError(f"The comment is of {only.repository}, not of {verifier.repository}.")
         if number not in (None, only.pull_number):

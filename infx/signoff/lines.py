@@ -61,7 +61,9 @@ def serving_files(facts: Facts, policy: Policy) -> tuple[FileChange, ...]:
 
 
 def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
-    """Every added line against every expression; a line that is refused is not questioned as well."""
+    """Every added line against every expression; a line that is refused is not questioned as well. A line that only
+    comments is never refused: that nothing reads it all the same is for a human.
+    """
     refused: list[Hit] = []
     questioned: list[Hit] = []
     unseen: list[str] = []
@@ -76,7 +78,7 @@ def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
         for line in file.added:
             hit = Hit(path=file.path, line=line.number, text=line.text)
             if any_match(rules.refused_expressions, line.text):
-                refused.append(hit)
+                (questioned if _is_comment(line.text) else refused).append(hit)
             elif any_match(rules.questioned_expressions, line.text):
                 questioned.append(hit)
     return Scan(
@@ -91,6 +93,11 @@ def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
 def without_comments(text: str) -> str:
     """A script or recipe with the lines that only comment emptied: what is commented out is not in use."""
     return re.sub(r"(?m)^[ \t]*#.*$", "", text)
+
+
+def _is_comment(text: str) -> bool:
+    """Neither `#!`, which starts a program, nor `#SBATCH`, which a queue reads, nor `#define`."""
+    return re.match(r"\s*#+(?:\s|$)", text) is not None
 
 
 def any_match(expressions: Iterable[re.Pattern[str]], text: str) -> bool:

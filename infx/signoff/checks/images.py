@@ -75,23 +75,20 @@ def _needs_order(change: ConfigChange, after: ConfigState, policy: SignoffPolicy
 def _find_order_faults(
     change: ConfigChange, after: ConfigState, facts: Facts, policy: SignoffPolicy
 ) -> list[tuple[str, bool]]:
-    def serves(known: KnownConfig) -> bool:
+    def serves(one: KnownConfig | ConfigState) -> bool:
         return (
-            known.framework in policy.open_engines
-            and known.model_prefix == after.model_prefix
-            and known.hardware == after.hardware
+            one.framework in policy.open_engines
+            and one.model_prefix == after.model_prefix
+            and one.hardware == after.hardware
         )
 
-    if any(serves(known) for known in facts.known_configs):
+    others = [other for other in facts.configs if other.key != change.key and other.after]
+    beside = [other.key for other in others if other.after and serves(other.after)]
+    leaving = {
+        one.key for one in facts.configs if one.before and not (one.after and serves(one.after))
+    }  # the target branch's entry is none any more
+    if any(serves(known) and known.key not in leaving for known in facts.known_configs):
         return []
-    beside = [
-        other.key
-        for other in facts.configs
-        if other.key != change.key
-        and other.after
-        and other.after.framework in policy.open_engines
-        and (other.after.model_prefix, other.after.hardware) == (after.model_prefix, after.hardware)
-    ]
     what = f"{code(after.model_prefix)} on {code(after.hardware)}"
     if beside:
         return [(f"comes together with {name_all(beside)}, the first open engine for {what}", False)]

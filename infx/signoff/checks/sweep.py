@@ -29,15 +29,22 @@ def check_sweep(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _nothing_planned(facts: Facts) -> Outcome:
-    changed = [change for change in facts.configs if change.before != change.after]
-    if not changed:
-        return not_applicable("The pull request plans no rows.")
-    where = name_all(
-        f"{state.path}:{state.line}" for change in changed if (state := change.after or change.before)
-    )
-    return warned(
-        f"Configurations change ({where}), but no changelog entry names them, so nothing is measured."
-    )
+    if unmeasured := _find_unmeasured(facts):
+        return warned(
+            f"Configurations change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
+        )
+    return not_applicable("The pull request plans no rows.")
+
+
+def _find_unmeasured(facts: Facts) -> list[str]:
+    """Places of configurations that change beside those that entries name; one that goes needs no measurement."""
+    entries = facts.plan.entries if facts.plan and facts.plan.rows else ()
+    named = {key for entry in entries for key in entry.keys}
+    return [
+        f"{change.after.path}:{change.after.line}"
+        for change in facts.configs
+        if change.after and change.before != change.after and change.key not in named
+    ]
 
 
 def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
@@ -75,6 +82,11 @@ def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidenc
         return warned(f"{done} What changed after that commit cannot be seen.", link, evidence=evidence)
     if later:
         text = f"{done} After that commit these files changed, which a row may run: {name_all(later)}."
+        return warned(text, link, evidence=evidence)
+    if unmeasured := _find_unmeasured(facts):
+        text = (
+            f"{done} Other configurations change ({name_all(unmeasured)}), but no changelog entry names them."
+        )
         return warned(text, link, evidence=evidence)
     return passed(f"All {done}", link, evidence=evidence)
 

@@ -32,7 +32,7 @@ def check_template(facts: Facts, policy: Policy) -> Outcome:
     except InfxError as error:
         return failed(f"The checklist cannot be compared: {code(error.message, 300)}.")
     file, matches = min(compared, key=lambda pair: sum(match.state in _BAD for match in pair[1]))
-    url = f"https://github.com/{facts.repository}/blob/{policy.base_branch}/{file.path}"
+    url = f"{policy.pr_link.server}/{facts.repository}/blob/{policy.base_branch}/{file.path}"
     link = Link(text="checklist", url=url)
     evidence = [_describe(match) for match in matches]
     signature, author = find_signature(facts.signoff.body), facts.signoff.author.login
