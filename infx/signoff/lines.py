@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from infx.matrix.names import AGENTIC
 from infx.policy.model import Policy
 from infx.policy.signoff import LineRules
-from infx.signoff.facts import Facts, FileChange
+from infx.signoff.facts import Facts, FileChange, RecipeFile
 from infx.signoff.outcome import code, count
+from infx.signoff.planned import ConfigChange
 
 MAX_LINE = 4_000  # characters that are matched; longer lines are for a human
 
@@ -58,6 +60,17 @@ def is_serving(path: str, policy: Policy) -> bool:
 
 def serving_files(facts: Facts, policy: Policy) -> tuple[FileChange, ...]:
     return tuple(file for file in facts.files if is_serving(file.path, policy))
+
+
+def files_of(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
+    """Scripts and recipes that serve a configuration. One whose path tells AgentX serves no other scenario, unless the
+    configuration names it.
+    """
+    state = change.after
+    files = [file for file in facts.recipes if change.key in file.keys]
+    if state is None or state.is_agentic:
+        return files
+    return [file for file in files if AGENTIC not in file.path.lower() or file.path in state.recipes]
 
 
 def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from infx.errors import UnavailableError
 from infx.git import Git
 from infx.hub import FOREVER, Fault, FaultKind
-from tests.signoff.world import World, checklist, reuse
+from tests.signoff.world import CHANGE, World, checklist, reuse
 
 PASS = "## ✅✅✅"
 
@@ -66,3 +68,24 @@ def test_one_that_cannot_be_read_keeps_no_other_from_its_verdict(
     assert "PR 76: GitHub failed with 502 at GET /repos/acme/bench/pulls/76" in err
     assert len(world.verdicts()) == 1
     assert world.verdicts()[0].startswith(PASS)
+
+
+def test_a_fork_whose_approval_cannot_be_read_keeps_no_other_from_its_verdict(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", by="github-actions[bot]")
+    heads = {}
+    for number in (78, 79):
+        branch = f"fork-{number}"
+        world.hub.push(branch, CHANGE, branch, by="eve", repository="eve/bench")
+        opened = world.hub.open_pull(branch, title="Fork", number=number, repository="eve/bench", by="eve")
+        heads[number] = opened.head_sha
+    url = f"https://github.com/acme/bench/actions/runs/{run.id}"
+    world.hub.set_status(heads[79], "infx/approval", "success", target_url=url)
+    world.hub.comment(79, checklist(), by="noor")
+    world.hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=f"{heads[78]}/statuses", times=FOREVER))
+    payload = {"id": run.id, "path": ".github/workflows/run-sweep.yml", "head_sha": run.head_sha, "event": "workflow_dispatch"}  # fmt: skip
+    _, out, err = world.verify(event=("workflow_run", {"workflow_run": payload}))
+    assert "#79: codeowner-signoff-verify" in err
+    assert json.loads(out)["pull"] == 79

@@ -36,7 +36,7 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     assert plan.problem is None
     assert len({row.id for row in plan.rows}) == len(plan.rows)
     named = [key for entry in plan.entries for key in entry.keys]
-    found = read_configs(revisions, named)
+    found = read_configs(revisions, named, list(revisions.added_lines()))
     changes, known = found.changes, found.known
     assert found.problems == ()
     assert (len(changes), {change.adds_points_only for change in changes}) == (keys, {points_only})

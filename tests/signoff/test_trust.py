@@ -15,7 +15,7 @@ from infx.git import Git
 from infx.github.api import GitHub
 from infx.hub.state import Comment
 from infx.signoff.facts import LinkState
-from tests.signoff.world import BASE, CHANGE, World, checklist, open_world, reuse, signed_off
+from tests.signoff.world import BASE, CHANGE, KEY, World, checklist, open_world, reuse, signed_off
 
 PASS, REJECTED = "## ✅✅✅", "## ❌❌❌"
 
@@ -301,3 +301,15 @@ def test_configuration_of_git_changes_nothing(world: World, monkeypatch: pytest.
         seen.append((facts["diff"], facts["files"]))
     assert seen[0] == seen[1]
     assert [file["added"] for file in seen[0][1] if file["path"] == "engine"] == [None]
+
+
+def test_a_script_alone_passes_nothing_by(tmp_path: Path) -> None:
+    """Without an entry in the changelog nothing is planned; what the script serves is judged all the same."""
+    script = "benchmarks/single_node/m1_fp8_h200_vllm.sh"
+    change = {script: "vllm serve --kv-cache-dtype fp8\n", "benchmarks/other.sh": "echo\n"}
+    with open_world(tmp_path, change=change) as world:
+        world.sign(checklist("mia", detail="nothing"), by="mia")
+        _, out, _ = world.verify("--pr", "77", "--format", "json")
+        checks = json.loads(out)["checks"]
+        assert (checks[1]["status"], KEY in checks[1]["reason"]) == ("WARN", True)
+        assert (checks[3]["status"], KEY in checks[3]["reason"]) == ("FAIL", True)

@@ -16,6 +16,7 @@ from infx.changelog.delta import read_delta
 from infx.errors import InfxError, ProblemsError
 from infx.git import Git
 from infx.policy.model import Policy
+from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import LOCATIONS
 from infx.signoff.facts import AddedLine, JudgedFile, RecipeFile, TextFile
 from infx.signoff.planned import ConfigChange, ConfigState
@@ -140,10 +141,8 @@ class Revisions:
         for change in changes:
             if change.after is None:
                 continue
-            globs = [_fill(glob, change.after) for glob in self.policy.signoff.paths.recipes]
-            for path in files:
-                if path in change.after.recipes or any(fnmatchcase(path, glob) for glob in globs):
-                    served.setdefault(path, []).append(change.key)
+            for path in find_serving(files, change.after, self.policy.signoff):
+                served.setdefault(path, []).append(change.key)
         paths = sorted(served)[:MAX_RECIPES]
         texts = self.texts([(self.head, path) for path in paths])
         return tuple(
@@ -167,6 +166,19 @@ def _as_text(data: bytes | None) -> str | None:
     if data is None or len(data) > MAX_TEXT or b"\0" in data:
         return None
     return data.decode(errors="replace")
+
+
+def find_serving(paths: Sequence[str], state: ConfigState, policy: SignoffPolicy) -> list[str]:
+    """Those of the files that a configuration names, or the policy's globs do for it."""
+    globs = [_fill(glob, state) for glob in policy.paths.recipes]
+    return [path for path in paths if path in state.recipes or any(fnmatchcase(path, glob) for glob in globs)]
+
+
+def may_serve(path: str, masters: bytes, policy: SignoffPolicy) -> bool:
+    """Whether a configuration in these bytes may name a file, or the globs do: quick, before any is parsed."""
+    globs = (re.sub(r"\{[a-z-]+\}", "*", glob) for glob in policy.paths.recipes)
+    name = path.rpartition("/")[2]
+    return name.encode() in masters or any(fnmatchcase(path, glob) for glob in globs)
 
 
 def _fill(glob: str, state: ConfigState) -> str:

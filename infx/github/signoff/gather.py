@@ -19,6 +19,7 @@ from infx.policy.model import Policy
 from infx.reuse.command import find_command
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
 from infx.signoff.facts import Facts, FileChange, Membership, ResolvedLink
+from infx.signoff.lines import is_serving
 from infx.signoff.scope import list_logins, read_codeowners
 from infx.signoff.settle import parse_settlements
 
@@ -87,7 +88,8 @@ class Gatherer:
         revisions, policy = self.revisions, self.policy
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
-        configs = read_configs(revisions, named)
+        paths = [path for path in facts.paths if is_serving(path, policy)]
+        configs = read_configs(revisions, named, paths)
         thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
         facts = replace(
             facts,

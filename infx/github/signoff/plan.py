@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx.errors import InfxError
-from infx.github.signoff.clone import Revisions
+from infx.github.signoff.clone import Revisions, find_serving, may_serve
 from infx.inputs import read_plan_inputs
 from infx.matrix.evals import find_profile
 from infx.matrix.expand import expand_config
@@ -91,7 +91,7 @@ def _first_problem(error: InfxError) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Configs:
-    """changes: what the pull request changes or names. known: all that the target branch has. problems: what cannot be
+    """changes: what the pull request changes or names, and what only its scripts and recipes serve. known: all that the target branch has. problems: what cannot be
     read at the head, so that nothing can be said of it, in sentences.
     """
 
@@ -100,12 +100,14 @@ class Configs:
     problems: tuple[str, ...] = ()
 
 
-def read_configs(revisions: Revisions, named: Sequence[str]) -> Configs:
+def read_configs(revisions: Revisions, named: Sequence[str], paths: Sequence[str]) -> Configs:
+    """named: keys. paths: the changed files."""
     shas = list(dict.fromkeys([revisions.fork, revisions.head, revisions.base]))
     raw = {sha: _raw(_read_masters(revisions, sha, ())) for sha in shas}
     old, new = raw[revisions.fork], raw[revisions.head]
     touched = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    keys = tuple(dict.fromkeys([*named, *touched]))
+    served = _find_served(revisions, [*named, *touched], paths)
+    keys = tuple(dict.fromkeys([*named, *touched, *served]))
     files = [_read_masters(revisions, sha, keys) if keys else [] for sha in (revisions.fork, revisions.head)]
     before, after = (
         {key: describe_config(config) for file in side for key, config in file.configs.items()}
@@ -124,11 +126,28 @@ def read_configs(revisions: Revisions, named: Sequence[str]) -> Configs:
     )
 
 
-def _read_masters(revisions: Revisions, sha: str, keys: Sequence[str]) -> list[MasterFile]:
+def _find_served(revisions: Revisions, affected: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Keys that a changed script or recipe serves which serves none of the affected ones: a shared script shows itself
+    by those that are measured.
+    """
+    masters = revisions.git.read_many([(revisions.head, path) for path in revisions.policy.master_configs])
+    text = b"\n".join(data for data in masters if data is not None)
+    paths = [path for path in paths if may_serve(path, text, revisions.policy.signoff)]
+    if not paths:
+        return []
+    files = _read_masters(revisions, revisions.head, None)
+    keys_of: dict[str, list[str]] = {}
+    for key, config in ((key, config) for file in files for key, config in file.configs.items()):
+        for path in find_serving(paths, describe_config(config), revisions.policy.signoff):
+            keys_of.setdefault(path, []).append(key)
+    return [key for keys in keys_of.values() if not set(keys) & set(affected) for key in keys]
+
+
+def _read_masters(revisions: Revisions, sha: str, keys: Sequence[str] | None) -> list[MasterFile]:
     paths = revisions.policy.master_configs
     contents = revisions.git.read_many([(sha, path) for path in paths])
     return [
-        parse_master(data, path, only=set(keys))
+        parse_master(data, path, only=None if keys is None else set(keys))
         for path, data in zip(paths, contents, strict=True)
         if data is not None
     ]

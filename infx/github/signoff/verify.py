@@ -11,6 +11,7 @@ from infx.comments.sticky import Sticky
 from infx.errors import InfxError, UnavailableError
 from infx.git import Git
 from infx.github.apply import Applier, Outcome
+from infx.github.errors import RateLimitError
 from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
@@ -234,11 +235,16 @@ class Verifier:
         found = [pull.number for pull in open_pulls if pull.head_sha == wake.head_sha]
         if wake.run_id is not None:
             forks = [pull for pull in open_pulls if pull.is_fork][:MAX_FORKS]
-            found += [pull.number for pull in forks if self._is_approved_for(pull.head_sha, wake.run_id)]
+            found += [pull.number for pull in forks if self._may_be_approved_for(pull.head_sha, wake.run_id)]
         return list(dict.fromkeys(found))
 
-    def _is_approved_for(self, head_sha: str, run_id: int) -> bool:
-        approval = pick_approval(head_sha, self.github.statuses(head_sha), self.policy)
+    def _may_be_approved_for(self, head_sha: str, run_id: int) -> bool:
+        try:
+            approval = pick_approval(head_sha, self.github.statuses(head_sha), self.policy)
+        except RateLimitError:
+            raise
+        except InfxError:
+            return True  # its own turn tells what is wrong, and keeps nobody from theirs
         return approval is not None and approval.url.rstrip("/").endswith(f"/actions/runs/{run_id}")
 
 

@@ -14,7 +14,7 @@ from infx.matrix.names import AGENTIC
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import Facts, JudgedFile, RecipeFile
-from infx.signoff.lines import without_comments
+from infx.signoff.lines import files_of, without_comments
 from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -107,18 +107,23 @@ def check_acceptance(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:
-    """Simulation in files that serve only configurations without AgentX."""
-    states = {change.key: change.after for change in facts.configs}
+    """Simulation in files that serve only configurations without AgentX. Of one that does not draft only what the pull
+    request changes counts: else the files of drafting ones, whose names are longer, would be laid to its charge.
+    """
     for file in facts.recipes:
-        served = [state for key in file.keys if (state := states.get(key))]
-        if served and not any(state.is_agentic for state in served):
+        served = [
+            change.after for change in facts.configs if change.after and file in files_of(change, facts)
+        ]
+        if any(state.is_agentic for state in served):
+            continue
+        if any(state.speculative for state in served) or (served and file.path in facts.paths):
             yield from (found.place for found in find_simulated(file.path, file.text, policy.signoff))
 
 
 def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bool, str]:
     """Whether it is wrong, whether it is doubtful, and the words."""
     assert change.after is not None
-    files = _files_of(change, facts)
+    files = _agentic_files(change, facts)
     simulated = [s for file in files for s in find_simulated(file.path, file.text, policy.signoff)]
     curves = _curves_of(change, facts)
     if not files:
@@ -144,9 +149,9 @@ def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bo
     return verdicts[0]
 
 
-def _files_of(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
+def _agentic_files(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
     """What serves its AgentX rows: of files whose paths tell the scenario only those."""
-    files = [file for file in facts.recipes if change.key in file.keys]
+    files = files_of(change, facts)
     return [file for file in files if AGENTIC in file.path.lower()] or files
 
 

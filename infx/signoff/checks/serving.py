@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts
-from infx.signoff.lines import any_match, scan_lines, serving_files, show_hits, without_comments
+from infx.signoff.lines import any_match, files_of, scan_lines, serving_files, show_hits, without_comments
 from infx.signoff.outcome import Outcome, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -52,8 +52,7 @@ def _proves_chat(change: ConfigChange, facts: Facts, policy: Policy) -> bool:
     if set(change.after.scenarios) == {"agentic"}:
         return True
     expressions = policy.signoff.chat_evidence_expressions
-    files = [file for file in facts.recipes if change.key in file.keys]
-    return any(any_match(expressions, without_comments(file.text)) for file in files)
+    return any(any_match(expressions, without_comments(file.text)) for file in files_of(change, facts))
 
 
 def check_draft(facts: Facts, policy: Policy) -> Outcome:

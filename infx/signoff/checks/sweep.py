@@ -31,19 +31,21 @@ def check_sweep(facts: Facts, policy: Policy) -> Outcome:
 def _nothing_planned(facts: Facts) -> Outcome:
     if unmeasured := _find_unmeasured(facts):
         return warned(
-            f"Configurations change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
+            f"Configurations or what serves them change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
         )
     return not_applicable("The pull request plans no rows.")
 
 
 def _find_unmeasured(facts: Facts) -> list[str]:
-    """Places of configurations that change beside those that entries name; one that goes needs no measurement."""
+    """Places of configurations that change, or whose files do, beside those that entries name; one that goes needs
+    no measurement.
+    """
     entries = facts.plan.entries if facts.plan and facts.plan.rows else ()
     named = {key for entry in entries for key in entry.keys}
     return [
-        f"{change.after.path}:{change.after.line}"
+        f"{change.after.path}:{change.after.line}" if change.before != change.after else change.key
         for change in facts.configs
-        if change.after and change.before != change.after and change.key not in named
+        if change.after and change.key not in named
     ]
 
 
@@ -84,9 +86,7 @@ def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidenc
         text = f"{done} After that commit these files changed, which a row may run: {name_all(later)}."
         return warned(text, link, evidence=evidence)
     if unmeasured := _find_unmeasured(facts):
-        text = (
-            f"{done} Other configurations change ({name_all(unmeasured)}), but no changelog entry names them."
-        )
+        text = f"{done} Other configurations or what serves them change ({name_all(unmeasured)}), but no changelog entry names them."
         return warned(text, link, evidence=evidence)
     return passed(f"All {done}", link, evidence=evidence)
 
