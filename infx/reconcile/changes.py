@@ -67,6 +67,10 @@ class BranchReader:
         now = self._fingerprint(head_sha) if older else None
         return (head_sha, *(sha for sha in older if now is not None and self._is_before(sha, head_sha, now)))
 
+    def is_merged(self, sha: str) -> bool:
+        """Whether the base branch holds a commit."""
+        return self.clone.is_ancestor(sha, self.base_sha)
+
     def _is_before(self, sha: str, head_sha: str, now: object) -> bool:
         clone = self.clone
         return clone.has_commit(sha) and clone.is_ancestor(sha, head_sha) and self._fingerprint(sha) == now

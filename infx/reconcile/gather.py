@@ -204,8 +204,8 @@ class _Reading:
         return [run for run in self._dispatched() if run.is_dispatched_for(self.pull)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
-        """Of this pull request. linked: one that surely is. Another branch than the base could bring a workflow file
-        along that writes any title.
+        """Of this pull request. linked: one that surely is. Another branch than the base, or a tag of the base's name,
+        could bring a workflow file along that writes any title.
         """
         found = self._spend(
             self.reader.runs,
@@ -214,8 +214,12 @@ class _Reading:
             branch=self.policy.base_branch,
             newest=NEWEST_RUNS,
         )
-        number = self.pull.number
-        return [run for run in found if run.id == linked or (run.dispatched_for or (0,))[0] == number]
+        return [run for run in found if run.id == linked or self._is_dispatched(run)]
+
+    def _is_dispatched(self, run: Run) -> bool:
+        branches = self.by.branches
+        is_named = run.dispatched_for is not None and run.dispatched_for[0] == self.pull.number
+        return is_named and (branches is None or branches.is_merged(run.head_sha))
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the

@@ -333,11 +333,17 @@ def test_a_fork_does_not_sweep_itself(world: World, *, label: bool) -> None:
     assert VISUALIZER not in world.ours()
 
 
-def test_a_dispatch_of_another_branch_s_workflow_is_no_sweep_of_ours(world: World) -> None:
+@pytest.mark.parametrize("ref", ["feat-x", "main"])
+def test_a_dispatch_of_another_workflow_is_no_sweep_of_ours(world: World, ref: str) -> None:
+    """Of a branch; or of a tag named like the base branch, which GitHub tells by its name alone."""
     world.pull(labels=[LABEL])
     head = world.hub.state.pulls[77].head_sha
     run = world.hub.add_run(
-        event="workflow_dispatch", branch="feat-x", title=f"PR 77 at {head}", status="completed"
+        event="workflow_dispatch",
+        branch=ref,
+        head_sha=world.hub.push("mine", {".github/workflows/run-sweep.yml": "jobs: {}\n"}),
+        title=f"PR 77 at {head}",
+        status="completed",
     )
     world.hub.add_job(run.id, "sweep / rows / 000000000001 · single-node 8k1k · h200 · m1")
     world.reconcile()
