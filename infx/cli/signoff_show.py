@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from infx import actions
+from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -33,7 +30,7 @@ def say_around(verified: Verified, policy: Policy) -> None:
     lines += [f"{url}: settles nothing. {why}" for url, why in refused]
     lines += [f"{status.context}: {status.state}: {status.description}"] if status else []
     text = "\n".join(f"#{verified.pull.number}: {line}" for line in lines)
-    click.echo(actions.neutralise(text), err=True)
+    print_text(text, os.environ)
 
 
 def show_assessments(
@@ -43,7 +40,7 @@ def show_assessments(
     for assessment in shown:
         if not assessment.judgement:
             why = assessment.error or f"{assessment.binding.standing} since {assessment.binding.record.sha}"
-            click.echo(actions.neutralise(f"{assessment.signoff.url}: {why}"), err=True)
+            print_text(f"{assessment.signoff.url}: {why}", os.environ)
     print_judgements(judged, policy, explain, as_json=as_json)
 
 
@@ -55,18 +52,16 @@ def print_judgements(
     from infx.signoff.show import render_explanation, render_json
     from infx.signoff.verdict import render_verdict
 
-    if explain is not None:
-        texts = [render_explanation(judgement, explain) for _, judgement in judged]
-    elif as_json:
+    if explain is None and as_json:
         documents = [render_json(facts, judgement) for facts, judgement in judged]
-        shown = documents[0] if len(documents) == 1 else documents
-        texts = [json.dumps(shown, ensure_ascii=False, indent=2)]
-    else:
-        texts = [
-            render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n") for facts, judgement in judged
-        ]
-    for text in texts:
-        click.echo(actions.neutralise(text) if actions.is_actions(os.environ) else text)
+        print_json(documents[0] if len(documents) == 1 else documents)
+        return
+    for facts, judgement in judged:
+        if explain is not None:
+            text = render_explanation(judgement, explain)
+        else:
+            text = render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n")
+        print_text(text, os.environ, err=False)
 
 
 def save_facts(shown: Sequence[Assessment], path: Path) -> None:

@@ -12,7 +12,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, examples, find_root, format_option, policy_option
+from infx.cli.options import POLICY_PATH, event_option, examples, find_root, format_option, policy_option
 from infx.cli.report import print_text
 from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
 from infx.cli.turns import print_trouble
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--pr", type=click.IntRange(1), metavar="N", help="The pull request.")
 @click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
-@click.option(
-    "--event",
-    "event_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Payload. Default: that of the run.",
-)
+@event_option
 @click.option("--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME.")
 @click.option(
     "--facts",
@@ -182,14 +176,14 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
         return [number], only
     from infx.signoff.wake import read_wake
 
-    path = options["event_file"] or os.environ.get("GITHUB_EVENT_PATH")
+    path = actions.find_event(options["event_file"], os.environ)
     if path is None:
         raise UsageError("Which pull request?", hint="Give --pr, --comment-url, --event or --facts.")
     name = options["event_name"] or os.environ.get("GITHUB_EVENT_NAME") or ""
-    wake = read_wake(name, actions.read_event(Path(path)), verifier.policy)
+    wake = read_wake(name, actions.read_event(path), verifier.policy)
     numbers = verifier.find_pulls(wake)
     if not numbers:
-        click.echo(actions.neutralise(wake.reason or "No open pull request has this head."), err=True)
+        print_text(wake.reason or "No open pull request has this head.", os.environ)
     return numbers, None
 
 
