@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
-from infx.escape import code, fenced, foreign
+from infx.escape import code, fenced, prose
 from infx.phrases import count, join_words
 from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
@@ -231,25 +231,8 @@ _RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
 
 def _problem(problem: Problem) -> str:
     where = f"line {problem.line}: " if problem.line else ""
-    hint = f" {_prose(problem.hint)}" if problem.hint else ""
-    return f"{where}{_prose(problem.message)}{hint}"
-
-
-def _prose(text: str) -> str:
-    """Words of a check, which set what they quote between backticks. Wherever a quotation itself holds some, each
-    part is still inert.
-    """
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return foreign(text)
-    shown = [code(part) if index % 2 else _keep_ends(part) for index, part in enumerate(parts)]
-    return "".join(shown)
-
-
-def _keep_ends(text: str) -> str:
-    """`foreign`, with the blanks between words and quotations."""
-    start, end = text[:1].isspace(), text[-1:].isspace() and bool(text.strip())
-    return " " * start + foreign(text) + " " * end
+    hint = f" {prose(problem.hint)}" if problem.hint else ""
+    return f"{where}{prose(problem.message)}{hint}"
 
 
 def _list(items: Sequence[str]) -> str:
