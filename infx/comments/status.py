@@ -59,7 +59,7 @@ def make_status(
     return Status(
         context=policy.sweep.contexts.sweep,
         state=state,
-        description=shorten(text, policy.limits.status_characters),
+        description=fit_description(text, policy.limits.status_characters),
         target_url=sweep.run.url if sweep else "",
     )
 
@@ -119,7 +119,7 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def shorten(text: str, limit: int) -> str:
+def fit_description(text: str, limit: int) -> str:
     """As a description that GitHub takes: one line, and no emoji, which it refuses there as 4-byte Unicode."""
     flat = _BEYOND_PLANE_0.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
+from infx.comments.status import fit_description
 from infx.errors import InfxError
 from infx.github.gate import GateReader, gather_facts, read_merge
 from infx.model import Comment, CommentReference, CommitStatus, DispatchedRun, Reaction, Run, StatusState
@@ -88,7 +89,7 @@ class _Signer:
 
     def __call__(self, state: StatusState, words: str, url: str) -> None:
         """Writing the same status twice harms nobody, so an unknown outcome is simply written again."""
-        description = words.replace("{who}", self.who)[: self.policy.limits.status_characters]
+        description = fit_description(words.format(who=self.who), self.policy.limits.status_characters)
         context = self.policy.sweep.contexts.approval
         self.github.write_then_look(
             lambda: self.github.create_status(

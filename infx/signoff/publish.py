@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from infx.comments.status import Status
+from infx.comments.status import Status, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import Status as CheckStatus
-from infx.shorten import shorten
 from infx.signoff.checks.table import CHECKS
 from infx.signoff.facts import Facts
 from infx.signoff.judge import Judgement, make_verdict
@@ -114,7 +113,7 @@ def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy)
     return Status(
         context=policy.signoff.status,
         state=state,
-        description=shorten(text, policy.limits.status_characters),
+        description=fit_description(text, policy.limits.status_characters),
         target_url=_target(assessments, state),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infx.comments.progress import Counts, Sweep
-from infx.comments.status import Status, make_status, shorten
+from infx.comments.status import Status, fit_description, make_status
 from infx.errors import Problem
 from infx.model import CommitStatus, StatusState, User
 from infx.policy.decision import Decision, Reason, Verdict
@@ -132,11 +132,11 @@ def test_github_s_limit(length: int) -> None:
 
 
 def test_line_breaks_become_blanks() -> None:
-    assert shorten("a\r\n b\u2028c\n", 140) == "a b c"
+    assert fit_description("a\r\n b\u2028c\n", 140) == "a b c"
 
 
 def test_github_takes_no_4_byte_unicode() -> None:
-    assert shorten("`🚀` is no pr-link; ✅ 记录", 140) == "`\ufffd` is no pr-link; ✅ 记录"
+    assert fit_description("`🚀` is no pr-link; ✅ 记录", 140) == "`\ufffd` is no pr-link; ✅ 记录"
 
 
 HERE = make()
