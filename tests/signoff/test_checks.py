@@ -340,6 +340,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("acceptance", "curve changed to fit", agentx(VLLM % "3.4", golden=GOLDEN, head=GOLDEN.replace("2.87", "3.4")), FAIL, "this pull request says"),
     ("acceptance", "bad curve", agentx(VLLM % "2.87", golden="m1: 3"), FAIL, "cannot be read"),
     ("acceptance", "outside of AgentX", {**spec(), "recipes": (RecipeFile(path=SCRIPT, text=VLLM % "2.87", keys=(KEY,)),)}, FAIL, "outside of AgentX"),
+    ("acceptance", "length of the other mode", agentx(f"export THINKING_MODE=thinking_on\n{VLLM % '2.99'}", golden=GOLDEN), FAIL, "has 2.99`, committed is `2.87 (thinking_on"),
+    ("acceptance", "length of its mode", agentx(f"export THINKING_MODE=thinking_off\n{VLLM % '2.99'}", golden=GOLDEN), PASS, "thinking_off"),
     ("acceptance", "script of the model's AgentX rows", {**spec(), "recipes": (RecipeFile(path="benchmarks/single_node/agentic/m1_vllm_mtp.sh", text=VLLM % "2.87", keys=(KEY,)),)}, NA, "No AgentX"),
     ("acceptance", "such a script, named by the configuration", {**spec(recipes=("agentic/m1.yaml",)), "recipes": (RecipeFile(path="agentic/m1.yaml", text=VLLM % "2.87", keys=(KEY,)),)}, FAIL, "outside of AgentX"),
     ("acceptance", "script of a drafting one", {"recipes": (RecipeFile(path="benchmarks/m1_vllm_mtp.sh", text=VLLM % "2.87", keys=(KEY,)),)}, NA, "No AgentX"),

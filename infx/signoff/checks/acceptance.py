@@ -139,7 +139,10 @@ def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bo
         text = f"the target branch has no curve for {code(change.after.model_prefix)}{added}"
         places = name_all(f"{one.length:g} at {one.place}" for one in simulated)
         return False, True, f"{text}; where does {places} come from?"
-    verdicts = [_judge_one(one, base, head) for one in simulated]
+    texts = {file.path: without_comments(file.text) for file in files}
+    verdicts = [
+        _judge_one(one, *(_of_mode(cells, texts[one.path]) for cells in (base, head))) for one in simulated
+    ]
     worst = max(verdicts, key=lambda verdict: (verdict[0], verdict[1]))
     if worst[0] or worst[1]:
         return worst
@@ -183,6 +186,12 @@ def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool
     if not one.tokens or len(one.tokens) > 1:
         return False, True, f"{said} equals {name_all(map(str, fitting))}; the draft length is not certain"
     return False, False, f"{said}, as committed: {name_all(map(str, fitting))}"
+
+
+def _of_mode(cells: list[Cell], text: str) -> list[Cell]:
+    """Those of the thinking modes that a file names; all of them where it names none."""
+    named = [cell for cell in cells if re.search(rf"\b{re.escape(cell.mode)}\b", text)]
+    return named or cells
 
 
 def _find_fitting(one: Simulated, cells: Iterable[Cell]) -> list[Cell]:
