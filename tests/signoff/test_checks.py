@@ -410,6 +410,21 @@ def test_every_status_of_every_check_is_in_the_table() -> None:
     assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
 
 
+def test_links_are_of_the_policy_s_server() -> None:
+    policy = replace(POLICY, pr_link=replace(POLICY.pr_link, server="https://github.acme.example"))
+    body = (
+        "https://github.acme.example/Acme/bench/actions/runs/1 https://github.com/acme/bench/actions/runs/2"
+    )
+    results = {
+        result.check.slug: result.outcome for result in judge(facts(pull=pull(body=body)), policy).results
+    }
+    assert "run 1" in results["description"].reason
+    assert "run 2" not in results["description"].reason
+    assert (
+        results["checklist"].links[0].url.startswith("https://github.acme.example/acme/bench/blob/main/docs/")
+    )
+
+
 @pytest.mark.parametrize("slug", ["reuse", "pareto"])
 def test_forbidden_status_fails(slug: str) -> None:
     """What the policy does not allow becomes a FAIL, so a repository can make any warning binding."""

@@ -19,7 +19,6 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
-_RUN = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/actions/runs/(\d{1,18})(?!\d)")
 _NOTHING = re.compile(
     r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
     re.IGNORECASE,
@@ -45,7 +44,13 @@ def check_description(facts: Facts, policy: Policy) -> Outcome:
     plan = facts.plan
     if plan is None or plan.problem:
         return failed("Without a plan no claim can be compared with it.")
-    claims = [claim for block in read_blocks(facts.pull.body) for claim in _find_claims(block, facts, plan)]
+    blocks = read_blocks(facts.pull.body)
+    place = f"{policy.pr_link.server}/{facts.repository}"
+    claims = [
+        claim
+        for block in blocks
+        for claim in (*_find_claims(block, facts, plan), *_find_runs(block, facts, place))
+    ]
     evidence = [f"line {claim.line}: {claim.text}: {claim.fault or 'agrees'}" for claim in claims]
     if not claims:
         return not_applicable("The description makes no claim that could be compared with the plan.")
@@ -65,7 +70,6 @@ def _find_claims(block: Block, facts: Facts, plan: Plan) -> Iterator[Claim]:
         for find in finders:
             for text, fault, is_open in find(line, facts, plan):
                 yield Claim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
-    yield from _find_runs(block, facts)
 
 
 def _counts(line: str, _: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
@@ -105,14 +109,14 @@ def _without_digest(image: str) -> str:
     return image.partition("@")[0].replace("#", "/")
 
 
-def _find_runs(block: Block, facts: Facts) -> Iterator[Claim]:
-    """Runs of this repository that the description links as its evidence."""
+def _find_runs(block: Block, facts: Facts, place: str) -> Iterator[Claim]:
+    """Runs of this repository that the description links as its evidence. place: the repository's address."""
     own = {found.run.id for found in facts.runs}
+    run = re.compile(rf"{re.escape(place)}/actions/runs/(\d{{1,18}})(?!\d)", re.IGNORECASE)
     for link in block.links:
-        match = _RUN.match(link)
-        if match and match[1].lower() == facts.repository.lower():
-            fault = None if int(match[2]) in own else "is no sweep on a commit of this pull request"
-            yield Claim(line=block.line, text=f"run {match[2]}", fault=fault)
+        if match := run.match(link):
+            fault = None if int(match[1]) in own else "is no sweep on a commit of this pull request"
+            yield Claim(line=block.line, text=f"run {match[1]}", fault=fault)
 
 
 def _nothing(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
