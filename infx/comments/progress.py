@@ -11,6 +11,8 @@ from enum import StrEnum
 from infx.matrix.jobs import parse_job_name
 from infx.model import Conclusion, Job, Run
 
+DROPPED = "dropped"  # job of sweep.yml
+
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
@@ -129,8 +131,12 @@ def _judge(job: Job) -> str:
 
 
 def _has_swept(run: Run, jobs: Iterable[Job], name: str) -> bool | None:
-    """A called workflow's jobs are named `<caller> / <job>`; where the caller was skipped, only `<caller>` exists."""
+    """A called workflow's jobs are named `<caller> / <job>`; where the caller was skipped, only `<caller>` exists.
+
+    One of them runs only if the gate, asked again, has decided against the sweep.
+    """
     called = [job for job in jobs if job.name == name or job.name.startswith(f"{name} / ")]
-    if any(job.conclusion is not Conclusion.SKIPPED for job in called):
-        return True
+    begun = {job.name for job in called if job.conclusion is not Conclusion.SKIPPED}
+    if begun:
+        return f"{name} / {DROPPED}" not in begun
     return False if called or run.is_completed else None

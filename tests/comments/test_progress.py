@@ -76,6 +76,9 @@ def test_a_full_re_run_begins_anew() -> None:
         ((job("gate", "failure"),), "failure", False),
         ((job("gate"), job("sweep / plan", None)), None, True),
         ((job("gate"), job("sweep / plan", "failure")), "failure", True),
+        ((job("gate"), job("sweep / plan"), job("sweep / dropped", "skipped"), row(1)), "success", True),
+        ((job("gate"), job("sweep / plan"), job("sweep / dropped", None)), None, False),
+        ((job("gate"), job("sweep / plan"), job("sweep / dropped")), "success", False),
         ((job("gate"), job("sweep-status")), None, None),  # another job whose name begins alike
         ((job("gate"), job("sweep", "skipped"), job("stop")), "success", False),
     ],

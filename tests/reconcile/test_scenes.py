@@ -393,6 +393,20 @@ def test_late_is_the_same_as_in_time(world: World) -> None:
     assert play(each_time=True) == play(each_time=False)
 
 
+def test_a_sweep_that_its_plan_dropped_is_none(world: World) -> None:
+    """The label was on when the gate looked, and off when the plan asked again: nothing was measured."""
+    world.pull(labels=[LABEL])
+    run = world.hub.add_run(pull=77, status="completed", conclusion="success")
+    for name in ("gate", "sweep / plan", "sweep / dropped", "sweep-status"):
+        world.hub.add_job(run.id, name)
+    for name in ("stop", "sweep / canary", "sweep / rows", "sweep / collect"):
+        world.hub.add_job(run.id, name, conclusion="skipped")
+    world.hub.unlabel(77, LABEL)
+    world.reconcile()
+    assert status(world) == ("pending", "The PR has no label that starts one.")
+    assert notices(world) == []
+
+
 @pytest.mark.parametrize("conclusion", ["cancelled", "success"])
 def test_an_empty_run_is_not_linked(world: World, conclusion: str) -> None:
     world.pull(labels=[LABEL])

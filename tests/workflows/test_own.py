@@ -12,6 +12,7 @@ import pytest
 
 from infx import yaml12
 from infx.cli.workflows import read_sources
+from infx.comments.progress import DROPPED
 from infx.policy.load import default_policy, parse_policy
 from infx.workflows.check import check_files
 from tests.workflows.evaluate import Situation, holds
@@ -122,6 +123,15 @@ def test_an_empty_plan_is_no_matrix(count: str, runs: bool) -> None:
     assert holds(SWEEP["jobs"]["collect"]["if"], situation) is runs
     values = {"needs.list.result": "success", "needs.list.outputs.count": count}
     assert holds(BENCHMARK["jobs"]["row"]["if"], Situation(values=values, results=("success",))) is runs
+
+
+@pytest.mark.parametrize(("count", "runs"), [("", True), ("0", False), ("2", False)])
+@pytest.mark.parametrize("plan", RESULTS)
+def test_a_sweep_that_the_gate_takes_back_says_so(count: str, runs: bool, plan: str) -> None:
+    """An empty plan is one, and a plan that failed says so itself."""
+    situation = Situation(values={"needs.plan.outputs.shard-count": count}, results=(plan,))
+    assert holds(SWEEP["jobs"][DROPPED]["if"], situation) is (runs and plan == "success")
+    assert SWEEP["jobs"][DROPPED]["name"] == DROPPED
 
 
 @pytest.mark.parametrize(("identifier", "runs"), [("", False), ("abc", True)])
