@@ -79,6 +79,13 @@ class Sweep:
         return (self.run.id, self.run.attempt, int(self.run.is_completed), finished)
 
 
+def latest_first(run: Run) -> tuple[bool, float, int]:
+    """Sorts the runs of one pull request by who held their concurrency group last. Gates may enter it in either order, so
+    the newest run may be the one that was cancelled.
+    """
+    return (run.is_completed, -run.updated_at.timestamp(), -run.id)
+
+
 def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> Sweep:
     """jobs: of all attempts. job: the id of the workflow's job that calls the sweep (policy)."""
     jobs = _select_valid(run, sorted(jobs, key=lambda job: job.attempt))

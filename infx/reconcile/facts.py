@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.comments.progress import Sweep
+from infx.comments.progress import Sweep, latest_first
 from infx.errors import Problem
 from infx.model import Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.facts import Facts as GateFacts
@@ -82,8 +82,9 @@ class Facts:
 
     @property
     def sweep(self) -> Sweep | None:
-        """The newest run that stands for the head; one whose own gate decided against a sweep does not."""
-        return next((sweep for sweep in self.sweeps if self.stands(sweep) and sweep.swept), None)
+        """The last run that stands for the head; one whose own gate decided against a sweep does not."""
+        standing = (sweep for sweep in self.sweeps if self.stands(sweep) and sweep.swept)
+        return min(standing, key=lambda sweep: latest_first(sweep.run), default=None)
 
     def stands(self, sweep: Sweep) -> bool:
         return sweep.run.head_sha in self.current or sweep.run.id in self.dispatched

@@ -1,5 +1,5 @@
 """The facts of one pull request, for at most six reads and the further pages of long lists; for one more where the head
-of a fork is approved, and up to two where a label is on and no event has started a sweep.
+of a fork is approved, and up to two where a label is on and no event has started a sweep that runs or succeeded.
 
 With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
 whether an earlier run has results, for instance, stands in one list of the whole repository.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
-from infx.comments.progress import Sweep, read_sweep
+from infx.comments.progress import State, Sweep, latest_first, read_sweep
 from infx.model import MAX_FILES, Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
 from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
@@ -99,12 +99,12 @@ class _Reading:
         standing = [run for run in runs if run.head_sha in current] + dispatched
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
-        if self._is_labelled() and not _any_may_sweep(sweeps, standing):
+        if self._is_labelled() and not _any_goes_well(sweeps, standing):
             self.left += EXTRA_READS
-            if found := self._dispatched_by_hand():
+            if found := [run for run in self._dispatched_by_hand() if run not in dispatched]:
                 dispatched, standing = [*dispatched, *found], [*standing, *found]
                 sweeps = [*self._sweeps(found, found), *sweeps]
-            else:
+            elif not _any_may_sweep(sweeps, standing):
                 actor = self._label_actor()
         gate = GateFacts(
             event=Event(name=EventName.ASKED, pull=pull.number),
@@ -223,7 +223,7 @@ class _Reading:
 
     def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[Sweep]:
         """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the
-        newest for the head that is a sweep.
+        last for the head that is a sweep.
         """
         with_results = self._with_results(runs)
         seen: dict[int, Sweep] = {}
@@ -262,19 +262,25 @@ def _unread(run: Run, with_results: frozenset[int]) -> Sweep:
 
 
 def _by_interest(runs: Sequence[Run], standing: Sequence[Run], with_results: frozenset[int]) -> list[Run]:
-    """First what still goes on; then, of the head's, those that surely did something; each group newest first."""
+    """First what still goes on; then, of the head's, those that surely did something; each group latest first."""
     going = [run for run in runs if not run.is_completed]
     done = [run for run in standing if run.is_completed]
     sure = [run for run in done if run.id in with_results or run.conclusion is not Conclusion.SUCCESS]
     return [
         *going,
-        *sorted(sure, key=_newest),
-        *sorted((run for run in done if run not in sure), key=_newest),
+        *sorted(sure, key=latest_first),
+        *sorted((run for run in done if run not in sure), key=latest_first),
     ]
 
 
 def _any_may_sweep(sweeps: Sequence[Sweep], standing: Sequence[Run]) -> bool:
     return any(sweep.swept is not False for sweep in sweeps if sweep.run in standing)
+
+
+def _any_goes_well(sweeps: Sequence[Sweep], standing: Sequence[Run]) -> bool:
+    """One that failed or was cancelled may have been started again by hand."""
+    states = {sweep.state for sweep in sweeps if sweep.run in standing and sweep.swept is not False}
+    return bool(states & {State.RUNNING, State.DONE})
 
 
 def _unique(runs: Sequence[Run]) -> list[Run]:

@@ -407,6 +407,49 @@ def test_a_sweep_that_its_plan_dropped_is_none(world: World) -> None:
     assert notices(world) == []
 
 
+def test_the_sweep_that_held_the_group_last_counts(world: World) -> None:
+    """Two labels put on at once: the gate of the second event was faster, so the first event's run took its place."""
+    world.pull(labels=[LABEL, "all-evals"])
+    first = world.sweep(done=2)
+    second = world.sweep(done=0, running=2)
+    world.clock.now += timedelta(minutes=1)
+    world.hub.finish_run(second.id, "cancelled")
+    world.reconcile()
+    assert status(world) == ("pending", "Running: 2 of 2 rows done.")
+    world.clock.now += timedelta(minutes=1)
+    world.hub.finish_run(first.id)
+    world.hub.add_artifact(first.id, "results_bmk", {"x": "y"})
+    world.reconcile()
+    assert status(world) == ("success", "Swept: 2 of 2 rows done.")
+
+
+def test_a_sweep_that_was_stopped_later_does_count(world: World) -> None:
+    world.pull(labels=[LABEL])
+    world.sweep(done=2, status="completed", conclusion="success")
+    world.clock.now += timedelta(minutes=1)
+    again = world.sweep(done=1, running=1)
+    world.hub.finish_run(again.id, "cancelled")
+    world.reconcile()
+    assert status(world) == ("failure", "Cancelled: 1 of 2 rows done, 1 stopped.")
+
+
+@pytest.mark.parametrize("conclusion", ["failure", "cancelled"])
+def test_a_sweep_that_ended_badly_may_be_started_again_by_hand(world: World, conclusion: str) -> None:
+    world.pull(labels=[LABEL])
+    world.sweep(done=1, failed=1, status="completed", conclusion=conclusion)
+    world.reconcile()
+    assert status(world)[0] == "failure"
+    head = world.hub.state.pulls[77].head_sha
+    world.clock.now += timedelta(minutes=1)
+    run = world.hub.dispatch("run-sweep.yml", ref="main", inputs={"pr": "77", "head-ref": head})
+    world.hub.add_job(run.id, "sweep / rows / 000000000001 · single-node 8k1k · h200 · m1", conclusion=None)
+    world.reconcile()
+    assert status(world) == ("pending", "Running: 0 of 1 row done.")
+    world.hub.finish_run(run.id)
+    world.reconcile()
+    assert status(world) == ("success", "Swept: 1 of 1 row done.")
+
+
 @pytest.mark.parametrize("conclusion", ["cancelled", "success"])
 def test_an_empty_run_is_not_linked(world: World, conclusion: str) -> None:
     world.pull(labels=[LABEL])
