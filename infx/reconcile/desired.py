@@ -30,6 +30,7 @@ from infx.reconcile.facts import Facts, Place
 
 # On these grounds a sweep that runs has lost its purpose. A conflict is judged apart.
 _ORPHANING = {
+    Reason.OTHER_BASE,
     Reason.CLOSED,
     Reason.CONFLICTING_LABELS,
     Reason.NO_PRIMARY_LABEL,
@@ -52,11 +53,11 @@ def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False
     """can_push: whether a token is there whose pushes start workflows."""
     decision = decide(facts.gate, policy)
     if decision.reason is Reason.OTHER_BASE:  # since lately, perhaps
-        return Desired(comments=_notices(facts, policy, place, ()))
+        return Desired(comments=_notices(facts, policy, place, ()), cancel=_cancel(facts, policy, decision))
     return Desired(
         comments=_comments(facts, policy, place, decision, can_push=can_push),
         status=_status(facts, policy, decision) if facts.pull.is_open else None,
-        cancel=tuple((sweep.run.id, decision.words) for sweep in _orphans(facts, policy, decision)),
+        cancel=_cancel(facts, policy, decision),
         push=_push(facts, policy, decision) if can_push else None,
     )
 
@@ -144,8 +145,19 @@ def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
     )
 
 
+def _cancel(facts: Facts, policy: Policy, decision: Decision) -> tuple[tuple[int, str], ...]:
+    orphans = _orphans(facts, policy, decision)
+    if (
+        decision.reason is Reason.OTHER_BASE
+    ):  # another one, for the base branch, may come from the same branch
+        orphans = [sweep for sweep in orphans if set(sweep.run.pull_numbers) <= {facts.pull.number}]
+    return tuple((sweep.run.id, decision.words) for sweep in orphans)
+
+
 def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
-    """Sweeps that go on although no event could stop them: GitHub starts no run for a pull request that conflicts."""
+    """Sweeps that go on although no event could stop them: GitHub starts no run for a pull request that conflicts, and
+    the workflow none for one that goes elsewhere.
+    """
     reasons = {decision.reason, *decision.also}
     only_changelog = set(facts.gate.conflicts) == {policy.changelog}
     lost = _ORPHANING & reasons or (Reason.MERGE_CONFLICT in reasons and not only_changelog)

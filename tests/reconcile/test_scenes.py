@@ -616,6 +616,26 @@ def test_a_sweep_ends_with_its_pull_request(world: World) -> None:
     assert cancelled(world) == [run.id]
 
 
+def test_a_sweep_ends_when_its_pull_request_goes_elsewhere(world: World) -> None:
+    """Closing it there fires no event of the workflow any more."""
+    world.pull(labels=[LABEL])
+    run = world.sweep(running=3)
+    world.hub.push("dev", {"x": "y"})
+    world.hub.state.pulls[77].base_ref = "dev"
+    assert cancelled(world) == [run.id]
+    assert world.reconcile().done == []
+
+
+def test_another_pull_request_s_sweep_of_the_same_branch_goes_on(world: World) -> None:
+    world.hub.push("dev", {"x": "y"})
+    world.pull(base="dev", labels=[LABEL])
+    world.pull(number=78, labels=[LABEL])
+    run = world.sweep(78, running=3)
+    for listed in ([78], [77, 78]):
+        world.hub.state.runs[run.id].pulls = listed
+        assert cancelled(world) == []
+
+
 @pytest.mark.parametrize(
     ("path", "is_cancelled"), [("benchmarks/run.sh", True), ("perf-changelog.yaml", False)]
 )
