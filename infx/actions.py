@@ -80,7 +80,8 @@ def quote_shell(text: str) -> str:
     import shlex
 
     quoted = shlex.quote(text).replace("##[", "##''[")  # such a word is in single quotes
-    return re.sub(r"([\r\n]\s*)::", r"\1''::", quoted)
+    # A run of blanks is looked at once: from each of its lines on, many empty ones would take for ever.
+    return re.sub(r"(?<!\s)(\s+)::", lambda m: f"{m[1]}''::" if set(m[1]) & {"\r", "\n"} else m[0], quoted)
 
 
 def format_stop() -> str:

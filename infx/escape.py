@@ -42,7 +42,7 @@ def prose(text: str) -> str:
     """Our own sentence with foreign words in it: what stands in backticks becomes code that can be copied, the
     rest plain text. Nothing that a foreign word holds can be more than one of the two.
     """
-    parts = re.split(r"(\s*`[^`]+`\s*)", text)
+    parts = re.split(r"( ?`[^`]+` ?)", _flatten(text))
     return "".join(_code_between(part) if index % 2 else foreign(part) for index, part in enumerate(parts))
 
 

@@ -227,3 +227,8 @@ def test_a_bad_event_file_is_a_usage_error(content: str | bytes | None, message:
     with pytest.raises(UsageError, match=message) as caught:
         actions.read_event(path)
     assert caught.value.where == str(path)
+
+
+def test_a_word_of_many_empty_lines_is_quoted_in_time() -> None:
+    """Looked at from each line on, they would take hours."""
+    assert actions.quote_shell("\n" * 400_000 + "x") == f"'{chr(10) * 400_000}x'"

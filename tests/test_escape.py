@@ -116,3 +116,8 @@ def test_properties_of_sentences(text: str) -> None:
     """Whatever a foreign word adds to a sentence, it is text or code."""
     page = rendered(f"x {prose(text)} y")
     assert set(re.findall(r"<[^>]*>", page)) <= {"<p>", "</p>", "<code>", "</code>"}
+
+
+def test_many_blanks_are_escaped_in_time() -> None:
+    """Looked at from each blank on, they would take hours."""
+    assert prose(f"a{' ' * 400_000}b `c`{chr(10) * 400_000}") == "a b `c`"

@@ -32,7 +32,7 @@ _NUMBERED = re.compile(
     r"\s*(?:项)?\s*(?:[:：.)](?!\d)|\s[-–—]|—)\s*(?P<reason>.+)",  # 10:30 is a time
     re.IGNORECASE | re.DOTALL,
 )
-_RANGE = re.compile(r"(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
+_RANGE = re.compile(r"(?<!\d)(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
 
 
 class ItemState(StrEnum):
@@ -213,7 +213,8 @@ def _reason_for(item: Item, line: str) -> str:
 
 def _own_reason(item: Item, task: Block) -> str:
     """Words that the reviewer added behind the item's own."""
-    match = re.search(r"(?:\s[-–—]+\s|[:：(（]|\n)\s*([^:：]+)$", task.text)
+    tail = task.text[max(task.text.rfind(":"), task.text.rfind("："), 0) :]
+    match = re.search(r"(?:\s[-–—]+\s|[:：(（]|\n)\s*(.+)$", tail, re.DOTALL)
     if match and _is_reason(match[1]) and not set(_words(match[1])) & set(_words(item.text[-60:])):
         return " ".join(match[1].strip(" ()（）").split())
     return ""

@@ -183,3 +183,9 @@ def test_properties_order_never_matters(order: list[int], ticks: list[bool]) -> 
 @given(st.text("- [x]\nabc*123:>`", max_size=200))
 def test_properties_any_comment_can_be_compared(text: str) -> None:
     assert len(states(text)) == 6
+
+
+def test_brackets_without_a_reason_are_read_in_time() -> None:
+    """Looked at to the end from each of them, they would take minutes."""
+    comment = f"{NESTED.replace('Read it all', 'Read it all ' + '(' * 200_000 + ':')}"
+    assert states(comment, NESTED) == [OPEN] * 3

@@ -377,6 +377,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("pareto", "workflow edited", files(MASTER, ".github/workflows/x.yml"), WARN, "edits what produced"),
     # 15
     ("description", "no claim", {}, NA, "no claim"),
+    ("description", "no claim, whatever looks like many ports", {"pull": pull(body="a:1/" * 60_000)}, NA, "no claim"),
     ("description", "rows agree", {"pull": pull(body="This adds 6 rows.")}, PASS, "1 claim"),
     ("description", "rows contradict", {"pull": pull(body="Hi\n\nThis adds 14 rows.")}, WARN, "line 3: `14 rows` is not what the plan has"),
     ("description", "image contradicts", {"pull": pull(body="Uses vllm/vllm-openai:v0.8.0 now.")}, WARN, "`vllm/vllm-openai:v0.8.0`"),

@@ -18,7 +18,7 @@ _COUNT = re.compile(
     r"(?<![\w.,])(\d{1,5})\s+(?:new\s+|sweep\s+|matrix\s+)?(rows?|jobs?|points?|configs?|configurations?)\b",
     re.IGNORECASE,
 )
-_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/)+[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
+_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/){1,9}[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
 _NOTHING = re.compile(
     r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
     re.IGNORECASE,
