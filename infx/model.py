@@ -105,7 +105,9 @@ class PullSummary:
     head_sha: str
     head_repository: str | None
     base_repository: str
+    created_at: datetime
     updated_at: datetime
+    closed_at: datetime | None = None
 
     @property
     def is_fork(self) -> bool:

@@ -86,8 +86,6 @@ def pull_request(data: Any) -> PullRequest:
         changed_files=data["changed_files"],
         commits=data["commits"],
         comments=data.get("comments") or 0,
-        created_at=moment(data["created_at"]),
-        closed_at=_moment(data.get("closed_at")),
         merge_commit_sha=data.get("merge_commit_sha"),
     )
 
@@ -111,7 +109,9 @@ def _pull_fields(data: Any) -> dict[str, Any]:
         "head_sha": data["head"]["sha"],
         "head_repository": _repository(data["head"]),
         "base_repository": data["base"]["repo"]["full_name"],
+        "created_at": moment(data["created_at"]),
         "updated_at": moment(data["updated_at"]),
+        "closed_at": _moment(data.get("closed_at")),
     }
 
 

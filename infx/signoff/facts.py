@@ -109,7 +109,8 @@ class SweepRun:
     """A run of the sweep's workflow, with the jobs of all its attempts.
 
     later_paths: files that differ between its commit and the head; edited_rules: workflows and policy files in
-    which its commit differs from the target branch, though the head may not any more. None where that cannot be
+    which its commit differs from the target branch, though the head may not any more, and those of another branch that
+    it may have been merged with. None where that cannot be
     told.
     """
 

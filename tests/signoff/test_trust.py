@@ -209,6 +209,24 @@ def test_edited_workflow_is_no_evidence(world: World, how: dict[str, Any]) -> No
         )
 
 
+def test_workflow_of_another_target_is_no_evidence(world: World) -> None:
+    """The same commit, in a pull request into a branch whose workflow names its jobs at will."""
+    world.hub.push("mine", {**BASE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine", by="cody")
+    world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
+    run = world.sweep()
+    world.hub.close_pull(78)
+    reuse(world, run.id)
+    world.sign()
+    world.verify("--pr", "77", "--publish")
+    (verdict,) = world.verdicts()
+    for number in (1, 2, 14):
+        words = r"WARN — The pull request edits what produced this evidence \(`.github/ of mine`\)"
+        assert re.search(rf"⚠️ Check {number} .*{words}", verdict)
+    reuse(world, world.sweep().id)  # when only one was open
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
 def test_submodule_and_link_are_for_a_human(world: World) -> None:
     """All that a diff shows of them is an id or a path."""
     git = Git(world.folder / "clone")

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from infx.artifacts import read_zip
 from infx.github.signoff.clone import Revisions
-from infx.model import Artifact, CommitStatus, Job, PullRequest, Run
+from infx.model import Artifact, CommitStatus, Job, PullRequest, PullSummary, Run
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.results.artifact import ReadArtifact
@@ -29,6 +29,7 @@ MAX_ARTIFACT = 20_000_000  # bytes of a zip file
 
 
 class SweepReader(Protocol):
+    def pulls(self, *, state: str = "open", head: str | None = None) -> list[PullSummary]: ...
     def statuses(self, sha: str) -> list[CommitStatus]: ...
     def runs(
         self, *, workflow: str | None = None, branch: str | None = None, newest: int | None = None
@@ -78,8 +79,10 @@ class Sweeps:
     def _with_jobs(self, facts: Facts) -> Facts:
         """Jobs are read of the newest runs that may count, until one of them shows the whole plan."""
         sweeps = 0
-        for candidate in self._by_promise(find_candidates(facts, self.policy))[:MAX_RUNS]:
-            read = self._read_run(candidate.run, facts)
+        candidates = self._by_promise(find_candidates(facts, self.policy))[:MAX_RUNS]
+        others = self._other_targets(facts.pull) if candidates else []
+        for candidate in candidates:
+            read = self._read_run(candidate.run, facts, others)
             facts = replace(facts, runs=tuple(read if run is candidate else run for run in facts.runs))
             coverage = choose_coverage(facts, self.policy)
             sweeps += has_rows(read)
@@ -97,18 +100,35 @@ class Sweeps:
         planned = {artifact.run_id for artifact in self.github.named_artifacts(PLAN, since=since)}
         return sorted(candidates, key=lambda candidate: candidate.run.id not in planned)
 
-    def _read_run(self, run: Run, facts: Facts) -> SweepRun:
+    def _other_targets(self, pull: PullRequest) -> list[PullSummary]:
+        """Pull requests, closed ones too, of the same branch into others than the target branch."""
+        if pull.is_fork:
+            return []
+        owner = pull.base_repository.partition("/")[0]
+        found = self.github.pulls(state="all", head=f"{owner}:{pull.head_ref}")
+        return [
+            other
+            for other in found
+            if not other.is_fork and other.head_ref == pull.head_ref and other.base_ref != pull.base_ref
+        ]
+
+    def _read_run(self, run: Run, facts: Facts, others: Sequence[PullSummary]) -> SweepRun:
         """A fork's run was dispatched: it runs the target branch's workflow on the approved head. Any other one runs
-        the workflow as its own commit has it, dispatched or not.
+        the workflow as its own commit has it, dispatched or not; or, for a pull request, as a merge with its target
+        has it, and of what is open at the same time nothing tells which one.
         """
         jobs = tuple(self.github.jobs(run.id, every_attempt=True))
         if facts.pull.is_fork:
             return SweepRun(run=run, jobs=jobs)
+        edited = self.revisions.edited_rules(run.head_sha, self.policy_path)
+        foreign = tuple(
+            f".github/ of {other.base_ref}" for other in others if _was_open(other, run.created_at)
+        )
         return SweepRun(
             run=run,
             jobs=jobs,
             later_paths=self.revisions.later_paths(run.head_sha),
-            edited_rules=self.revisions.edited_rules(run.head_sha, self.policy_path),
+            edited_rules=None if edited is None else edited + foreign,
         )
 
     def _results(self, facts: Facts) -> Results | None:
@@ -147,3 +167,7 @@ class Sweeps:
         except ResultsFaultError as error:
             problems.append(str(error))
             return ()
+
+
+def _was_open(pull: PullSummary, moment: datetime) -> bool:
+    return pull.created_at <= moment and (pull.closed_at is None or moment <= pull.closed_at)

@@ -16,7 +16,7 @@ from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
 from infx.github.signoff.links import FetchPage
-from infx.model import Comment, CommentKind, CommentReference, PullRequest, PullSummary
+from infx.model import Comment, CommentKind, CommentReference, PullRequest
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, SetStatus
@@ -43,7 +43,6 @@ class Client(Reader, Writer, Protocol):
     """What verification asks for and what it writes."""
 
     def now(self) -> datetime: ...
-    def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
     def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T: ...
     def editors(self, comments: Sequence[Comment]) -> dict[str, str]: ...
 
