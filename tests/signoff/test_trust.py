@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 import infx.github.signoff.links
 from infx.errors import InfxError, UnavailableError, UsageError
@@ -15,7 +16,7 @@ from infx.git import Git
 from infx.github.api import GitHub
 from infx.hub.state import Comment
 from infx.signoff.facts import LinkState
-from tests.signoff.world import BASE, CHANGE, KEY, World, checklist, open_world, reuse, signed_off
+from tests.signoff.world import BASE, CHANGE, KEY, PHRASE, World, checklist, open_world, reuse, signed_off
 
 PASS, REJECTED = "## ✅✅✅", "## ❌❌❌"
 
@@ -84,6 +85,25 @@ def test_crowd_of_strangers_hides_no_signoff(world: World) -> None:
         world.sign(checklist("eve"), by="eve")
     world.verify("--pr", "77", "--publish")
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
+@pytest.mark.parametrize("words", [PHRASE, "/settle 3 as agreed in the meeting", "/use 42"])
+def test_long_comments_of_strangers_are_not_parsed(
+    world: World, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """A comment of brackets alone keeps a parser of Markdown busy for seconds, and there may be hundreds."""
+    signed_off(world)
+    world.sign(f"{words}\n\n{'[' * 60_000}", by="eve")
+    parse, seen = MarkdownIt.parse, list[str]()
+
+    def watched(parser: MarkdownIt, text: str, env: Any = None) -> Any:
+        seen.append(text)
+        return parse(parser, text, env)
+
+    monkeypatch.setattr(MarkdownIt, "parse", watched)
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+    assert max(map(len, seen)) < 60_000
 
 
 @pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])

@@ -25,6 +25,7 @@ from infx.signoff.settle import parse_settlements
 
 MAX_PEOPLE = 12  # whose role is asked for beside the signers'
 MAX_TEAMS = 4  # whose members are asked for
+MAX_STRANGE = 4_000  # characters of a comment that is read as Markdown whoever wrote it
 
 
 class Reader(Upstream, SweepReader, Protocol):
@@ -62,6 +63,12 @@ class Gatherer:
         if login.lower() not in self.people:
             self.people[login.lower()] = self.github.permission(login)
         return self.people[login.lower()]
+
+    def is_read(self, comment: Comment) -> bool:
+        """Not a long one by somebody who may not write here: a parser takes seconds for what is made to be slow."""
+        if len(comment.body) <= MAX_STRANGE or not comment.author.is_human:
+            return True
+        return self.person(comment.author.login).can_write
 
     def shared(self, pull: PullRequest, comments: Sequence[Comment], any_signoff: Comment) -> Facts:
         """Facts that hold for every sign-off; `any_signoff` fills the place of one."""
@@ -131,7 +138,7 @@ class Gatherer:
         if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, self.policy.identities):
             return False
         words = (self.policy.signoff.settle_command, *self.policy.reuse.commands)
-        if not any(word in comment.body for word in words):
+        if not any(word in comment.body for word in words) or not self.is_read(comment):
             return False
         settles = bool(parse_settlements(comment, self.policy.signoff.settle_command))
         return settles or find_command(comment.body, self.policy.reuse.commands) is not None

@@ -132,7 +132,12 @@ class Verifier:
         phrase = self.policy.signoff.phrase
         alike = [comment for comment in comments if holds_phrase(comment.body, phrase)]
         alike.sort(key=lambda comment: (comment.created_at, comment.id))
-        refusals = [find_refusal(comment, phrase) for comment in alike]
+        refusals = [
+            find_refusal(comment, phrase)
+            if gatherer.is_read(comment)
+            else find_signer_refusal(gatherer.person(comment.author.login), comment.author.login)
+            for comment in alike
+        ]
         people = [c.author.login for c, why in zip(alike, refusals, strict=True) if why is None]
         asked = list(dict.fromkeys(reversed(people)))[:MAX_SIGNERS]
         signoffs: list[Comment] = []
