@@ -129,6 +129,7 @@ def _verify_all(
 
 def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
     from infx.git import Git
+    from infx.github.api import read_token
     from infx.github.reconcile import open_clone
     from infx.github.signoff.links import fetch_page
     from infx.github.signoff.verify import Verifier
@@ -137,11 +138,10 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
     github = connect()
     git = Git(Path.cwd())
     place = Place(server=policy.pr_link.server, repository=github.repository)
-    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
     return Verifier(
         github=github,
         git=git,
-        clone=open_clone(git, place, token),
+        clone=open_clone(git, place, read_token(os.environ)),
         policy=policy,
         policy_path=find_policy_path(click.get_current_context().params.get("policy_source")),
         repository=github.repository,

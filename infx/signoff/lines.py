@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from infx.matrix.names import AGENTIC
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.policy.signoff import LineRules
 from infx.signoff.facts import Facts, FileChange, RecipeFile
-from infx.signoff.outcome import code, count
+from infx.signoff.outcome import code
 from infx.signoff.planned import ConfigChange
 
 MAX_LINE = 4_000  # characters that are matched; longer lines are for a human

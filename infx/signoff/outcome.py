@@ -84,10 +84,6 @@ def name_all(names: Iterable[object], limit: int = 5) -> str:
     return f"{shown} and {len(unique) - limit} more" if len(unique) > limit else shown
 
 
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
 def cut(reason: str, limit: int = MAX_REASON) -> str:
     """A reason short enough for its row, ending before the code span that would not fit."""
     flat = " ".join(reason.split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -59,8 +58,7 @@ class Sweeps:
         if not pull.is_fork:
             return None
         approval = pick_approval(pull.head_sha, self.github.statuses(pull.head_sha), self.policy)
-        match = re.search(r"/actions/runs/([0-9]{1,18})", approval.url) if approval else None
-        return int(match[1]) if match else None
+        return approval.run_id if approval else None
 
     def _runs(self, facts: Facts) -> list[SweepRun]:
         """Nothing is known of them yet, and so nothing is taken for unchanged."""
@@ -73,7 +71,7 @@ class Sweeps:
         return [SweepRun(run=run, later_paths=None, edited_rules=None) for run in runs]
 
     def _branch_runs(self, pull: PullRequest) -> list[Run]:
-        workflow = self.policy.sweep.workflow.rpartition("/")[2]
+        workflow = self.policy.sweep.workflow_file
         return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
 
     def _with_jobs(self, facts: Facts) -> Facts:

@@ -249,7 +249,7 @@ class Verifier:
             raise
         except InfxError:
             return True  # its own turn tells what is wrong, and keeps nobody from theirs
-        return approval is not None and approval.url.rstrip("/").endswith(f"/actions/runs/{run_id}")
+        return approval is not None and approval.run_id == run_id
 
 
 def _select(signoffs: Sequence[Comment], only: CommentReference | None) -> list[Comment]:

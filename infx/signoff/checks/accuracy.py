@@ -9,10 +9,11 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.signoff.coverage import Coverage, choose_coverage
 from infx.signoff.facts import EvalScore, Facts
-from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 
 DEFAULT_BAR = 0.85  # of a task that the file does not name

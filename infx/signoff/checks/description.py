@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from infx.markdown import Block, read_blocks
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts, Plan
-from infx.signoff.outcome import Outcome, code, count, failed, not_applicable, passed, warned
+from infx.signoff.outcome import Outcome, code, failed, not_applicable, passed, warned
 
 _COUNT = re.compile(
     r"(?<![\w.,])(\d{1,5})\s+(?:new\s+|sweep\s+|matrix\s+)?(rows?|jobs?|points?|configs?|configurations?)\b",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import Facts
-from infx.signoff.outcome import Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 
 from infx.errors import InfxError
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, Rule
 from infx.signoff.facts import Facts
-from infx.signoff.outcome import Outcome, code, count, failed, name_all, passed, warned
+from infx.signoff.outcome import Outcome, code, failed, name_all, passed, warned
 from infx.signoff.scope import is_person, read_codeowners
 
 

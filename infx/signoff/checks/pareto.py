@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.signoff.coverage import choose_coverage
 from infx.signoff.facts import Facts, Point
-from infx.signoff.outcome import Link, Outcome, code, count, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow, hardware_of
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.signoff.coverage import Coverage, choose_coverage
 from infx.signoff.facts import Facts, SweepRun
 from infx.signoff.lines import is_serving
-from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from infx.errors import InfxError
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.signoff.checklist import (
     ItemMatch,
@@ -13,7 +14,7 @@ from infx.signoff.checklist import (
     read_template,
 )
 from infx.signoff.facts import Facts, TextFile
-from infx.signoff.outcome import Link, Outcome, code, count, failed, name_all, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all, passed, warned
 
 _BAD = {ItemState.MISSING, ItemState.OPEN, ItemState.CONFLICTING}
 _WORDS = {
