@@ -110,8 +110,7 @@ class SweepRun:
 
     later_paths: files that differ between its commit and the head; edited_rules: workflows and policy files in
     which its commit differs from the target branch, though the head may not any more, and those of another branch that
-    it may have been merged with. None where that cannot be
-    told.
+    it may have been merged with. None where that cannot be told.
     """
 
     run: Run
