@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, event_option, examples, format_option, policy_option
+from infx.cli.options import POLICY_PATH, event_option, examples, facts_options, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
@@ -35,19 +35,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="N",
         help="Ask how a pull request stands, without an event.",
     )
-    @click.option(
-        "--facts",
-        "facts_file",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Decide by facts saved before.",
-    )
-    @click.option(
-        "--save-facts",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write what was looked at to a file.",
-    )
+    @facts_options
     @policy_option
     @github_options
     @wraps(function)

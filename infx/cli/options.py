@@ -146,6 +146,24 @@ event_option = click.option(
 )
 
 
+def facts_options(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Adds --facts and --save-facts: what was looked at, as a file to go by again."""
+    save = click.option(
+        "--save-facts",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write what was looked at to a file.",
+    )
+    read = click.option(
+        "--facts",
+        "facts_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Decide by facts saved before.",
+    )
+    return read(save(function))
+
+
 def format_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Adds --format and passes `as_json: bool`: a table on a terminal, JSON elsewhere, unless said otherwise."""
 

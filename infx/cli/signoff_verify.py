@@ -12,7 +12,15 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, event_option, examples, find_root, format_option, policy_option
+from infx.cli.options import (
+    POLICY_PATH,
+    event_option,
+    examples,
+    facts_options,
+    find_root,
+    format_option,
+    policy_option,
+)
 from infx.cli.report import print_text
 from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
 from infx.cli.turns import print_trouble
@@ -32,19 +40,7 @@ if TYPE_CHECKING:
 @click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
 @event_option
 @click.option("--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME.")
-@click.option(
-    "--facts",
-    "facts_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Judge by facts saved before.",
-)
-@click.option(
-    "--save-facts",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write what was looked at to a file.",
-)
+@facts_options
 @click.option("--publish", is_flag=True, help="Write the comments and the commit status.")
 @click.option("--explain", metavar="CHECK", help="Everything that one check looked at.")
 @policy_option

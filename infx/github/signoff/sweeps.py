@@ -13,6 +13,7 @@ from infx.model import Artifact, CommitStatus, Job, PullRequest, PullSummary, Ru
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.results.artifact import ReadArtifact
+from infx.results.collect import EVALS, POINTS
 from infx.signoff.coverage import choose_coverage, find_candidates, has_rows
 from infx.signoff.facts import Facts, Results, SweepRun
 from infx.signoff.results import ResultsFaultError, read_points, read_scores
@@ -23,7 +24,6 @@ NEWEST_RUNS = 100  # one page
 MAX_SWEEPS = 3  # whose jobs are read, newest first
 MAX_RUNS = 6  # the same, with those that turn out to have swept nothing
 PLAN = "sweep-plan"  # artifact that a sweep starts with
-SCORES, POINTS = "eval_results_all", "results_bmk"  # artifacts that a sweep's collection leaves
 MAX_ARTIFACT = 20_000_000  # bytes of a zip file
 
 
@@ -137,7 +137,7 @@ class Sweeps:
         artifacts = {a.name: a for a in self.github.artifacts(run_id) if a.run_id == run_id and not a.expired}
         problems: list[str] = []
         latency = self.policy.signoff.agentic_latency
-        scores = self._read(artifacts.get(SCORES), read_scores, problems)
+        scores = self._read(artifacts.get(EVALS), read_scores, problems)
         points = self._read(artifacts.get(POINTS), lambda found: read_points(found, latency), problems)
         return Results(
             run_id=run_id,
