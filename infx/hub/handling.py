@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import infx.hub.routes  # noqa: F401 - fills the table
 from infx.hub.faults import Fault, FaultKind
 from infx.hub.pulls import Refused
-from infx.hub.router import ROUTES, Answer, Call, Refusal, Route
+from infx.hub.router import CORE, GRAPHQL, ROUTES, Answer, Call, Refusal, Route
 from infx.hub.tokens import Token, TokenKind
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _with_fault(hub: Hub, incoming: Incoming, exchange: Exchange, fault: Fault |
     if fault.kind in _CUTS:
         return None
     reply = _reply_of(hub, fault)
-    reply.headers = {**_limit_headers(hub, None), **reply.headers}
+    reply.headers = {**_limit_headers(hub, None, incoming), **reply.headers}
     return reply
 
 
@@ -123,7 +123,7 @@ def _respond(hub: Hub, incoming: Incoming, exchange: Exchange) -> Answer:
     except Refusal as refusal:
         answer = refusal.answer
     exchange.login = token.login if token else None
-    answer.headers = {**_limit_headers(hub, token), **answer.headers}
+    answer.headers = {**_limit_headers(hub, token, incoming), **answer.headers}
     return answer
 
 
@@ -183,14 +183,15 @@ def _check_permission(route: Route, token: Token | None) -> None:
         raise Refusal(403, f"Resource not accessible by {subject}", headers=headers)
 
 
-def _limit_headers(hub: Hub, token: Token | None) -> dict[str, str]:
-    limit, remaining, reset = hub.limit_of(token)
+def _limit_headers(hub: Hub, token: Token | None, incoming: Incoming) -> dict[str, str]:
+    resource = GRAPHQL if incoming.path == "/graphql" else CORE
+    limit, remaining, reset = hub.limit_of(token, resource)
     return {
         "X-RateLimit-Limit": str(limit),
         "X-RateLimit-Remaining": str(remaining),
         "X-RateLimit-Used": str(limit - remaining),
         "X-RateLimit-Reset": str(reset),
-        "X-RateLimit-Resource": "core",
+        "X-RateLimit-Resource": resource,
         "X-GitHub-Api-Version-Selected": "2022-11-28",
         "Date": hub.http_date(),
     }

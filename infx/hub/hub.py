@@ -18,7 +18,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from typing import Self
 
 from infx.hub.faults import Faults
 from infx.hub.handling import Exchange
-from infx.hub.router import Refusal
+from infx.hub.router import CORE, GRAPHQL, Refusal
 from infx.hub.runs import RunActions
 from infx.hub.server import HubServer
 from infx.hub.state import State
@@ -34,7 +34,7 @@ from infx.hub.tokens import SCOPES, Token, TokenKind, parse_scopes
 from infx.hub.world import WORKFLOW_LOGIN, locked, utc_now
 
 HOUR = 3600
-WORKFLOW_LIMIT = 1000  # requests an hour
+WORKFLOW_LIMIT = 1000  # requests an hour, and as many points of GraphQL
 LIMIT = 5000
 NOBODY_LIMIT = 60
 
@@ -74,7 +74,8 @@ class Hub(RunActions):
         self.log: list[Exchange] = []
         self.errors: list[BaseException] = []
         self.is_limited = True
-        self._used: Counter[str | None] = Counter()
+        self._used: Counter[tuple[str, str | None]] = Counter()
+        self.points = 0
         self._handled = threading.Condition()
         self._count = 0
         self.api = f"http://127.0.0.1:{self._server.server_port}"
@@ -142,20 +143,28 @@ class Hub(RunActions):
 
     # Rate limit
 
-    def limit_of(self, token: Token | None) -> tuple[int, int, int]:
-        """Limit, what remains of it, and when it starts anew, in seconds since 1970."""
+    def limit_of(self, token: Token | None, resource: str = CORE) -> tuple[int, int, int]:
+        """Limit, what remains of it, and when it starts anew, in seconds since 1970. GraphQL has one of its own."""
         if token is None:
             limit = NOBODY_LIMIT if self.is_limited else LIMIT
         else:
             limit = WORKFLOW_LIMIT if token.kind is TokenKind.WORKFLOW else LIMIT
-        used = self._used[token.secret if token else None] if self.is_limited else 0
+        used = self._used[resource, token.secret if token else None] if self.is_limited else 0
         return limit, max(0, limit - used), (self.seconds() // HOUR + 1) * HOUR
 
     def spend(self, token: Token | None) -> None:
         """One request; refused when none is left."""
         if self.is_limited and self.limit_of(token)[1] == 0:
             raise Refusal(403, "API rate limit exceeded for installation.")
-        self._used[token.secret if token else None] += 1
+        self._used[CORE, token.secret if token else None] += 1
+
+    def spend_points(self, token: Token, points: int) -> bool:
+        """Of GraphQL; False if none is left."""
+        if self.is_limited and self.limit_of(token, GRAPHQL)[1] == 0:
+            return False
+        self._used[GRAPHQL, token.secret] += points
+        self.points += points
+        return True
 
     def refill(self) -> None:
         """The next hour has begun."""
@@ -185,11 +194,20 @@ class Hub(RunActions):
         return self.counts["GET"]
 
     @property
+    def queries(self) -> int:
+        """Of GraphQL; what they cost is in `points`."""
+        return sum(exchange.path == "/graphql" for exchange in self.log)
+
+    @property
     def writes(self) -> int:
         return sum(exchange.method != "GET" and exchange.path != "/graphql" for exchange in self.log)
 
     def clear_log(self) -> None:
         self.log.clear()
+        self.points = 0
+
+    def iso(self, seconds: float) -> str:
+        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
     def http_date(self) -> str:
         return formatdate(self.clock().timestamp(), usegmt=True)

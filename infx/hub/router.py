@@ -23,6 +23,9 @@ class Answer:
     raw: bytes | None = None  # instead of JSON
 
 
+CORE, GRAPHQL = "core", "graphql"  # what limits are counted by
+
+
 class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
     def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **more: Any):
         super().__init__(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, paginate, route
+from infx.hub.router import CORE, GRAPHQL, Answer, Call, Refusal, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.tokens import TokenKind
 
@@ -84,6 +84,10 @@ def get_member(call: Call) -> Answer:
 
 @route("GET", "/rate_limit", needs=None, is_limited=False)
 def get_rate_limit(call: Call) -> Answer:
-    limit, remaining, reset = call.hub.limit_of(call.token)
-    core = {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}
-    return Answer(data={"resources": {"core": core, "search": core}, "rate": core})
+    core, graphql = (_limit(call, resource) for resource in (CORE, GRAPHQL))
+    return Answer(data={"resources": {"core": core, "graphql": graphql, "search": core}, "rate": core})
+
+
+def _limit(call: Call, resource: str) -> dict[str, int]:
+    limit, remaining, reset = call.hub.limit_of(call.token, resource)
+    return {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}

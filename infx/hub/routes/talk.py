@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from infx.hub import render
 from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
 from infx.hub.routes.pulls import EITHER_READ, EITHER_WRITE, READ, REPO, find_pull
@@ -11,7 +9,6 @@ from infx.hub.state import Comment
 from infx.model import CommentKind
 
 LONGEST_COMMENT = 65_536
-NODES = {CommentKind.ISSUE: "IC", CommentKind.REVIEW: "PRR", CommentKind.REVIEW_COMMENT: "PRRC"}
 
 
 def _find(call: Call, kind: CommentKind) -> Comment:
@@ -124,26 +121,3 @@ def list_review_comments(call: Call) -> Answer:
 @route("GET", f"{REPO}/pulls/comments/{{id:int}}", needs=READ)
 def get_review_comment(call: Call) -> Answer:
     return Answer(data=render.review_comment(call.hub, _find(call, CommentKind.REVIEW_COMMENT)))
-
-
-@route("POST", "/graphql", needs="pull_requests=read")
-def query(call: Call) -> Answer:
-    """Of GraphQL only who edited which comments; a query for something else is refused."""
-    body = call.body if isinstance(call.body, dict) else {}
-    ids = (body.get("variables") or {}).get("ids")
-    if "lastEditedAt" not in str(body.get("query")) or not isinstance(ids, list):
-        return Answer(data={"errors": [{"message": "This hub does not know that query."}]})
-    known = {render.node(NODES[c.kind], c.id): c for c in call.hub.state.comments.values()}
-    if missing := [node for node in ids if node not in known]:
-        return Answer(
-            data={"errors": [{"type": "NOT_FOUND", "message": f"Could not resolve to a node: {missing[0]}"}]}
-        )
-    return Answer(data={"data": {"nodes": [_edits(node, known[node]) for node in ids]}})
-
-
-def _edits(node: str, comment: Comment) -> dict[str, Any]:
-    """Nobody as editor where there was no edit, or the account is gone."""
-    when, editor = (comment.updated_at, comment.editor) if comment.editor else (None, "ghost")
-    kind = "Bot" if editor.endswith("[bot]") else "User"
-    shown = None if editor == "ghost" else {"__typename": kind, "login": editor.removesuffix("[bot]")}
-    return {"id": node, "lastEditedAt": when, "editor": shown}

@@ -1,0 +1,115 @@
+"""Answer a GraphQL query: whatever can be read is there, and where something cannot it is null and `errors` says why."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from infx.hub.graph.parse import Document, FieldNode, Node, QueryError
+from infx.hub.graph.price import Price, resolve
+from infx.hub.graph.schema import FieldError, Listed, Spec, Thing, fields_of, is_a
+from infx.hub.router import Call
+
+Path = tuple[str | int, ...]
+
+
+def answer(
+    call: Call, document: Document, variables: Mapping[str, Any], price: Price, limit: Mapping[str, Any]
+) -> dict[str, Any]:
+    """`data`, and `errors` if there are any. limit: what `rateLimit` tells."""
+    given = {**document.variables, **variables}
+    execution = _Execution(call, document, given)
+    root = Thing("Query", {"cost": price.points, "nodeCount": price.nodes, **limit})
+    data = execution.object(root, document.selection, ())
+    return {"data": data, **({"errors": execution.errors} if execution.errors else {})}
+
+
+@dataclass
+class _Execution:
+    call: Call
+    document: Document
+    variables: Mapping[str, Any]
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    def object(self, thing: Thing, selection: Iterable[Node], path: Path) -> dict[str, Any]:
+        known = fields_of(thing.type)
+        shown: dict[str, Any] = {}
+        for key, nodes in self._collect(thing.type, selection).items():
+            if nodes[0].name == "__typename":
+                shown[key] = thing.type
+            else:
+                shown[key] = self._field(known[nodes[0].name], thing, nodes, (*path, key))
+        return shown
+
+    def _collect(self, kind: str, selection: Iterable[Node]) -> dict[str, list[FieldNode]]:
+        """What several fragments ask of one field is one answer."""
+        found: dict[str, list[FieldNode]] = {}
+        for node in selection:
+            if isinstance(node, FieldNode):
+                found.setdefault(node.key, []).append(node)
+                continue
+            fragment = node if node.name is None else self.document.fragments[node.name]
+            if is_a(kind, fragment.on):
+                for key, nodes in self._collect(kind, fragment.selection).items():
+                    found.setdefault(key, []).extend(nodes)
+        return found
+
+    def _field(self, spec: Spec, owner: Thing, nodes: Sequence[FieldNode], path: Path) -> Any:
+        arguments = resolve(nodes[0].arguments, self.variables)
+        try:
+            value = spec.read(self.call, owner.value, arguments)
+        except FieldError as error:
+            return self._null(error, path)
+        if spec.of is None:
+            return value
+        if isinstance(value, Listed):
+            value = Thing(f"{spec.of}Connection", _page(value, arguments))
+        return self._shown(value, [part for node in nodes for part in node.selection], path)
+
+    def _shown(self, value: Any, selection: Sequence[Node], path: Path) -> Any:
+        if isinstance(value, FieldError):
+            return self._null(value, path)
+        if isinstance(value, list):
+            return [self._shown(item, selection, (*path, index)) for index, item in enumerate(value)]
+        return None if value is None else self.object(value, selection, path)
+
+    def _null(self, error: FieldError, path: Path) -> None:
+        self.errors.append({"type": error.kind, "path": list(path), "message": str(error)})
+
+
+def _page(listed: Listed, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """One window over a list; `after` and `before` name an item, whether it is still there or not."""
+    items = list(listed.items)
+    after, before = (_read_cursor(arguments.get(name)) for name in ("after", "before"))
+    window = [
+        item
+        for item in items
+        if (after is None or item[0] > after) and (before is None or item[0] < before)
+    ]
+    first, last = arguments.get("first"), arguments.get("last")
+    shown = window[:first] if first is not None else window[max(0, len(window) - last) :] if last else window
+    return {
+        "totalCount": len(items),
+        "nodes": [thing for _, thing in shown],
+        "pageInfo": {
+            "hasNextPage": bool(shown) and shown[-1][0] != items[-1][0],
+            "hasPreviousPage": bool(shown) and shown[0][0] != items[0][0],
+            "startCursor": _cursor(shown[0][0]) if shown else None,
+            "endCursor": _cursor(shown[-1][0]) if shown else None,
+        },
+    }
+
+
+def _cursor(key: int) -> str:
+    return base64.b64encode(f"cursor:v2:{key}".encode()).decode()
+
+
+def _read_cursor(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(base64.b64decode(text, validate=True).decode().removeprefix("cursor:v2:"))
+    except ValueError:
+        raise QueryError(f"`{text}` does not appear to be a valid cursor.") from None

@@ -1,0 +1,288 @@
+"""The slice of GitHub's GraphQL schema that the hub knows: types, their fields, and where each value comes from.
+
+Names and types are those of GitHub's public schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from infx.hub import render
+from infx.hub.router import Call
+from infx.hub.state import Comment, Pull, Status, TimelineEntry
+from infx.model import CommentKind, UserType
+
+Arguments = Mapping[str, Any]
+
+
+class FieldError(Exception):
+    """The field is null, and `errors` says why."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of a concrete type, and what the hub knows about it."""
+
+    type: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a connection holds: each with a key that grows and stays its own, for cursors."""
+
+    items: Sequence[tuple[int, Thing]]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """of: the type of what it holds; None: a scalar. pages: it is a connection. read: from the owner's value."""
+
+    read: Callable[[Call, Any, Arguments], Any]
+    of: str | None = None
+    pages: bool = False
+
+
+NODES = {CommentKind.ISSUE: "IC", CommentKind.REVIEW: "PRR", CommentKind.REVIEW_COMMENT: "PRRC"}
+_COMMENT_TYPES = {
+    CommentKind.ISSUE: "IssueComment",
+    CommentKind.REVIEW: "PullRequestReview",
+    CommentKind.REVIEW_COMMENT: "PullRequestReviewComment",
+}
+_EVENT_TYPES = {"labeled": "LabeledEvent", "unlabeled": "UnlabeledEvent"}
+
+# An interface or union → the types that are one
+MEMBERS = {
+    "Node": {*_COMMENT_TYPES.values(), "PullRequest"},
+    "Comment": {*_COMMENT_TYPES.values(), "PullRequest"},
+    "Actor": {"User", "Bot", "Mannequin", "Organization"},
+    "PullRequestTimelineItems": set(_EVENT_TYPES.values()),
+}
+
+
+def _plain(read: Callable[[Any], Any]) -> Spec:
+    return Spec(lambda call, value, arguments: read(value))
+
+
+def _actor(read: Callable[[Any], str | None]) -> Spec:
+    return Spec(lambda call, value, arguments: find_actor(call, read(value)), "Actor")
+
+
+def find_actor(call: Call, login: str | None) -> Thing | None:
+    """Of an app's login GraphQL leaves `[bot]` out. Nobody: the account is gone."""
+    if login is None or login == "ghost":
+        return None
+    account = call.hub.account(login)
+    name = login.removesuffix("[bot]") if account.type is UserType.BOT else login
+    return Thing(account.type.value, name)
+
+
+def require(call: Call, needs: str) -> None:
+    if call.token is not None and not call.token.allows(needs):
+        raise FieldError("FORBIDDEN", "Resource not accessible by integration")
+
+
+def _repository(call: Call, value: Any, arguments: Arguments) -> Thing:
+    name = f"{arguments.get('owner')}/{arguments.get('name')}"
+    if name.lower() != call.hub.repository.lower():
+        raise FieldError("NOT_FOUND", f"Could not resolve to a Repository with the name '{name}'.")
+    return Thing("Repository", call.hub.repository)
+
+
+def _nodes(call: Call, value: Any, arguments: Arguments) -> list[Thing | FieldError]:
+    require(call, "pull_requests=read")
+    known = {render.node(NODES[c.kind], c.id): c for c in call.hub.state.comments.values()}
+    return [
+        Thing(_COMMENT_TYPES[known[node].kind], known[node])
+        if node in known
+        else FieldError("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'")
+        for node in arguments.get("ids") or ()
+    ]
+
+
+def _pull(call: Call, value: Any, arguments: Arguments) -> Thing:
+    require(call, "pull_requests=read")
+    number = arguments.get("number")
+    if number not in call.hub.state.pulls:
+        raise FieldError("NOT_FOUND", f"Could not resolve to a PullRequest with the number of {number}.")
+    return Thing("PullRequest", call.hub.state.pulls[number])
+
+
+def _mergeable(call: Call, pull: Pull, arguments: Arguments) -> str:
+    """Asking is what makes GitHub compute it, as over REST."""
+    if pull.unknown_reads > 0:
+        pull.unknown_reads -= 1
+        return "UNKNOWN"
+    call.hub.compute_merge(pull)
+    known = pull.mergeable if pull.is_open else None
+    return {None: "UNKNOWN", True: "MERGEABLE", False: "CONFLICTING"}[known]
+
+
+def _state(pull: Pull) -> str:
+    return "OPEN" if pull.is_open else "MERGED" if pull.merged_at else "CLOSED"
+
+
+def _comments(call: Call, pull: Pull, arguments: Arguments) -> Listed:
+    found = call.hub.comments_of(pull.number)
+    return Listed([(comment.id, Thing("IssueComment", comment)) for comment in found])
+
+
+def _labels(call: Call, pull: Pull, arguments: Arguments) -> Listed:
+    return Listed([(index, Thing("Label", label.name)) for index, label in enumerate(pull.labels, 1)])
+
+
+def _commits(call: Call, pull: Pull, arguments: Arguments) -> Listed:
+    shas = call.hub.git.commits_between(call.hub.base_of(pull), pull.head_sha)
+    return Listed([(index, Thing("PullRequestCommit", sha)) for index, sha in enumerate(shas, 1)])
+
+
+def _timeline(call: Call, pull: Pull, arguments: Arguments) -> Listed:
+    """Of the kinds that the slice knows."""
+    wanted = arguments.get("itemTypes") or [f"{event.upper()}_EVENT" for event in _EVENT_TYPES]
+    entries = [entry for entry in call.hub.state.timeline if entry.pull == pull.number]
+    shown = [entry for entry in entries if f"{entry.event.upper()}_EVENT" in wanted]
+    return Listed([(e.id, Thing(_EVENT_TYPES[e.event], e)) for e in shown if e.event in _EVENT_TYPES])
+
+
+def _changed_files(call: Call, pull: Pull, arguments: Arguments) -> int:
+    return len(call.hub.git.changes(call.hub.base_of(pull), pull.head_sha))
+
+
+def _status(call: Call, sha: str, arguments: Arguments) -> Thing | None:
+    """None where nobody has set one."""
+    require(call, "statuses=read")
+    found = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
+    return Thing("Status", list(found.values())) if found else None
+
+
+def _contexts(call: Call, statuses: Sequence[Status], arguments: Arguments) -> list[Thing]:
+    return [Thing("StatusContext", status) for status in statuses]
+
+
+def _url(call: Call, comment: Comment, arguments: Arguments) -> str:
+    shown = {
+        CommentKind.ISSUE: render.issue_comment,
+        CommentKind.REVIEW: render.review,
+        CommentKind.REVIEW_COMMENT: render.review_comment,
+    }
+    return str(shown[comment.kind](call.hub, comment)["html_url"])
+
+
+def _named(name: str | None) -> Thing | None:
+    return None if name is None else Thing("Repository", name)
+
+
+_ACTOR = {"login": _plain(lambda login: login)}
+_COMMENT = {
+    "id": _plain(lambda comment: render.node(NODES[comment.kind], comment.id)),
+    "author": _actor(lambda comment: comment.author),
+    "authorAssociation": Spec(lambda call, comment, arguments: call.hub.association(comment.author)),
+    "body": _plain(lambda comment: comment.body or ""),
+    "createdAt": _plain(lambda comment: comment.created_at),
+    "updatedAt": _plain(lambda comment: comment.updated_at),
+    "lastEditedAt": _plain(lambda comment: comment.updated_at if comment.editor else None),
+    "editor": _actor(lambda comment: comment.editor),
+}
+_FULL_COMMENT = {
+    **_COMMENT,
+    "fullDatabaseId": _plain(lambda comment: str(comment.id)),  # a BigInt travels as text
+    "url": Spec(_url),
+}
+
+
+def _label_name(entry: TimelineEntry) -> Thing:
+    return Thing("Label", entry.label)
+
+
+_LABEL_EVENT = {
+    "actor": _actor(lambda entry: entry.actor),
+    "createdAt": _plain(lambda entry: entry.created_at),
+    "label": Spec(lambda call, entry, arguments: _label_name(entry), "Label"),
+}
+
+SCHEMA: dict[str, dict[str, Spec]] = {
+    "Query": {
+        "repository": Spec(_repository, "Repository"),
+        "nodes": Spec(_nodes, "Node"),
+        "rateLimit": Spec(lambda call, value, arguments: Thing("RateLimit", value), "RateLimit"),
+    },
+    "RateLimit": {
+        name: _plain(lambda value, name=name: value[name])
+        for name in ("cost", "limit", "nodeCount", "remaining", "resetAt", "used")
+    },
+    "Repository": {
+        "nameWithOwner": _plain(lambda name: name),
+        "pullRequest": Spec(_pull, "PullRequest"),
+    },
+    "PullRequest": {
+        "id": _plain(lambda pull: render.node("PR", pull.id)),
+        "number": _plain(lambda pull: pull.number),
+        "title": _plain(lambda pull: pull.title),
+        "body": _plain(lambda pull: pull.body or ""),
+        "author": _actor(lambda pull: pull.author),
+        "state": _plain(_state),
+        "isDraft": _plain(lambda pull: pull.draft),
+        "mergeable": Spec(_mergeable),
+        "baseRefName": _plain(lambda pull: pull.base_ref),
+        "baseRefOid": _plain(lambda pull: pull.base_sha),
+        "headRefName": _plain(lambda pull: pull.head_ref),
+        "headRefOid": _plain(lambda pull: pull.head_sha),
+        "headRepository": Spec(lambda call, pull, arguments: _named(pull.head_repository), "Repository"),
+        "baseRepository": Spec(lambda call, pull, arguments: _named(call.hub.repository), "Repository"),
+        "changedFiles": Spec(_changed_files),
+        "createdAt": _plain(lambda pull: pull.created_at),
+        "updatedAt": _plain(lambda pull: pull.updated_at),
+        "closedAt": _plain(lambda pull: pull.closed_at),
+        "labels": Spec(_labels, "Label", pages=True),
+        "comments": Spec(_comments, "IssueComment", pages=True),
+        "commits": Spec(_commits, "PullRequestCommit", pages=True),
+        "timelineItems": Spec(_timeline, "PullRequestTimelineItems", pages=True),
+    },
+    "Label": {"name": _plain(lambda name: name)},
+    "PullRequestCommit": {"commit": Spec(lambda call, sha, arguments: Thing("Commit", sha), "Commit")},
+    "Commit": {"oid": _plain(lambda sha: sha), "status": Spec(_status, "Status")},
+    "Status": {"contexts": Spec(_contexts, "StatusContext")},
+    "StatusContext": {
+        "context": _plain(lambda status: status.context),
+        "state": _plain(lambda status: status.state.upper()),
+        "description": _plain(lambda status: status.description),
+        "targetUrl": _plain(lambda status: status.target_url),
+        "creator": _actor(lambda status: status.creator),
+        "createdAt": _plain(lambda status: status.created_at),
+    },
+    "LabeledEvent": _LABEL_EVENT,
+    "UnlabeledEvent": _LABEL_EVENT,
+    **dict.fromkeys(_COMMENT_TYPES.values(), _FULL_COMMENT),
+    **dict.fromkeys(MEMBERS["Actor"], _ACTOR),
+    "Node": {"id": _COMMENT["id"]},
+    "Comment": _COMMENT,
+    "Actor": _ACTOR,
+    "PullRequestTimelineItems": {},
+    "PageInfo": {
+        name: _plain(lambda info, name=name: info[name])
+        for name in ("hasNextPage", "hasPreviousPage", "startCursor", "endCursor")
+    },
+}
+
+
+def fields_of(kind: str) -> Mapping[str, Spec]:
+    """Of a type. The connection to a type `X` is the type `XConnection`, which stands in no table."""
+    item = kind.removesuffix("Connection")
+    if item == kind:
+        return SCHEMA[kind]
+    return {
+        "totalCount": _plain(lambda page: page["totalCount"]),
+        "pageInfo": Spec(lambda call, page, arguments: Thing("PageInfo", page["pageInfo"]), "PageInfo"),
+        "nodes": Spec(lambda call, page, arguments: page["nodes"], item),
+    }
+
+
+def is_a(concrete: str, kind: str | None) -> bool:
+    """Whether a type is of another one, an interface or a union, or that type itself."""
+    return kind is None or concrete == kind or concrete in MEMBERS.get(kind, ())

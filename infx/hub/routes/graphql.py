@@ -1,0 +1,28 @@
+"""GraphQL, which has a limit of its own, in points."""
+
+from __future__ import annotations
+
+from infx.hub.graph import answer
+from infx.hub.graph.parse import QueryError, parse
+from infx.hub.graph.price import check
+from infx.hub.router import GRAPHQL, Answer, Call, Refusal, route
+
+
+@route("POST", "/graphql", needs=None, is_limited=False)
+def query(call: Call) -> Answer:
+    """Refusals come with status 200, but for a caller whom nobody knows."""
+    if call.token is None:
+        raise Refusal(401, "This endpoint requires you to be authenticated.")
+    hub, body = call.hub, call.body if isinstance(call.body, dict) else {}
+    variables = body.get("variables") or {}
+    try:
+        document = parse(str(body.get("query") or ""))
+        price = check(document, {**document.variables, **variables})
+        if not hub.spend_points(call.token, price.points):
+            shown = {"type": "RATE_LIMITED", "message": "API rate limit already exceeded for installation."}
+            return Answer(data={"errors": [shown]})
+        limit, remaining, reset = hub.limit_of(call.token, GRAPHQL)
+        told = {"limit": limit, "remaining": remaining, "used": limit - remaining, "resetAt": hub.iso(reset)}
+        return Answer(data=answer(call, document, variables, price, told))
+    except QueryError as error:
+        return Answer(data={"errors": [error.shown]})
