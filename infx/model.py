@@ -181,6 +181,7 @@ class Comment:
     path: str | None = None  # review comments: the file
     review_state: ReviewState | None = None  # reviews only
     node_id: str = ""  # its name in GraphQL
+    editor: User | None = None  # who edited it last, where GraphQL told; nobody did, or nobody was asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,6 +317,19 @@ class CommitStatus:
     target_url: str
     creator: User = GHOST
     created_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """A pull request and what stands on it. comments: the conversation, oldest first. statuses: of the head, the newest
+    of each context. label_events: oldest first; the newest of them, if `has_older_events`.
+    """
+
+    pull: PullRequest
+    comments: tuple[Comment, ...]
+    statuses: tuple[CommitStatus, ...]
+    label_events: tuple[LabelEvent, ...] = ()
+    has_older_events: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

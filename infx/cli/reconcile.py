@@ -95,7 +95,7 @@ def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | No
 
     github, policy, clone = reconciler.github, reconciler.policy, reconciler.clone
     if since is not None:
-        return list_recent(github, policy, since)
+        return list_recent(github, policy, since, reconciler.recent)
     if after_push is None:
         return list_in_turn(github, policy, datetime.now(UTC).date())
     pulls = list_open(github, policy)

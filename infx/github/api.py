@@ -13,11 +13,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from infx.errors import UsageError
-from infx.github.commits import Commits
 from infx.github.connection import BUDGET, Connection
-from infx.github.conversation import Conversation
 from infx.github.exchange import RequestCount
-from infx.github.pulls import Pulls
+from infx.github.overview import Overviews
 from infx.github.workflows import Workflows
 
 _S = TypeVar("_S")
@@ -26,7 +24,7 @@ _T = TypeVar("_T")
 API_URL = "https://api.github.com"
 
 
-class GitHub(Pulls, Conversation, Commits, Workflows):
+class GitHub(Overviews, Workflows):
     """One repository, seen through one connection.
 
     Every method reads to the end or raises a child of GitHubError (`infx.github.errors`). Reads repeat themselves

@@ -22,6 +22,7 @@ from infx.github.errors import (
     UnknownOutcomeError,
     UnreachableError,
     explain,
+    explain_answer,
     server_now,
 )
 from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transport
@@ -31,6 +32,7 @@ _T = TypeVar("_T")
 
 BUDGET = 900.0  # seconds that one command waits at most, all its waits together
 ATTEMPTS = 5  # of one read; of one write that is known not to have happened
+GRAPHQL_FAILURES = 4  # in a row, before GraphQL is not asked any more
 SECONDARY_WAIT = 60.0  # what GitHub's documentation asks for where a reply names no time
 
 
@@ -51,6 +53,7 @@ class Connection:
         self._sleep = sleep
         self._budget = budget
         self._told: float | None = None
+        self._failures = 0
 
     def read(self, path: str, **parameters: str | int | None) -> Reply:
         """GET, repeated by the rule above. Raises a child of GitHubError."""
@@ -59,11 +62,31 @@ class Connection:
 
     def query(self, text: str, variables: Mapping[str, object]) -> Any:
         """A GraphQL query, repeated like any read. Raises UnexpectedReplyError for an answer that is not whole."""
-        request = Request(verb="POST", path=GRAPHQL, body={"query": text, "variables": dict(variables)})
-        answer = self.repeat(lambda: self._send(request)).data
-        if not isinstance(answer, dict) or answer.get("errors") or not isinstance(answer.get("data"), dict):
+        answer = self.repeat(lambda: self.ask(text, variables))
+        if answer.get("errors"):
             raise UnexpectedReplyError("GitHub's answer to a GraphQL query is not whole.")
         return answer["data"]
+
+    def ask(self, text: str, variables: Mapping[str, object]) -> Any:
+        """A GraphQL query, sent once: `data`, and the `errors` of what is null in it, if there are any."""
+        request = Request(verb="POST", path=GRAPHQL, body={"query": text, "variables": dict(variables)})
+        try:
+            reply = self._send(request)
+            error = explain_answer(request, reply, now=self._clock())
+            self.count.points += 1 if error else _price(reply.data["data"])
+            if error is not None:
+                raise error
+        except GitHubError as error:
+            may_pass = isinstance(error, ServerError | UnreachableError | UnexpectedReplyError)
+            self._failures = self._failures + 1 if may_pass else GRAPHQL_FAILURES
+            raise
+        self._failures = 0
+        return reply.data
+
+    @property
+    def has_graphql(self) -> bool:
+        """False: it refuses us, there is none, its limit is used up, or it answers nothing."""
+        return self._failures < GRAPHQL_FAILURES
 
     def write(self, verb: str, path: str, body: object = None) -> Reply:
         """POST, PATCH, PUT or DELETE, sent once. Raises UnknownOutcomeError if nobody knows what it did."""
@@ -155,7 +178,8 @@ class Connection:
             raise UnreachableError(f"No reply from GitHub to {request}: {error}.", hint=hint) from None
         self._told = server_now(reply.headers, self._clock())
         remaining = reply.headers.get("x-ratelimit-remaining", "")
-        self.count.remaining = int(remaining) if remaining.isdecimal() else self.count.remaining
+        if remaining.isdecimal() and request.path != GRAPHQL:
+            self.count.remaining = int(remaining)
         if reply.status in {301, 307, 308}:
             message = f"{request} has moved: the repository was renamed{self._new_name(reply)}."
             hint = "Give its new name by --repo, and where the policy says `repository`."
@@ -194,6 +218,13 @@ class Connection:
             raise error
         self.count.waited += wait
         self._sleep(wait)
+
+
+def _price(data: Mapping[str, Any]) -> int:
+    """What a query cost, if it asked for that; else the least that any costs."""
+    told = data.get("rateLimit")
+    price = told.get("cost") if isinstance(told, dict) else None
+    return price if isinstance(price, int) else 1
 
 
 def _wait_for(error: GitHubError, attempt: int) -> float:

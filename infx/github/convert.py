@@ -26,6 +26,7 @@ from infx.model import (
     FileStatus,
     Job,
     LabelEvent,
+    Overview,
     PullRequest,
     PullSummary,
     Reaction,
@@ -186,13 +187,114 @@ def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) ->
 
 def editors(data: Any) -> dict[str, str]:
     edited = [node for node in data["nodes"] if node["lastEditedAt"]]
-    return {node["id"]: _editor(node.get("editor")) for node in edited}
+    return {node["id"]: actor(node.get("editor")).login for node in edited}
 
 
-def _editor(data: Any) -> str:
-    """GraphQL leaves `[bot]` out of an app's login, and anybody may be called like one."""
-    login = user(data).login
-    return f"{login}[bot]" if data and data.get("__typename") == "Bot" else login
+def actor(data: Any) -> User:
+    """GraphQL leaves `[bot]` out of an app's login, and anybody may be called like one. None: the account is gone."""
+    if data is None:
+        return GHOST
+    login, kind = _must(str, data["login"]), _must(str, data["__typename"])
+    return user({"login": f"{login}[bot]" if kind == "Bot" else login, "type": kind})
+
+
+def overview(data: Any) -> Overview:
+    """As GraphQL tells it. data: with the comments of every page."""
+    pull = _overview_pull(data)
+    (last,) = data["commits"]["nodes"]
+    if last["commit"]["oid"] != pull.head_sha or _must(bool, data["labels"]["pageInfo"]["hasNextPage"]):
+        raise ValueError("it is not of one moment, or not all of it")
+    status = last["commit"]["status"]
+    contexts = status["contexts"] if status is not None and pull.is_open else ()
+    events = data["timelineItems"]
+    return Overview(
+        pull=pull,
+        comments=tuple(_graph_comment(comment, pull.number) for comment in data["comments"]),
+        statuses=tuple(_status_context(context) for context in contexts),
+        label_events=tuple(_graph_label_event(event) for event in events["nodes"]),
+        has_older_events=_must(bool, events["pageInfo"]["hasPreviousPage"]),
+    )
+
+
+def _must(kind: type[_T], value: Any) -> _T:
+    """Where GitHub's schema promises something."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _is_open(state: str) -> bool:
+    return {"OPEN": True, "CLOSED": False, "MERGED": False}[state]
+
+
+_MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
+
+
+def _overview_pull(data: Any) -> PullRequest:
+    """Without `merge_commit_sha`, which would make GitHub compute more."""
+    head = data["headRepository"]
+    return PullRequest(
+        number=_must(int, data["number"]),
+        title=_must(str, data["title"]),
+        body=data["body"] or "",
+        author=actor(data["author"]),
+        labels=tuple(_must(str, label["name"]) for label in data["labels"]["nodes"]),
+        is_open=_is_open(data["state"]),
+        is_merged=data["state"] == "MERGED",
+        is_draft=_must(bool, data["isDraft"]),
+        mergeable=_MERGEABLE[data["mergeable"]] if _is_open(data["state"]) else None,
+        base_ref=_must(str, data["baseRefName"]),
+        base_sha=_must(str, data["baseRefOid"]),
+        head_ref=_must(str, data["headRefName"]),
+        head_sha=_must(str, data["headRefOid"]),
+        head_repository=_must(str, head["nameWithOwner"]) if head is not None else None,
+        base_repository=_must(str, data["baseRepository"]["nameWithOwner"]),
+        changed_files=_must(int, data["changedFiles"]),
+        commits=_must(int, data["commits"]["totalCount"]),
+        comments=len(data["comments"]),
+        created_at=moment(data["createdAt"]),
+        updated_at=moment(data["updatedAt"]),
+        closed_at=_moment(data["closedAt"]),
+    )
+
+
+def _graph_comment(data: Any, pull_number: int) -> Comment:
+    """Ids have outgrown the 32 bits of `databaseId`."""
+    return Comment(
+        id=int(data["fullDatabaseId"]),
+        kind=CommentKind.ISSUE,
+        author=actor(data["author"]),
+        body=_must(str, data["body"]),
+        created_at=moment(data["createdAt"]),
+        updated_at=moment(data["updatedAt"]),
+        url=_must(str, data["url"]),
+        pull_number=pull_number,
+        association=_must(str, data["authorAssociation"]),
+        node_id=_must(str, data["id"]),
+        editor=actor(data["editor"]) if data["lastEditedAt"] else None,
+    )
+
+
+def _status_context(data: Any) -> CommitStatus:
+    """`EXPECTED` stands for a required status that nobody has set."""
+    state = data["state"].lower()
+    return CommitStatus(
+        context=_must(str, data["context"]),
+        state=StatusState.PENDING if state == "expected" else StatusState(state),
+        description=data["description"] or "",
+        target_url=data["targetUrl"] or "",
+        creator=actor(data["creator"]),
+        created_at=moment(data["createdAt"]),
+    )
+
+
+def _graph_label_event(data: Any) -> LabelEvent:
+    return LabelEvent(
+        label=_must(str, data["label"]["name"]),
+        added=_must(str, data["__typename"]) == "LabeledEvent",
+        actor=actor(data["actor"]),
+        created_at=moment(data["createdAt"]),
+    )
 
 
 def reaction(data: Any) -> Reaction:

@@ -110,6 +110,7 @@ _LOCKED = {
     "is locked": "Unlock the conversation, or leave it: nothing is wrong with the token.",
     "was archived": "An archived repository only reads; unarchive it first.",
 }
+_USED_UP = {"RATE_LIMITED", "RATE_LIMIT"}  # both have been seen
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
 _DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is found in the path counts
     (r"/merge$", "contents"),
@@ -163,6 +164,24 @@ def _explain_refusal(request: Request, reply: Reply, said: str, now: float) -> G
     return PermissionDeniedError(
         f"The token may not {request}{needs}: {said}.", permission=permission, hint=hint
     )
+
+
+def explain_answer(request: Request, reply: Reply, *, now: float) -> GitHubError | None:
+    """The error that a whole answer of GraphQL means: it refuses with status 200. None: whatever is wrong with it is
+    wrong at a place that it names.
+    """
+    data = reply.data
+    if not isinstance(data, dict) or not isinstance(data.get("errors", []), list):
+        return UnexpectedReplyError(f"GitHub answered {request} with something that is no answer to a query.")
+    errors = [error if isinstance(error, dict) else {} for error in data.get("errors", ())]
+    kinds, said = {error.get("type") for error in errors}, _message({**data, "message": "GraphQL"})
+    if kinds & _USED_UP:
+        wait = _seconds_to_reset(reply.headers, now)
+        message = f"The GraphQL limit of this token is used up: {said}."
+        return PrimaryLimitError(message, status=reply.status, wait=wait)
+    if not isinstance(data.get("data"), dict) or not all(error.get("path") for error in errors):
+        return UnexpectedReplyError(f"GitHub refuses a GraphQL query: {said}.", status=reply.status)
+    return None
 
 
 def _is_used_up(headers: Mapping[str, str], low: str) -> bool:

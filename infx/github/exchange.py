@@ -53,7 +53,8 @@ class RequestCount:
 
     reads: int = 0
     writes: int = 0
-    remaining: int | None = None  # of the hour, as GitHub last said
+    points: int = 0  # of GraphQL, which has a limit of its own
+    remaining: int | None = None  # requests of the hour, as GitHub last said
     waited: float = 0.0  # seconds
 
     @property

@@ -68,6 +68,12 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
     )
 
 
+def read_page(connection: Connection, listing: Listing, number: int) -> tuple[list[Any], bool]:
+    """One page by itself, and whether it is the last: for lists that are read no further than somebody needs them."""
+    reply = connection.read(listing.path, **listing.parameters, per_page=PER_PAGE, page=number)
+    return _items(reply.data, listing), 'rel="next"' not in reply.headers.get("link", "")
+
+
 def _is_short(reading: _Reading) -> bool:
     return reading.total is not None and len(reading.items) < reading.total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
@@ -15,7 +15,9 @@ from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Facts, Place
+from infx.model import Run
 from infx.reconcile.gather import RESERVE, Gatherer
+from infx.reconcile.sources import Alone, Recent, Source, Together, read_runs
 
 BASE = "refs/infx/base"
 QUEUE = "refs/infx/queue"
@@ -71,13 +73,18 @@ class Reconciler:
     place: Place
     clone: Clone | None = None
     dry_run: bool = False
+    recent: Recent[Run] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.recent = read_runs(self.github, self.policy)
 
     def run(self, numbers: Sequence[int]) -> Report:
-        """One pull request after another."""
+        """One pull request after another; of several, those that need nothing are found out together."""
         report = Report()
         gatherer = Gatherer(self.github, self.policy)
         self._fetch(gatherer, numbers)
-        take_turns(numbers, lambda number: self._one(number, gatherer, report), report, self._must_stop)
+        shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
+        take_turns(numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop)
         return report
 
     def gather(self, number: int) -> Facts:
@@ -86,9 +93,9 @@ class Reconciler:
         self._fetch(gatherer, [number])
         return self._gather(number, gatherer)
 
-    def _gather(self, number: int, gatherer: Gatherer) -> Facts:
+    def _gather(self, number: int, gatherer: Gatherer, source: Source | None = None) -> Facts:
         try:
-            return gatherer.gather(number)
+            return gatherer.gather(number, source)
         except MissingRevisionError:  # pushed to since it was fetched
             self._fetch(gatherer, [number])
             return gatherer.gather(number)
@@ -104,11 +111,13 @@ class Reconciler:
                 groups=find_groups(self.clone.git.refs(QUEUE)),
             )
 
-    def _one(self, number: int, gatherer: Gatherer, report: Report) -> None:
-        """Until nothing is missing."""
+    def _one(self, number: int, gatherer: Gatherer, shared: Source | None, report: Report) -> None:
+        """Until nothing is missing. shared: says whether something is, but too late to write by it."""
         can_push = self.clone is not None and self.clone.push_token is not None
         if self.dry_run:
-            report.done += self._plan(number, gatherer, can_push=can_push)[1]
+            report.done += self._plan(number, gatherer, shared, can_push=can_push)[1]
+            return
+        if shared is not None and not self._plan(number, gatherer, shared, can_push=can_push)[1]:
             return
         refused = len(report.refused)
         if self._look_and_write(number, gatherer, report, can_push=can_push, may_move=True):
@@ -131,10 +140,12 @@ class Reconciler:
             applier.apply([a for a in actions if a not in first], desired.comments, report)
             return False
 
-        return self.github.look_then_write(lambda: self._plan(number, gatherer, can_push=can_push), write)
+        return self.github.look_then_write(lambda: self._plan(number, gatherer, None, can_push=can_push), write)
 
-    def _plan(self, number: int, gatherer: Gatherer, *, can_push: bool) -> tuple[Desired, tuple[Action, ...]]:
-        facts = self._gather(number, gatherer)
+    def _plan(
+        self, number: int, gatherer: Gatherer, source: Source | None, *, can_push: bool
+    ) -> tuple[Desired, tuple[Action, ...]]:
+        facts = self._gather(number, gatherer, source)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
         return desired, plan_actions(desired, facts, self.policy)
 

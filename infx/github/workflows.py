@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
 from infx.github.errors import ConflictError, NotFoundError, UnexpectedReplyError
+from infx.github.paging import Listing, read_page
 from infx.model import Artifact, DispatchedRun, Job, Run
 
 MAX_ARTIFACT = 100_000_000  # bytes of one zip, unless the caller says otherwise
@@ -49,6 +50,18 @@ class Workflows(Endpoints):
             if workflow is None:
                 raise
             return []
+
+    def runs_page(self, workflow: str, number: int) -> tuple[list[Run], bool]:
+        """One page of a workflow's runs, newest first, and whether it is the last one. A workflow that is not on the
+        default branch yet has none.
+        """
+        path = self._path("actions", "workflows", workflow, "runs")
+        listing = Listing(path=path, parameters={}, field="workflow_runs")
+        try:
+            items, is_last = read_page(self.connection, listing, number)
+        except NotFoundError:
+            return [], True
+        return [convert.convert(convert.run, item) for item in items], is_last
 
     def run(self, run_id: int) -> Run:
         """The run in its newest attempt."""
@@ -96,9 +109,15 @@ class Workflows(Endpoints):
             field="artifacts",
             until=is_older,
         )
-        told = [item for item in items if item.get("created_at") and item.get("workflow_run")]
-        found = [convert.convert(convert.artifact, item) for item in told]
-        return [artifact for artifact in found if artifact.created_at >= since]
+        return [artifact for artifact in _told(items) if artifact.created_at >= since]
+
+    def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]:
+        """One page of the same, and whether it is the last one."""
+        listing = Listing(
+            path=self._path("actions", "artifacts"), parameters={"name": name}, field="artifacts"
+        )
+        items, is_last = read_page(self.connection, listing, number)
+        return _told(items), is_last
 
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
         """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
@@ -129,6 +148,11 @@ class Workflows(Endpoints):
         """A `repository_dispatch` event; GitHub answers nothing and does not say what it started."""
         body = {"event_type": event_type, "client_payload": dict(payload)}
         self._write("POST", "dispatches", body=body)
+
+
+def _told(items: Sequence[Any]) -> list[Artifact]:
+    told = [item for item in items if item.get("created_at") and item.get("workflow_run")]
+    return [convert.convert(convert.artifact, item) for item in told]
 
 
 def _dispatched(data: Any) -> DispatchedRun:

@@ -31,7 +31,7 @@ class Fault:
     """Hits the matching requests number nth to nth + times - 1, counted from when the fault was added.
 
     method, path: which requests; `path` is a regular expression searched in the path, every one by default.
-    writes: only requests that are not GET. applied: the request is carried out all the same; only its reply suffers.
+    writes: only requests that are neither GET nor a query of GraphQL. applied: the request is carried out all the same; only its reply suffers.
     A dead process is a DROP with `times=FOREVER`: nothing that it would still send arrives.
     """
 
@@ -52,7 +52,8 @@ class Fault:
             raise ValueError(f"a request that is refused ({self.kind}) is never carried out")
 
     def matches(self, method: str, path: str) -> bool:
-        if self.method not in {None, method} or (self.writes and method == "GET"):
+        reads = method == "GET" or path == "/graphql"
+        if self.method not in {None, method} or (self.writes and reads):
             return False
         return re.search(self.path, path) is not None
 

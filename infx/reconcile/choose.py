@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
 from infx.model import PullSummary, Run, is_same_repository
@@ -11,15 +11,15 @@ from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.gather import RESERVE
 from infx.reconcile.ports import Clone
+from infx.reconcile.sources import MAX_PAGES, Recent
 
-NEWEST_RUNS = 100
+LONGEST_SWEEP = timedelta(days=2)  # that is followed although nothing else happens to its pull request
 
 
 class Lister(Protocol):
     def pulls(
         self, *, state: str = "open", base: str | None = None, updated_since: datetime | None = None
     ) -> list[PullSummary]: ...
-    def runs(self, *, workflow: str | None = None, newest: int | None = None) -> list[Run]: ...
 
 
 def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
@@ -34,19 +34,15 @@ def list_in_turn(lister: Lister, policy: Policy, today: date) -> list[int]:
     return numbers[start:] + numbers[:start]
 
 
-def list_recent(lister: Lister, policy: Policy, since: datetime) -> list[int]:
+def list_recent(lister: Lister, policy: Policy, since: datetime, recent: Recent[Run]) -> list[int]:
     """Numbers of those touched since then, closed ones included, and of those with a sweep that goes on or ended
     since then; the last touched first.
 
     That a run finished does not touch its pull request, hence the second list.
     """
     touched = lister.pulls(state="all", base=policy.base_branch, updated_since=since)
-    workflow = policy.sweep.workflow_file
-    runs = [
-        run
-        for run in lister.runs(workflow=workflow, newest=NEWEST_RUNS)
-        if not run.is_completed or run.updated_at >= since
-    ]
+    recent.reach(since - LONGEST_SWEEP, pages=MAX_PAGES)
+    runs = [run for run in recent.items if not run.is_completed or run.updated_at >= since]
     numbers = [pull.number for pull in touched] + [number for run in runs for number in _named_by(run)]
     nameless = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
     if any(not any(_is_of(run, pull) for pull in touched) for run in nameless):

@@ -1,5 +1,6 @@
-"""The facts of one pull request, for at most six reads and the further pages of long lists; for one more where the head
-of a fork is approved, and up to two where a label is on and no event has started a sweep that runs or succeeded.
+"""The facts of one pull request. What stands on it and which runs it has comes from a source that may serve many
+(`sources`); for it alone are read the jobs of what runs and of the last sweep, two lists at most, and one more where a
+sweep was dispatched.
 
 With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
 whether an earlier run has results, for instance, stands in one list of the whole repository.
@@ -7,13 +8,12 @@ whether an earlier run has results, for instance, stands in one list of the whol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import ParamSpec, TypeVar
 
 from infx.comments.progress import State, Sweep, latest_first, read_sweep
-from infx.model import MAX_FILES, Comment, CommitStatus, Conclusion, PullRequest, Run, is_same_repository
+from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run, is_same_repository
 from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
@@ -23,34 +23,10 @@ from infx.policy.model import Policy
 from infx.reconcile.changes import Branch, BranchReader
 from infx.reconcile.facts import Changes, Facts, Group
 from infx.reconcile.ports import Reader
+from infx.reconcile.sources import Alone, Recent, Source, read_results
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-MAX_READS = 6
-EXTRA_READS = 2
-RESERVE = MAX_READS + 6  # calls that one pull request may need, pages and writes included
-NEWEST_RUNS = 50
-
-
-@dataclass
-class Results:
-    """Which runs of the repository left results behind: one list, shared by all pull requests of a command."""
-
-    reader: Reader
-    name: str
-    _since: datetime | None = None
-    _runs: frozenset[int] = frozenset()
-
-    def knows(self, since: datetime) -> bool:
-        return self._since is not None and self._since <= since
-
-    def runs(self, since: datetime) -> frozenset[int]:
-        if not self.knows(since):
-            found = self.reader.named_artifacts(self.name, since=since)
-            self._runs = frozenset(artifact.run_id for artifact in found if not artifact.expired)
-            self._since = since
-        return self._runs
+MAX_READS = 2  # of one pull request alone
+RESERVE = 16  # calls that one pull request may need, a second look, pages and writes included
 
 
 @dataclass
@@ -60,22 +36,25 @@ class Gatherer:
     reader: Reader
     policy: Policy
     branches: BranchReader | None = None
-    results: Results = field(init=False)
+    results: Recent[Artifact] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.results = Results(self.reader, self.policy.comments.visualizer.results)
+        self.results = read_results(self.reader, self.policy)
 
-    def gather(self, number: int) -> Facts:
-        return _Reading(self, self.reader.pull(number)).facts()
+    def gather(self, number: int, source: Source | None = None) -> Facts:
+        """source: of what many share; None: everything is asked for this one, as it is now."""
+        source = source or Alone(self.reader, self.policy)
+        return _Reading(self, source, source.overview(number)).facts()
 
 
 @dataclass
 class _Reading:
-    """One pull request; `left` counts down the reads that may still be spent on it."""
+    """One pull request; `left` counts down the reads that may still be spent on it alone."""
 
     by: Gatherer
-    pull: PullRequest
-    left: int = MAX_READS - 1
+    source: Source
+    seen: Overview
+    left: int = MAX_READS
 
     @property
     def reader(self) -> Reader:
@@ -85,11 +64,14 @@ class _Reading:
     def policy(self) -> Policy:
         return self.by.policy
 
+    @property
+    def pull(self) -> PullRequest:
+        return self.seen.pull
+
     def facts(self) -> Facts:
         pull = self.pull
         branch = self._branch()
-        comments = self._spend(self.reader.issue_comments, pull.number, recent=pull.comments)
-        statuses = self._spend(self.reader.statuses, pull.head_sha) if pull.is_open else []
+        comments, statuses = self.seen.comments, self.seen.statuses
         runs = self._runs()
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval, comments)
@@ -100,8 +82,8 @@ class _Reading:
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
         if self._is_labelled() and not _any_goes_well(sweeps, standing):
-            self.left += EXTRA_READS
             if found := [run for run in self._dispatched_by_hand() if run not in dispatched]:
+                self.left += 1
                 dispatched, standing = [*dispatched, *found], [*standing, *found]
                 sweeps = [*self._sweeps(found, found), *sweeps]
             elif not _any_may_sweep(sweeps, standing):
@@ -120,8 +102,8 @@ class _Reading:
             gate=gate,
             pull=pull,
             changes=branch.changes,
-            comments=tuple(comments),
-            statuses=tuple(statuses),
+            comments=comments,
+            statuses=statuses,
             sweeps=tuple(sorted(sweeps, key=lambda sweep: _newest(sweep.run))),
             current=current,
             dispatched=tuple(run.id for run in dispatched),
@@ -130,10 +112,6 @@ class _Reading:
             groups=self._groups(),
         )
 
-    def _spend(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        self.left -= 1
-        return read(*args, **kwargs)
-
     def _branch(self) -> Branch:
         """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""
         pull = self.pull
@@ -141,7 +119,7 @@ class _Reading:
             return self.by.branches.read(pull.number, pull.head_sha)
         if not pull.is_open or pull.changed_files > MAX_FILES:
             return Branch(changes=Changes())
-        files = self._spend(self.reader.files, pull)
+        files = self.reader.files(pull)
         return Branch(changes=Changes(paths=tuple(path for file in files for path in file.paths)))
 
     def _changelog(self, changes: Changes) -> Changelog:
@@ -158,13 +136,7 @@ class _Reading:
         pull = self.pull
         if pull.is_fork:
             return []
-        found = self._spend(
-            self.reader.runs,
-            workflow=self.policy.sweep.workflow_file,
-            event="pull_request",
-            branch=pull.head_ref,
-            newest=NEWEST_RUNS,
-        )
+        found = self.source.runs(pull)
         here = (run for run in found if is_same_repository(run.head_repository, pull.head_repository))
         until = pull.closed_at or datetime.max.replace(tzinfo=UTC)
         return [run for run in here if pull.created_at <= run.created_at <= until]
@@ -176,7 +148,7 @@ class _Reading:
 
     def _groups(self) -> tuple[Group, ...]:
         shas = self.by.branches.groups.get(self.pull.number, ()) if self.by.branches else ()
-        return tuple(Group(sha=sha, statuses=tuple(self._spend(self.reader.statuses, sha))) for sha in shas)
+        return tuple(Group(sha=sha, statuses=tuple(self.reader.statuses(sha))) for sha in shas)
 
     def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
         """A fork's approval: the status on its head, else on the revision that an approving comment last named."""
@@ -187,7 +159,8 @@ class _Reading:
         named = find_approved(comments, self.policy.sweep.approve_command)
         if named is None or named == self.pull.head_sha or not self.left:
             return None
-        return pick_approval(named, self._spend(self.reader.statuses, named), self.policy)
+        self.left -= 1
+        return pick_approval(named, self.reader.statuses(named), self.policy)
 
     def _approved_runs(self, approval: Approval | None, comments: Sequence[Comment]) -> list[Run]:
         """Runs that approvals of a fork's revisions started, those of earlier revisions too, and although it was closed
@@ -196,7 +169,6 @@ class _Reading:
         pull, command = self.pull, self.policy.sweep.approve_command
         if approval is None and (pull.is_open or not pull.is_fork or not find_approved(comments, command)):
             return []
-        self.left += 1  # what they did is what the whole comment is about
         return self._dispatched(linked=approval.run_id if approval else None)
 
     def _dispatched_by_hand(self) -> list[Run]:
@@ -207,13 +179,7 @@ class _Reading:
         """Of this pull request. linked: one that surely is. Another branch than the base, or a tag of the base's name,
         could bring a workflow file along that writes any title.
         """
-        found = self._spend(
-            self.reader.runs,
-            workflow=self.policy.sweep.workflow_file,
-            event="workflow_dispatch",
-            branch=self.policy.base_branch,
-            newest=NEWEST_RUNS,
-        )
+        found = self.source.dispatched()
         return [run for run in found if run.id == linked or self._is_dispatched(run)]
 
     def _is_dispatched(self, run: Run) -> bool:
@@ -230,7 +196,8 @@ class _Reading:
         for run in _by_interest(runs, standing, with_results):
             if not self.left or (run.is_completed and any(s.swept for s in seen.values())):
                 break
-            jobs = self._spend(self.reader.jobs, run.id, every_attempt=run.attempt > 1)
+            self.left -= 1
+            jobs = self.reader.jobs(run.id, every_attempt=run.attempt > 1)
             seen[run.id] = read_sweep(run, jobs, self.policy.sweep.job, has_results=run.id in with_results)
         return [seen.get(run.id) or _unread(run, with_results) for run in runs]
 
@@ -238,10 +205,9 @@ class _Reading:
         """Asked only if there is an earlier run; the newest one's jobs tell by themselves."""
         if len(runs) < 2:
             return frozenset()
-        since = min(run.created_at for run in runs)
-        if not self.by.results.knows(since):
-            self.left -= 1
-        return self.by.results.runs(since)
+        results = self.by.results
+        results.reach(min(run.created_at for run in runs))
+        return frozenset(artifact.run_id for artifact in results.items if not artifact.expired)
 
     def _is_labelled(self) -> bool:
         return self.pull.is_open and bool(self._labels().primary)
@@ -250,8 +216,11 @@ class _Reading:
         return read_labels(self.pull.labels, self.policy.labels)
 
     def _label_actor(self) -> str | None:
-        events = self._spend(self.reader.label_events, self.pull.number) if self.left else []
-        return find_label_actor(self._labels(), events)
+        """Who put the label on, by the newest events if they tell."""
+        found = find_label_actor(self._labels(), self.seen.label_events)
+        if found is None and self.seen.has_older_events:
+            return find_label_actor(self._labels(), self.reader.label_events(self.pull.number))
+        return found
 
 
 def _unread(run: Run, with_results: frozenset[int]) -> Sweep:

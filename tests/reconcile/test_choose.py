@@ -11,6 +11,7 @@ from infx.github import convert
 from infx.hub import render
 from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
 from infx.reconcile.gather import RESERVE
+from infx.reconcile.sources import read_runs
 from tests.reconcile.world import BASE, NOW, World, entry
 
 DAY = timedelta(days=1)
@@ -18,7 +19,8 @@ DAY = timedelta(days=1)
 
 def recent(world: World, **ago: int) -> list[int]:
     github = world.reconciler().github
-    return list_recent(github, world.policy, world.clock.now - timedelta(**ago))
+    recent = read_runs(github, world.policy)
+    return list_recent(github, world.policy, world.clock.now - timedelta(**ago), recent)
 
 
 def several(world: World) -> None:

@@ -60,7 +60,8 @@ def parse(text: str) -> Document:
 
 
 def _tokens(text: str) -> list[str]:
-    found, at = [], 0
+    found: list[str] = []
+    at = 0
     while True:
         blank = _BLANK.match(text, at)
         at = blank.end() if blank else at

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from infx.hub import render
@@ -213,7 +214,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
         "rateLimit": Spec(lambda call, value, arguments: Thing("RateLimit", value), "RateLimit"),
     },
     "RateLimit": {
-        name: _plain(lambda value, name=name: value[name])
+        name: _plain(itemgetter(name))
         for name in ("cost", "limit", "nodeCount", "remaining", "resetAt", "used")
     },
     "Repository": {
@@ -265,7 +266,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
     "Actor": _ACTOR,
     "PullRequestTimelineItems": {},
     "PageInfo": {
-        name: _plain(lambda info, name=name: info[name])
+        name: _plain(itemgetter(name))
         for name in ("hasNextPage", "hasPreviousPage", "startCursor", "endCursor")
     },
 }
