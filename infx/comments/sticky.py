@@ -98,7 +98,7 @@ def plan_edits(
     """What turns the comments that are there into the one that should be; nothing where it is there already.
 
     Of duplicates the oldest stays, because links point at it, with the text of the newest run that any of them
-    knows.
+    knows. What somebody else has edited knows nothing: everybody with write access can.
     """
     own = find_own(comments, sticky.marker, identities)
     if sticky.text is None:
@@ -108,8 +108,9 @@ def plan_edits(
     if not own:
         return (Create(body=sticky.body(limit)),)
     kept, *duplicates = own
-    newest = max(own, key=lambda comment: read_order(comment, sticky.adopt_order))
-    is_behind = sticky.order < read_order(newest, sticky.adopt_order)
+    written = [comment for comment in own if is_ours(comment.editor or comment.author, identities)]
+    newest = max(written, key=lambda comment: read_order(comment, sticky.adopt_order), default=kept)
+    is_behind = newest in written and sticky.order < read_order(newest, sticky.adopt_order)
     body = newest.body if is_behind else sticky.body(limit)
     edits: list[Edit] = []
     if not is_same_text(kept.body, body):

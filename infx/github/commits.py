@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError
+from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError, ValidationError
 from infx.github.paging import Listing, read_list
 from infx.model import CheckRun, Collaborator, Commit, CommitStatus, StatusState
 
@@ -44,9 +44,16 @@ class Commits(Endpoints):
             return False
         return status in {"ahead", "identical"}
 
-    def statuses(self, sha: str) -> list[CommitStatus]:
-        """The newest status of each context, newest first, with who set it."""
-        found = self._list(convert.commit_status, "commits", sha, "statuses")
+    def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
+        """The newest status of each context, newest first, with who set it. is_hearsay: a comment names the commit, which
+        need not exist; one that does not has none.
+        """
+        try:
+            found = self._list(convert.commit_status, "commits", sha, "statuses")
+        except (NotFoundError, ValidationError):
+            if not is_hearsay:
+                raise
+            return []
         newest: dict[str, CommitStatus] = {}
         for status in found:
             newest.setdefault(status.context, status)

@@ -69,4 +69,5 @@ class RequestCount:
 
     def __str__(self) -> str:
         waited = f", waited {self.waited:.0f} s" if self.waited else ""
-        return f"{count(self.total, 'request')} (reads {self.reads}, writes {self.writes}{waited})"
+        points = f", GraphQL points {self.points}" if self.points else ""
+        return f"{count(self.total, 'request')} (reads {self.reads}, writes {self.writes}{points}{waited})"

@@ -73,9 +73,7 @@ class Overviews(Pulls, Conversation, Commits):
         pull = self.pull(number)
         comments = self.issue_comments(number, recent=pull.comments)
         statuses = self.statuses(pull.head_sha) if pull.is_open else []
-        return Overview(
-            pull=pull, comments=tuple(comments), statuses=tuple(statuses), has_older_events=True
-        )
+        return Overview(pull=pull, comments=tuple(comments), statuses=tuple(statuses), has_older_events=True)
 
     def overviews(self, numbers: Sequence[int]) -> dict[int, Overview]:
         """Those of these pull requests that GraphQL tells whole. Raises nothing that is GitHub's."""
@@ -91,7 +89,7 @@ class Overviews(Pulls, Conversation, Commits):
         return found
 
     def _read_batch(self, numbers: Sequence[int]) -> dict[int, Overview]:
-        told = self._ask({number: "...Whole" for number in numbers}, _COMMENTS + _WHOLE, {})
+        told = self._ask(dict.fromkeys(numbers, "...Whole"), _COMMENTS + _WHOLE, {})
         comments: dict[int, list[Any]] = {number: [] for number in told}
         totals: dict[int, int] = {}
         pages = _pages(told)
@@ -120,7 +118,9 @@ class Overviews(Pulls, Conversation, Commits):
         """wanted: a selection for each pull request. Those with an error at them, or null, are left out."""
         owner, _, name = self.repository.partition("/")
         given = "".join(f", ${cursor}: String" for cursor in cursors)
-        pulls = " ".join(f"p{number}: pullRequest(number: {number}) {{ {what} }}" for number, what in wanted.items())
+        pulls = " ".join(
+            f"p{number}: pullRequest(number: {number}) {{ {what} }}" for number, what in wanted.items()
+        )
         text = (
             f"query($owner: String!, $name: String!{given}) {{ rateLimit {{ cost }} "
             f"repository(owner: $owner, name: $name) {{ {pulls} }} }}{fragments}"
@@ -151,7 +151,9 @@ def _pages(told: Mapping[int, Any]) -> dict[int, _Page]:
 
 def _page(data: Any) -> _Page:
     info = data["pageInfo"]
-    return _Page(list(data["nodes"]), int(data["totalCount"]), info["endCursor"] if info["hasNextPage"] else None)
+    return _Page(
+        list(data["nodes"]), int(data["totalCount"]), info["endCursor"] if info["hasNextPage"] else None
+    )
 
 
 def _read(data: Any, comments: Sequence[Any], total: int | None) -> Overview | None:

@@ -10,12 +10,12 @@ from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
 from infx.github.apply import Applier
 from infx.github.turns import Report, take_turns
+from infx.model import Run
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import Facts, Place
-from infx.model import Run
 from infx.reconcile.gather import RESERVE, Gatherer
 from infx.reconcile.sources import Alone, Recent, Source, Together, read_runs
 
@@ -84,7 +84,9 @@ class Reconciler:
         gatherer = Gatherer(self.github, self.policy)
         self._fetch(gatherer, numbers)
         shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
-        take_turns(numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop)
+        take_turns(
+            numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop
+        )
         return report
 
     def gather(self, number: int) -> Facts:
@@ -140,7 +142,9 @@ class Reconciler:
             applier.apply([a for a in actions if a not in first], desired.comments, report)
             return False
 
-        return self.github.look_then_write(lambda: self._plan(number, gatherer, None, can_push=can_push), write)
+        return self.github.look_then_write(
+            lambda: self._plan(number, gatherer, None, can_push=can_push), write
+        )
 
     def _plan(
         self, number: int, gatherer: Gatherer, source: Source | None, *, can_push: bool

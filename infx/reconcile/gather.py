@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from infx.comments.progress import State, Sweep, latest_first, read_sweep
-from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run, is_same_repository
+from infx.model import (
+    MAX_FILES,
+    Artifact,
+    Comment,
+    CommitStatus,
+    Conclusion,
+    Overview,
+    PullRequest,
+    Run,
+    is_same_repository,
+)
 from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
@@ -160,7 +170,7 @@ class _Reading:
         if named is None or named == self.pull.head_sha or not self.left:
             return None
         self.left -= 1
-        return pick_approval(named, self.reader.statuses(named), self.policy)
+        return pick_approval(named, self.reader.statuses(named, is_hearsay=True), self.policy)
 
     def _approved_runs(self, approval: Approval | None, comments: Sequence[Comment]) -> list[Run]:
         """Runs that approvals of a fork's revisions started, those of earlier revisions too, and although it was closed

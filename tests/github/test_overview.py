@@ -176,7 +176,9 @@ Place = tuple[str | int, ...]
 
 def places(data: Any, at: Place = ()) -> Iterator[Place]:
     """Of every value in an answer."""
-    inside: Any = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    inside: Any = (
+        data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    )
     for key, value in inside:
         yield (*at, key)
         yield from places(value, (*at, key))
@@ -262,7 +264,7 @@ def test_a_further_page_that_fails_is_missed(hub: Hub, nth: int) -> None:
 
 
 def test_more_than_one_query_can_answer_is_asked_in_parts(hub: Hub) -> None:
-    """502 for the first three: 3 pull requests, then 1 of them, then 2; each of those alone is answered."""
+    """Unanswered are the query for all three, the one for 71 alone, and that for the other two together."""
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=1))
     hub.faults.add(Fault(kind=FaultKind.DROP, path="/graphql", nth=2))
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=3))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from infx.hub import FOREVER, Fault, FaultKind
+from infx.model import Comment
 from infx.reconcile.actions import CancelRun, SetStatus
 from tests.comments.test_visualizer import MARKER as VISUALIZER
 from tests.reconcile.world import BASE, BOT, LABEL, POLICY, World, entry
@@ -264,3 +265,59 @@ def test_a_push_between_the_fetch_and_the_look_is_fetched_too(
     report = reconciler.run([77])
     assert not report.failed
     assert [action.sha for action in report.done if isinstance(action, SetStatus)] == pushed
+
+
+# Several pull requests that are looked at together
+
+
+def two(world: World) -> None:
+    for number in (77, 78):
+        world.pull({"perf-changelog.yaml": BASE + entry(str(number))}, number=number, branch=f"b{number}")
+
+
+def test_what_is_shared_is_never_written_by(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While 77 is written, another process does everything on 78; that is seen before anything is written there."""
+    two(world)
+    clone = world.reconciler(memory=True).clone
+    reconciler = world.reconciler(clone=clone)
+    create = reconciler.github.create_comment
+
+    def create_meanwhile(number: int, body: str) -> Comment:
+        assert world.reconciler(clone=clone).run([78]).done
+        return create(number, body)
+
+    monkeypatch.setattr(reconciler.github, "create_comment", create_meanwhile)
+    report = reconciler.run([77, 78])
+    assert not report.failed
+    assert {action.pull for action in report.done} == {77}
+    assert [len(world.ours(number)) for number in (77, 78)] == [1, 1]
+    assert not any(exchange.method == "DELETE" for exchange in world.hub.log)
+
+
+@pytest.mark.parametrize(
+    ("path", "times"), [("/issues/77/comments", FOREVER), ("/pulls/77", FOREVER), ("/actions/workflows", 1)]
+)
+def test_what_cannot_be_read_is_said_and_the_others_are_served(world: World, path: str, times: int) -> None:
+    """GraphQL refuses us, and REST this; the runs it refuses to the first who asks."""
+    two(world)
+    world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/graphql", times=FOREVER))
+    world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path=path, times=times))
+    report = world.reconcile(77, 78)
+    assert [number for number, _ in report.failed] == [77]
+    assert report.exit_code == 3
+    assert (world.ours(77), len(world.ours(78))) == ([], 1)
+
+
+def test_graphql_that_fails_now_and_then_costs_requests_only(world: World) -> None:
+    """Every other query gets no answer."""
+    two(world)
+    start = world.hub.snapshot()
+    world.reconcile(77, 78)
+    wanted = world.state()
+    for first in (1, 2):
+        world.hub.restore(start)
+        for nth in range(first, 20, 2):
+            world.hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=nth))
+        report = world.reconcile(77, 78)
+        assert (report.failed, world.state()) == ([], wanted)
+        world.hub.faults.clear()

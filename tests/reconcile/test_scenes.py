@@ -107,6 +107,21 @@ def test_a_forged_marker_is_neither_edited_nor_taken_for_ours(world: World, forg
     assert world.ours().count(GREETING) == (2 if forger.endswith("[bot]") else 1)
 
 
+@pytest.mark.parametrize("editor", ["eve", "ghost", "coverage[bot]"])
+def test_what_somebody_made_of_our_comment_is_put_right(world: World, editor: str) -> None:
+    """A run number that no run will reach would keep every later text away."""
+    world.pull(labels=[LABEL])
+    world.sweep(done=1, status="completed", conclusion="success")
+    world.reconcile()
+    wanted = text(world, VISUALIZER)
+    comment = next(c for c in world.hub.comments_of(77) if (c.body or "").startswith(VISUALIZER))
+    forged = f"{VISUALIZER}\n<!-- order 99999999999.1.1.1 -->\nAll is well."
+    world.hub.edit_comment(comment.id, forged, by=editor)
+    world.reconcile()
+    assert text(world, VISUALIZER) == wanted
+    assert world.reconcile().done == []
+
+
 # Notices
 
 
@@ -303,6 +318,17 @@ def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
     world.hub.set_status(head, "infx/approval", "success", by="eve")
     world.reconcile()
     assert notices(world) == [notice("fork")]
+
+
+@pytest.mark.parametrize("named", ["0" * 40, "f" * 40])
+def test_a_stranger_s_approval_of_a_commit_that_never_was(world: World, named: str) -> None:
+    """It counts for nothing, and keeps nothing from its place."""
+    world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
+    world.hub.open_pull("fork-x", number=77, repository="eve/bench", by="eve", labels=[LABEL])
+    world.hub.comment(77, f"/approve-sweep {named}", by="stranger")
+    assert not world.reconcile().failed
+    assert notices(world) == [notice("fork")]
+    assert status(world)[0] == "pending"
 
 
 def test_the_sweep_of_a_fork_ends_with_its_pull_request(world: World) -> None:

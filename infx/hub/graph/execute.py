@@ -84,9 +84,7 @@ def _page(listed: Listed, arguments: Mapping[str, Any]) -> dict[str, Any]:
     items = list(listed.items)
     after, before = (_read_cursor(arguments.get(name)) for name in ("after", "before"))
     window = [
-        item
-        for item in items
-        if (after is None or item[0] > after) and (before is None or item[0] < before)
+        item for item in items if (after is None or item[0] > after) and (before is None or item[0] < before)
     ]
     first, last = arguments.get("first"), arguments.get("last")
     shown = window[:first] if first is not None else window[max(0, len(window) - last) :] if last else window

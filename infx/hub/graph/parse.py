@@ -90,6 +90,8 @@ class _Parser:
                 if self._skip("query"):
                     self._operation(made)
                 made.selection = self._selection()
+        if not made.selection:
+            raise QueryError("The document contains no operations.")
         return made
 
     def _operation(self, made: Document) -> None:
