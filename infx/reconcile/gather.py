@@ -36,7 +36,7 @@ from infx.reconcile.ports import Reader
 from infx.reconcile.sources import Alone, Recent, Source, read_results
 
 MAX_READS = 2  # of one pull request alone
-RESERVE = 16  # calls that one pull request may need, a second look, pages and writes included
+RESERVE = 20  # calls that one pull request may need: both looks without GraphQL, pages and writes included
 
 
 @dataclass

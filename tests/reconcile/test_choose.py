@@ -31,7 +31,7 @@ def several(world: World) -> None:
 
 
 def test_all_open_ones_get_their_turn_although_a_budget_ends_each_pass(world: World) -> None:
-    """32 calls are certain to be enough for two pull requests, so five take three days."""
+    """40 calls are certain to be enough for two pull requests, so five take three days."""
     for number in range(71, 76):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     small = replace(world.policy, limits=replace(world.policy.limits, api_requests=2 * RESERVE))

@@ -221,13 +221,13 @@ def test_without_graphql_the_same_comes_about(world: World) -> None:
 def test_a_command_stops_before_its_budget_is_spent_and_says_what_it_left(world: World) -> None:
     for number in range(70, 80):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
-    small = replace(world.policy, limits=replace(world.policy.limits, api_requests=30))
+    small = replace(world.policy, limits=replace(world.policy.limits, api_requests=34))
     world.policy = small
     world.hub.clear_log()
     report = world.reconcile(*range(70, 80))
-    assert len(world.hub.log) <= 30
+    assert len(world.hub.log) <= 34
     assert report.left == list(range(73, 80))
-    assert report.why_left == "the budget of 30 calls is nearly spent"
+    assert report.why_left == "the budget of 34 calls is nearly spent"
     assert [len(world.ours(number)) for number in range(70, 75)] == [1, 1, 1, 0, 0]
 
 
