@@ -103,7 +103,7 @@ def read_results(reader: Pager, policy: Policy) -> Recent[Artifact]:
 
 @dataclass
 class Together:
-    """The pull requests of a command. A list that would have to be read too far back is asked for one alone."""
+    """The pull requests of a command, and any other. A list that would have to be read too far back is asked for one alone."""
 
     alone: Alone
     numbers: Sequence[int]
@@ -114,10 +114,11 @@ class Together:
 
     def overview(self, number: int) -> Overview:
         if number not in self._asked:
-            at = self.numbers.index(number)
-            chunk = [other for other in self.numbers[at : at + CHUNK] if other not in self._asked]
+            at = self.numbers.index(number) if number in self.numbers else len(self.numbers)
+            after = [other for other in self.numbers[at : at + CHUNK] if other not in self._asked]
+            chunk = after or [number]
             self._asked.update(chunk)
-            self._overviews = self.alone.reader.overviews(chunk)
+            self._overviews |= self.alone.reader.overviews(chunk)
         if number in self._overviews:
             return self._overviews[number]
         return self.alone.reader.overview(number)

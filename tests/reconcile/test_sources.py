@@ -18,7 +18,7 @@ from infx.model import Run
 from infx.reconcile.changes import BranchReader
 from infx.reconcile.facts import Facts
 from infx.reconcile.gather import Gatherer
-from infx.reconcile.sources import NEWEST_RUNS, Alone, Recent, Together
+from infx.reconcile.sources import NEWEST_RUNS, Alone, Recent, Together, read_runs
 from tests.reconcile.world import BASE, BOT, LABEL, NOW, World, entry
 
 MANY = 30
@@ -148,6 +148,17 @@ def test_a_branch_with_more_runs_than_are_looked_at(world: World) -> None:
         numbers = list(range(77, 77 + others))
         assert Together(alone, numbers, Recent(reconciler.recent.read)).runs(pull) == wanted
         assert world.hub.reads == 2  # one page and the branch; or two pages
+
+
+def test_another_pull_request_than_those_of_the_command(world: World) -> None:
+    """It is asked for by itself, and the chunk of the others stays what it was."""
+    for number in (77, 78, 79):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+    alone = Alone(world.reconciler().github, world.policy)
+    together = Together(alone, [77, 78], read_runs(alone.reader, world.policy))
+    world.hub.clear_log()
+    assert [together.overview(number).pull.number for number in (77, 79, 78, 77, 79)] == [77, 79, 78, 77, 79]
+    assert (world.hub.queries, world.hub.reads) == (2, 0)
 
 
 def run(number: int, hours: int) -> Run:

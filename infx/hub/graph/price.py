@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx.hub.graph.parse import Document, FieldNode, Node, QueryError, Variable
-from infx.hub.graph.schema import MEMBERS, SCHEMA, Spec, fields_of
+from infx.hub.graph.schema import MEMBERS, SCHEMA, fields_of
 
 MOST_NODES = 500_000
 LONGEST_PAGE = 100
@@ -100,6 +100,3 @@ class _Checker:
                 type="EXCESSIVE_PAGINATION",
             )
         return int(size)
-
-
-__all__ = ["Price", "Spec", "check", "resolve"]
