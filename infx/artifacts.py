@@ -11,22 +11,33 @@ import lzma
 import os
 import zipfile
 import zlib
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from infx.errors import UsageError
 from infx.results.artifact import MAX_BYTES, MAX_FILE, MAX_FILES, ArtifactFile, ReadArtifact
 
 MAX_DEPTH = 4
+MAX_ZIP = 100_000_000  # bytes of one artifact as GitHub delivers it
 _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
-def read_folder(folder: Path) -> list[ReadArtifact]:
-    """Every folder below `folder` as an artifact, by name."""
+def read_folder(folder: Path, wanted: Container[str] | None = None) -> Iterator[ReadArtifact]:
+    """Return every folder below `folder` as an artifact, by name, each read when it is asked for.
+
+    wanted: names of artifacts; the files of others are not read.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise UsageError(f"The artifacts cannot be read: {error.strerror}.", where=str(folder)) from None
-    return [_read_one(Path(entry.path)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    paths = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return (
+        _read_one(path)
+        if wanted is None or _printable(path.name) in wanted
+        else ReadArtifact(name=_printable(path.name))
+        for path in paths
+    )
 
 
 def _read_one(folder: Path) -> ReadArtifact:

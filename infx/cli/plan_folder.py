@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from infx.errors import UsageError
+from infx.phrases import count
 
 if TYPE_CHECKING:
     from infx.matrix.jobs import Job
@@ -75,6 +76,28 @@ def check_shard(folder: Path, number: int) -> None:
         raise UsageError(
             f"The plan has no shard {number}; it has {count}, counted from 0.", where=str(folder)
         )
+
+
+def read_all_jobs(folder: Path) -> list[Job]:
+    """Every job of a cut plan. Raises UsageError where the folder holds another number of them than it says."""
+    from infx.matrix.folder import INDEX, JOBS, read_jobs
+
+    try:
+        with lines_of(folder, INDEX) as index:
+            planned = json.load(index)["rows"]
+        with lines_of(folder, JOBS) as lines:
+            jobs = list(read_jobs(lines))
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise UsageError(
+            f"The cut plan cannot be read ({type(error).__name__}).", hint="Run infx shards.", where=str(folder)
+        ) from None
+    if planned != len({job.id for job in jobs}) or planned != len(jobs):
+        raise UsageError(
+            f"The cut plan is not whole: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
+            hint="Run infx shards.",
+            where=str(folder),
+        )
+    return jobs
 
 
 def find_job_in(folder: Path, row_id: str) -> Job:

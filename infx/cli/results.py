@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,14 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, format_option, policy_option
-from infx.cli.plan_folder import lines_of
+from infx.cli.plan_folder import read_all_jobs
 from infx.cli.report import print_text
 from infx.cli.report import report as report_problems
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.github.api import GitHub
+    from infx.policy.results import ResultRules
     from infx.results.artifact import ReadArtifact
     from infx.results.collect import Collection
 
@@ -62,17 +64,18 @@ def collect(
 ) -> None:
     """Set artifacts against the plan and keep the good rows.
 
-    Bad rows are named, missing ones listed.
+    Bad and missing rows are named; each of them is a failure. On Actions the run's summary shows everything.
     """
-    from infx.results.collect import list_problems, render_files
+    from infx.results.collect import describe_collection, list_problems
+    from infx.results.report import render_report
 
-    collection = gather(plan, artifacts, run, connect)
-    for name, text in render_files(collection).items():
-        target = out / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    collection = gather(plan, artifacts, run, connect, policy.results)
+    write_files(out, collection)
     actions.write_outputs(os.environ, count_outputs(collection))
-    ctx.exit(report_problems(list_problems(collection), os.environ, as_json=as_json))
+    actions.write_summary(os.environ, render_report(collection))
+    code = report_problems(list_problems(collection), os.environ, as_json=as_json)
+    print_text(describe_collection(collection), os.environ)
+    ctx.exit(code)
 
 
 @examples("infx results report --plan sweep-plan --artifacts artifacts")
@@ -85,37 +88,66 @@ def collect(
 def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, policy: Policy) -> None:
     """Print the run's summary as Markdown.
 
-    Counts, failures, what is missing, results.
+    Counts, failures, what is missing, results. Nothing is judged or written; infx results collect does both.
     """
     from infx.results.report import render_report
 
-    text = render_report(gather(plan, artifacts, run, connect))
-    actions.write_summary(os.environ, text)
+    text = render_report(gather(plan, artifacts, run, connect, policy.results))
     print_text(text, os.environ, err=False, nl=False)
 
 
-def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect) -> Collection:
-    from infx.artifacts import read_folder
-    from infx.matrix.folder import JOBS, read_jobs
+def gather(
+    plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules
+) -> Collection:
+    """Every planned row with what its artifact holds; each artifact is read once."""
     from infx.results.collect import artifact_name, collect
 
-    with lines_of(plan, JOBS) as lines:
-        jobs = list(read_jobs(lines))
-    found = read_folder(artifacts)
-    if run is not None:
-        lacking = {artifact_name(job) for job in jobs} - {artifact.name for artifact in found}
-        found += fetch(connect(), run, lacking)
-    return collect(jobs, found)
+    jobs = read_all_jobs(plan)
+    wanted = {artifact_name(job) for job in jobs}
+    return collect(jobs, find_artifacts(wanted, artifacts, run, connect), rules)
 
 
-def fetch(github: GitHub, run: int, names: set[str]) -> list[ReadArtifact]:
+def find_artifacts(
+    wanted: Set[str], folder: Path, run: int | None, connect: Connect
+) -> Iterator[ReadArtifact]:
+    """Those of the folder, then those that it lacks and the run has."""
+    from infx.artifacts import read_folder
+
+    there = set()
+    for artifact in read_folder(folder, wanted):
+        there.add(artifact.name)
+        yield artifact
+    if run is not None and (lacking := wanted - there):
+        yield from fetch(connect(), run, lacking)
+
+
+def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
     """Those artifacts of a run that the folder lacks: the download action lists no more than 1,000."""
-    from infx.artifacts import read_zip
+    from infx.artifacts import MAX_ZIP, read_zip
+    from infx.results.artifact import ReadArtifact
 
-    there = (
-        [item for item in github.artifacts(run) if item.name in names and not item.expired] if names else []
-    )
-    return [read_zip(item.name, github.download_artifact(item.id)) for item in there]
+    for item in github.artifacts(run):
+        if item.name not in names:
+            continue
+        if item.expired:
+            yield ReadArtifact(name=item.name, fault="it has expired")
+        elif item.size > MAX_ZIP:
+            yield ReadArtifact(name=item.name, fault=f"it has {item.size:,} bytes; {MAX_ZIP:,} are the most")
+        else:
+            yield read_zip(item.name, github.download_artifact(item.id, limit=MAX_ZIP))
+
+
+def write_files(out: Path, collection: Collection) -> None:
+    """Everything that is rendered; results of an earlier time do not stay behind, because they would be uploaded."""
+    from infx.results.collect import EVALS_FILE, POINTS_FILE, render_files
+
+    files = render_files(collection)
+    for name in {POINTS_FILE, EVALS_FILE} - files.keys():
+        (out / name).unlink(missing_ok=True)
+    for name, text in files.items():
+        target = out / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
 
 def count_outputs(collection: Collection) -> dict[str, str]:

@@ -10,9 +10,11 @@ import click
 from infx import actions
 from infx.cli.options import examples, policy_option
 from infx.cli.plan_folder import find_job_in, plan_folder_option
-from infx.cli.report import print_json
+from infx.cli.report import print_json, print_text
+from infx.errors import visible
 from infx.policy.model import Policy
 
+MAX_NAMES = 20  # of gathered files that are listed
 _row_id = click.option(
     "--id", "row_id", required=True, metavar="ID", help="The row's id: the start of its job's name."
 )
@@ -78,15 +80,24 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
 def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Path, policy: Policy) -> None:
     """Run the policy's row command for a row.
 
-    The results that it leaves are gathered for the upload.
+    The results that it leaves are gathered for the upload. A command that succeeds without them has failed.
     """
-    from infx.cli.row_process import gather_results, run_command
+    from infx.cli.row_process import find_lacking, gather_results, run_command
     from infx.matrix.environment import project_job
+    from infx.phrases import count, join_words
     from infx.results.collect import artifact_name
 
     job = find_job_in(folder, row_id)
     actions.write_outputs(os.environ, {"artifact-name": artifact_name(job)})
     variables = project_job(job, max_bytes=policy.limits.environment_bytes)
     started = run_command(policy.sweep.row_command, directory, variables)
-    gather_results(directory, out, job.result_name, since=started.at)
-    ctx.exit(started.code)
+    names = [path.name for path in gather_results(directory, out, job.result_name, since=started.at)]
+    if names:
+        shown = [visible(name) for name in names[:MAX_NAMES]]
+        more = [f"{len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []
+        what = join_words([*shown, *more])
+        print_text(f"Gathered {count(len(names), 'file')} in {out}: {what}.", os.environ)
+    lacking = find_lacking(names, job)
+    if lacking:
+        print_text(f"The row command ended with {started.code} and left no new {join_words(lacking)}.", os.environ)
+    ctx.exit(started.code or int(bool(lacking)))

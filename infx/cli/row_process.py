@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import shutil
 import signal
@@ -19,6 +20,8 @@ import click
 from infx import actions
 from infx.cli.signals import handled
 from infx.errors import UsageError
+from infx.matrix.jobs import Job
+from infx.results.evals import META
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +94,7 @@ def _is_ours(name: str) -> bool:
 def gather_results(directory: Path, out: Path, result_name: str, *, since: float) -> list[Path]:
     """Copy what the command has left in its folder: its own results, nobody's from before."""
     out.mkdir(parents=True, exist_ok=True)
-    patterns = (f"agg_{result_name}*.json", "meta_env.json", "results*.json", "samples*.jsonl")
+    patterns = (f"agg_{result_name}*.json", META, "results*.json", "samples*.jsonl")
     found = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
     # Clocks of file systems are coarse: a second of grace keeps a result that was written at once.
     fresh = [
@@ -100,3 +103,12 @@ def gather_results(directory: Path, out: Path, result_name: str, *, since: float
         if path.is_file() and not path.is_symlink() and path.stat().st_mtime >= since - 1
     ]
     return [Path(shutil.copy2(path, out / path.name)) for path in fresh]
+
+
+def find_lacking(names: Sequence[str], job: Job) -> list[str]:
+    """Return the files that a result of the job consists of and that are not among the gathered ones."""
+    if not job.row.eval_only:
+        wanted = [f"agg_{job.result_name}*.json"]
+    else:
+        wanted = [META, "results*.json"]
+    return [pattern for pattern in wanted if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]

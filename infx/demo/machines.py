@@ -21,6 +21,7 @@ from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
 from infx.matrix.jobs import Job
 from infx.policy.load import parse_policy
+from infx.policy.model import Policy
 
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
@@ -174,7 +175,7 @@ class Machines:
         rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
         self.stage.clock.skip_to_next_hour()
         self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
-        return self._collect(run, number, rows)
+        return self._collect(run, number, rows, policy)
 
     def _plan(self, run: Run, number: int, head: str, measured: Path) -> None:
         base, folder = self.stage.hub.state.pulls[number].base_sha, self._folder(run)
@@ -199,7 +200,9 @@ class Machines:
             show=_describe_index,
         )
 
-    def _collect(self, run: Run, number: int, rows: Sequence[RowOutcome]) -> SweepRecord:
+    def _collect(
+        self, run: Run, number: int, rows: Sequence[RowOutcome], policy: Policy
+    ) -> SweepRecord:
         from infx.artifacts import read_folder
         from infx.results.collect import collect
 
@@ -207,6 +210,7 @@ class Machines:
         collecting = hub.add_job(run.id, "sweep / collect", conclusion=None)
         plan, artifacts, out = folder / "sweep-plan", folder / "artifacts", folder / "results"
         artifacts.mkdir(exist_ok=True)
+        is_whole = all(row.conclusion == "success" for row in rows)
         self.stage.command(
             ACTIONS,
             "collect: what came back, set against the plan",
@@ -214,12 +218,13 @@ class Machines:
             at=self.stage.clone("infx"),
             pull=number,
             show=lambda answer: answer.err.splitlines()[:4],
+            expect=int(not is_whole),
         )
         for path in sorted(out.iterdir()):
             if path.is_dir():
                 hub.add_artifact(run.id, path.name, {file.name: file.read_bytes() for file in path.iterdir()})
-        hub.finish_job(collecting.id)
-        points = collect(list(_jobs(plan / JOBS)), read_folder(artifacts)).points
+        hub.finish_job(collecting.id, "success" if is_whole else "failure")
+        points = collect(list(_jobs(plan / JOBS)), read_folder(artifacts), policy.results).points
         record = SweepRecord(run=run.id, pull=number, rows=tuple(rows), points=points)
         self.stage.sweeps.append(record)
         return record

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from infx.policy.changelog import PrLink
 from infx.policy.evals import EvalProfile
+from infx.policy.results import ResultRules
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
 
@@ -232,6 +233,7 @@ class Policy:
     on_merge: OnMerge
     canary: Canary
     estimates: Estimates
+    results: ResultRules
     limits: Limits
     workflows: Workflows
     reuse: ReusePolicy

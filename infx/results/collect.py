@@ -8,18 +8,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from infx.errors import Problem
-from infx.matrix.jobs import Job
+from infx.errors import Level, Problem
+from infx.matrix.jobs import Job, describe_row
+from infx.policy.results import ResultRules
+from infx.phrases import count
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
-from infx.results.evals import EvalRow, read_eval_rows, render_eval
-from infx.results.row import ResultRow, RowFaultError, find_mismatches, parse_row
+from infx.results.evals import EvalReader, EvalRow, render_eval
+from infx.results.identity import find_eval_mismatches, find_mismatches
+from infx.results.row import ResultRow, RowFaultError, parse_row
 
 THROUGHPUT, AGENTIC, EVAL = "bmk_", "bmk_agentic_", "eval_"
 POINTS, EVALS = "results_bmk", "eval_results_all"  # artifacts of ours, which an earlier attempt may have left
+POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 
 
 class State(StrEnum):
@@ -78,16 +82,23 @@ def artifact_name(job: Job) -> str:
     return (AGENTIC if job.row.recipe.is_agentic else THROUGHPUT) + job.result_name
 
 
-def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact]) -> Collection:
-    by_name = {artifact.name: artifact for artifact in artifacts}
-    found = [_collect_job(job, by_name.get(artifact_name(job))) for job in jobs]
-    expected = {artifact_name(job) for job in jobs}
+def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact], rules: ResultRules) -> Collection:
+    """Return what the jobs brought. Every artifact is looked at when it comes and not kept."""
+    by_artifact = {artifact_name(job): job for job in jobs}
+    parts: dict[str, _Part] = {}
+    unexpected: set[str] = set()
+    for artifact in artifacts:
+        if job := by_artifact.get(artifact.name):
+            parts[artifact.name] = _collect_job(job, artifact, rules)
+        else:
+            unexpected.add(artifact.name)
+    found = [parts.get(name) or _Part(coverage=_missing(job)) for name, job in by_artifact.items()]
     return Collection(
         points=tuple(point for part in found for point in part.points),
         evals=tuple(row for part in found for row in part.evals),
         rejected=tuple(rejected for part in found for rejected in part.rejected),
         coverage=tuple(part.coverage for part in found),
-        unexpected=tuple(sorted(by_name.keys() - expected - {POINTS, EVALS})),
+        unexpected=tuple(sorted(unexpected - {POINTS, EVALS})),
     )
 
 
@@ -99,15 +110,19 @@ class _Part:
     rejected: tuple[Rejected, ...] = ()
 
 
-def _collect_job(job: Job, artifact: ReadArtifact | None) -> _Part:
-    if artifact is None:
-        return _Part(coverage=Coverage(job=job, state=State.MISSING))
+def _missing(job: Job) -> Coverage:
+    return Coverage(job=job, state=State.MISSING, faults=(f"no artifact {artifact_name(job)}",))
+
+
+def _collect_job(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Part:
     if artifact.fault is not None:
         rejected = Rejected(artifact=artifact.name, path="", faults=(artifact.fault,))
         return _Part(
             coverage=Coverage(job=job, state=State.FAILED, faults=(artifact.fault,)), rejected=(rejected,)
         )
-    return _collect_evals(job, artifact) if job.row.eval_only else _collect_points(job, artifact)
+    if job.row.eval_only:
+        return _collect_evals(job, artifact, rules)
+    return _collect_points(job, artifact)
 
 
 def _collect_points(job: Job, artifact: ReadArtifact) -> _Part:
@@ -125,7 +140,11 @@ def _collect_points(job: Job, artifact: ReadArtifact) -> _Part:
     faults = [fault for item in rejected for fault in item.faults]
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
-    faults += [f"too many requests failed at concurrency {p.row.conc}" for p in points if p.row.has_failed]
+    faults += [
+        f"too many requests failed at concurrency {point.row.conc}: {point.row.outcome.describe()}"
+        for point in points
+        if point.row.outcome and point.row.has_failed
+    ]
     return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
 
 
@@ -141,23 +160,37 @@ def _read_point(job: Job, file: ArtifactFile) -> Point:
     except JsonFaultError as error:
         raise RowFaultError([str(error)]) from None
     row = parse_row(values)
-    if mismatches := find_mismatches(row, job.row):
+    if mismatches := find_mismatches(values, job.row):
         raise RowFaultError(mismatches)
     return Point(id=job.id, row=row, values=values)
 
 
-def _collect_evals(job: Job, artifact: ReadArtifact) -> _Part:
-    rows, wrong = read_eval_rows(artifact.files)
-    row, concs = job.row, {row.conc for row in rows}
+def _collect_evals(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Part:
+    reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(meta, job.row), rules=rules)
+    rows, wrong = reader.read(artifact.files)
+    row = job.row
+    if len(row.conc) == 1:  # which concurrency was measured may be left out
+        rows = [replace(found, conc=row.conc[0]) if found.conc is None else found for found in rows]
+    concs = {found.conc for found in rows}
     wanted = row.conc if row.eval_all_concs else (row.eval_conc,) if row.eval_conc is not None else ()
     asked = wanted or row.conc
     strange = sorted(conc for conc in concs if conc is not None and conc not in asked)
     wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, asked))}") for conc in strange]
+    counts = Counter((found.task, found.conc) for found in rows)
+    twice = {key for key, number in counts.items() if number > 1}
+    wrong += [
+        ("", f"several results of {task} at concurrency {conc}; which one counts?")
+        for task, conc in sorted(twice, key=str)
+    ]
     rejected = tuple(Rejected(artifact=artifact.name, path=path, faults=(fault,)) for path, fault in wrong)
-    faults = [fault for _, fault in wrong] + [f"{row.task}: {row.fault}" for row in rows if row.fault]
+    faults = [fault for _, fault in wrong] + [f"{found.task}: {found.fault}" for found in rows if found.fault]
     if absent := [conc for conc in wanted if conc not in concs]:
         faults.append(f"no accuracy result for concurrency {', '.join(map(str, absent))}")
-    kept = tuple((job.id, found) for found in rows if found.conc not in strange)
+    if not rows and not faults:
+        faults.append("no accuracy result")
+    kept = tuple(
+        (job.id, found) for found in rows if found.conc not in strange and (found.task, found.conc) not in twice
+    )
     return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
 
 
@@ -167,7 +200,9 @@ def _judge(job: Job, faults: Iterable[str]) -> Coverage:
 
 
 def list_problems(collection: Collection) -> list[Problem]:
-    """What was rejected, and rows whose job brought less than the plan asks for although it may have succeeded."""
+    """Return what keeps the sweep from being complete: what was rejected, rows that failed, and rows that are missing.
+    A row's own job may have succeeded.
+    """
     rejected = [
         Problem(
             rule="result-rejected",
@@ -187,7 +222,43 @@ def list_problems(collection: Collection) -> list[Problem]:
         for item in collection.of_state(State.FAILED)
         if artifact_name(item.job) not in named
     ]
-    return rejected + failed
+    missing = [
+        Problem(
+            rule="result-missing",
+            message=f"The row {item.job.id} has no result ({describe_row(item.job.row)}): "
+            f"{'; '.join(item.faults)}.",
+            hint="The job of the row says why; run it again.",
+        )
+        for item in collection.of_state(State.MISSING)
+    ]
+    return [*rejected, *failed, *missing, *_list_uncounted(collection)]
+
+
+def _list_uncounted(collection: Collection) -> list[Problem]:
+    jobs = {item.job.id: item.job for item in collection.coverage}
+    return [
+        Problem(
+            rule="samples-unknown",
+            level=Level.WARNING,
+            message=f"{row.task[:200]} counted {row.samples:,} samples, and does not say of how many.",
+            path=artifact_name(jobs[row_id]),
+            hint="Write n-samples with original and effective.",
+        )
+        for row_id, row in collection.evals
+        if row.original is None and row.fault is None
+    ]
+
+
+def describe_collection(collection: Collection) -> str:
+    """Return one sentence about all planned rows."""
+    if not collection.coverage:
+        return "No rows were planned, so there is nothing to collect."
+    counts = {state: len(collection.of_state(state)) for state in State}
+    return (
+        f"{counts[State.PRESENT]} of {count(len(collection.coverage), 'planned row')} brought everything, "
+        f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing; {count(len(collection.points), 'result')} "
+        f"and {count(len(collection.evals), 'accuracy row')} published."
+    )
 
 
 def render_files(collection: Collection) -> dict[str, str]:
@@ -201,8 +272,8 @@ def render_files(collection: Collection) -> dict[str, str]:
     files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
     if collection.points or collection.evals:
         evals = [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
-        files[f"{POINTS}/agg_bmk.json"] = _dump([point.values for point in collection.points])
-        files[f"{EVALS}/agg_eval_all.json"] = _dump(evals)
+        files[POINTS_FILE] = _dump([point.values for point in collection.points])
+        files[EVALS_FILE] = _dump(evals)
     return files
 
 

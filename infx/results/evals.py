@@ -6,13 +6,15 @@ concurrency (`…_conc<N>….json`) for a batched one; of several that could be 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
+from infx.policy.results import ResultRules
 from infx.results.artifact import ArtifactFile, JsonFaultError, read_json
 from infx.results.row import is_finite
 
@@ -27,13 +29,14 @@ _CONC = re.compile(r"_conc(\d{1,9})(?!\d)", re.ASCII)
 @dataclass(frozen=True, kw_only=True)
 class EvalRow:
     """One task at one concurrency. Scores are between 0 and 1; `score` is the first there is of strict, accuracy
-    and flexible. samples: that counted. fault: why it cannot be trusted, a clause; then there are no scores.
-    meta: what the run said about itself.
+    and flexible. samples: that counted. original: samples of the task, None where the harness does not say.
+    fault: why it cannot be trusted, a clause; then there are no scores. meta: what the run said about itself.
     """
 
     task: str
     conc: int | None
     samples: int
+    original: int | None = None
     meta: Mapping[str, str | int | float | bool]
     strict: float | None = None
     accuracy: float | None = None
@@ -64,48 +67,70 @@ def render_eval(row: EvalRow) -> dict[str, Any]:
         "acc": row.accuracy,
         "em_flexible": row.flexible,
         "n_eff": row.samples,
+        "n_original": row.original,
         "infrastructure_success": row.fault is None,
     }
     return {**row.meta, **own, **({"error": row.fault} if row.fault else {})}
 
 
-def read_eval_rows(files: Iterable[ArtifactFile]) -> tuple[list[EvalRow], list[tuple[str, str]]]:
-    """Rows of every set in an artifact, and faults as (path, clause)."""
-    files = tuple(files)
-    metas = [file for file in files if file.name == META and "/" not in file.folder]
-    rows: list[EvalRow] = []
-    faults: list[tuple[str, str]] = [] if metas else [("", f"it holds no {META}")]
-    for meta in metas:
-        try:
-            found = read_json(meta)
-            if not isinstance(found, dict):
-                raise JsonFaultError("it is no mapping")
-        except JsonFaultError as error:
-            faults.append((meta.path, str(error)))
-            continue
-        siblings = [file for file in files if file.folder == meta.folder and file.name != META]
-        of_set, wrong = _read_set(found, siblings)
-        rows += of_set
-        faults += wrong or ([] if of_set else [(meta.folder, "there is no result file beside the metadata")])
-    return rows, faults
+@dataclass(frozen=True, kw_only=True)
+class EvalReader:
+    """Reads the accuracy results of one planned row.
+
+    check_meta: returns clauses about what a set's metadata says of itself and should not; such a set is not
+    published. rules: which results may be trusted.
+    """
+
+    check_meta: Callable[[Mapping[str, Any]], list[str]]
+    rules: ResultRules
+
+    def read(self, files: Iterable[ArtifactFile]) -> tuple[list[EvalRow], list[tuple[str, str]]]:
+        """Rows of every set in an artifact, and faults as (path, clause)."""
+        files = tuple(files)
+        metas = [file for file in files if file.name == META and "/" not in file.folder]
+        rows: list[EvalRow] = []
+        faults: list[tuple[str, str]] = [] if metas else [("", f"it holds no {META}")]
+        for meta in metas:
+            try:
+                found = read_json(meta)
+                if not isinstance(found, dict):
+                    raise JsonFaultError("it is no mapping")
+            except JsonFaultError as error:
+                faults.append((meta.path, str(error)))
+                continue
+            if wrong := [*self.check_meta(found), *_find_failed_concs(found)]:
+                faults += [(meta.path, fault) for fault in wrong]
+                continue
+            siblings = [file for file in files if file.folder == meta.folder and file.name != META]
+            of_set, wrong_files = self._read_set(found, siblings)
+            rows += of_set
+            none = [(meta.folder, "there is no result file beside the metadata")]
+            faults += wrong_files or ([] if of_set else none)
+        return rows, faults
+
+    def _read_set(
+        self, meta: dict[str, Any], files: list[ArtifactFile]
+    ) -> tuple[list[EvalRow], list[tuple[str, str]]]:
+        faults: list[tuple[str, str]] = []
+        candidates: list[tuple[ArtifactFile, dict[str, Any]]] = []
+        for file in files:
+            try:
+                value = read_json(file)
+            except JsonFaultError as error:
+                faults.append((file.path, str(error)))
+                continue
+            if isinstance(value, dict) and ("lm_eval_version" in value or value.get("result_format") == FORMAT):
+                candidates.append((file, value))
+        candidates.sort(key=lambda item: _age(item[0]))
+        rows = []
+        for conc, value in _choose(meta, candidates):
+            rows += _rows_of(value, EvalRow(task="", conc=conc, samples=0, meta=_flat(meta)), self.rules)
+        return rows, faults
 
 
-def _read_set(meta: dict[str, Any], files: list[ArtifactFile]) -> tuple[list[EvalRow], list[tuple[str, str]]]:
-    faults: list[tuple[str, str]] = []
-    candidates: list[tuple[ArtifactFile, dict[str, Any]]] = []
-    for file in files:
-        try:
-            value = read_json(file)
-        except JsonFaultError as error:
-            faults.append((file.path, str(error)))
-            continue
-        if isinstance(value, dict) and ("lm_eval_version" in value or value.get("result_format") == FORMAT):
-            candidates.append((file, value))
-    candidates.sort(key=lambda item: _age(item[0]))
-    rows = []
-    for conc, value in _choose(meta, candidates):
-        rows += _rows_of(value, conc, _flat(meta))
-    return rows, faults
+def _find_failed_concs(meta: Mapping[str, Any]) -> list[str]:
+    failed = meta.get("failed_eval_concs")
+    return [f"failed_eval_concs is {str(failed)[:200]}, expected none"] if failed else []
 
 
 def _age(file: ArtifactFile) -> tuple[float, str]:
@@ -140,7 +165,7 @@ def _choose(
 
 def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Single values only, and not the ones that a row has of its own."""
-    own = {"task", "conc", "score", "score_name", "em_strict", "acc", "em_flexible", "n_eff", "error"}
+    own = {"task", "conc", "score", "score_name", "em_strict", "acc", "em_flexible", "n_eff", "n_original", "error"}
     kept = {
         key: value
         for key, value in list(meta.items())[:MAX_META]
@@ -149,48 +174,51 @@ def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(kept)
 
 
-def _rows_of(value: dict[str, Any], conc: int | None, meta: Mapping[str, Any]) -> list[EvalRow]:
+def _rows_of(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[EvalRow]:
+    """One row for each task; what all of them have in common is in `draft`."""
     results = value.get("results")
     if not isinstance(results, dict) or not results:
-        return [EvalRow(task="(none)", conc=conc, samples=0, meta=meta, fault="the file holds no task")]
-    tasks = list(results.items())[:MAX_TASKS]
-    return [_row_of(str(task), scores, value, conc, meta) for task, scores in tasks]
+        return [replace(draft, task="(none)", fault="the file holds no task")]
+    if len(results) > MAX_TASKS:
+        fault = f"the file holds {len(results):,} tasks; {MAX_TASKS} are the most"
+        return [replace(draft, task="(many)", fault=fault)]
+    return [_row_of(replace(draft, task=str(task)), scores, value, rules) for task, scores in results.items()]
 
 
-def _row_of(
-    task: str, scores: object, value: dict[str, Any], conc: int | None, meta: Mapping[str, Any]
-) -> EvalRow:
+def _row_of(draft: EvalRow, scores: object, value: dict[str, Any], rules: ResultRules) -> EvalRow:
     if value.get("integration_error") or (isinstance(scores, dict) and scores.get("integration_error")):
-        return EvalRow(
-            task=task, conc=conc, samples=0, meta=meta, fault="the harness reports an integration error"
-        )
-    samples = _effective_samples(value, task)
-    if samples is None:
-        return EvalRow(
-            task=task, conc=conc, samples=0, meta=meta, fault="the count of effective samples is invalid"
-        )
+        return replace(draft, fault="the harness reports an integration error")
+    counts = value.get("n-samples")
+    found = counts.get(draft.task) if isinstance(counts, dict) else None
+    found = found if isinstance(found, dict) else {}
+    samples = _whole(found.get("effective"))
+    if not samples:
+        shown = json.dumps(found.get("effective"))[:100]
+        return replace(draft, fault=f"the count of effective samples is invalid: {shown}, expected more than 0")
+    original = _whole(found.get("original"))
+    draft = replace(draft, samples=samples, original=original)
+    if original is None and found.get("original") is not None:
+        shown = json.dumps(found["original"])[:100]
+        return replace(draft, fault=f"the count of original samples is invalid: {shown}")
+    if fault := rules.find_sample_fault(samples, original):
+        return replace(draft, fault=fault)
     families = _families(scores)
     bad = [name for name, score in families.items() if not _is_score(score)]
     if bad or not families:
         fault = f"{bad[0]} is no number between 0 and 1" if bad else "it has no score"
-        return EvalRow(task=task, conc=conc, samples=samples, meta=meta, fault=fault)
-    return EvalRow(
-        task=task,
-        conc=conc,
-        samples=samples,
-        meta=meta,
+        return replace(draft, fault=fault)
+    return replace(
+        draft,
         strict=families.get("strict"),
         accuracy=families.get("accuracy"),
         flexible=families.get("flexible"),
     )
 
 
-def _effective_samples(value: Mapping[str, Any], task: str) -> int | None:
-    counts = value.get("n-samples")
-    found = counts.get(task) if isinstance(counts, dict) else None
-    effective = found.get("effective") if isinstance(found, dict) else None
-    good = isinstance(effective, int) and not isinstance(effective, bool) and effective > 0
-    return effective if good else None
+def _whole(value: object) -> int | None:
+    """A count; None for whatever is not one."""
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if good else None  # type: ignore[return-value]  # mypy does not see through `good`
 
 
 def _families(scores: object) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from infx.escape import foreign, table_code
 from infx.matrix.jobs import describe_row
-from infx.results.collect import Collection, Coverage, Point, State
+from infx.phrases import count
+from infx.results.collect import Collection, Coverage, Point, State, describe_collection
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
 
@@ -38,16 +39,24 @@ def render_report(collection: Collection) -> str:
 
 def _counts(collection: Collection) -> str:
     total = len(collection.coverage)
+    if not total:
+        text = f"## Sweep: nothing planned\n\n{describe_collection(collection)}\n"
+        return text + _unexpected(collection.unexpected)
     counts = {state: len(collection.of_state(state)) for state in State}
     head = (
         f"## Sweep: {counts[State.PRESENT]} of {total} rows\n\n"
         f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing, "
-        f"{len(collection.points)} results and {len(collection.evals)} accuracy rows published.\n"
+        f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
     )
-    if collection.unexpected:
-        names = ", ".join(table_code(name) for name in collection.unexpected[:20])
-        head += f"\nOf no row of the plan, and not looked at: {names}.\n"
-    return head
+    return head + _unexpected(collection.unexpected)
+
+
+def _unexpected(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(table_code(name) for name in names[:20])
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"\nIgnored (matches no planned row): {shown}{more}.\n"
 
 
 def _failures(collection: Collection) -> str:
@@ -64,7 +73,7 @@ def _coverage_table(title: str, items: Sequence[Coverage]) -> str:
     lines = [f"### {title} ({len(items)})", "", "| id | family | row | why |", "| --- | --- | --- | --- |"]
     for item in items[:MAX_LINES]:
         job = item.job
-        why = "; ".join(foreign(fault) for fault in item.faults) or "no artifact: see the job"
+        why = "; ".join(foreign(fault) for fault in item.faults) or "see the job"
         lines.append(
             f"| `{job.id}` | {job.family} | {table_code(describe_row(job.row))} | {why.replace('|', '')} |"
         )

@@ -1,12 +1,14 @@
 """A result row: one measured point, as a benchmark script leaves it behind in an `agg_*.json`.
 
 What identifies the point is typed; every further number is a metric under the name that the script gave it.
-Times are seconds, throughputs tokens per second. The shape is that of schemas/result-row.json.
+Times are seconds, throughputs tokens per second. The shape is that of schemas/result-row.json, which also says of
+which numbers zero means that nothing was measured.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,9 +17,10 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.matrix.config import Component
-from infx.matrix.row import FixedWorkload, Row
+from infx.results.identity import FIELDS
 
 MAX_METRICS = 500  # of one row; a script has some dozens
+_TOKEN_TIME = re.compile(r"(?:mean|median|p50)_tpot")
 
 
 class Status(StrEnum):
@@ -36,13 +39,18 @@ class Outcome:
     max_failure_rate: float = 0.05
 
     def find_fault(self) -> str | None:
-        """What the counts say against each other or against the status."""
+        """Return why the counts are not a measurement: nothing was done, or they contradict each other or the status."""
+        if not self.completed:
+            return f"benchmark_outcome says that {self.completed} of {self.requested} requests were completed"
         if self.completed + self.failed != self.requested:
             return f"benchmark_outcome counts {self.completed} completed and {self.failed} failed of {self.requested} requests"
-        too_many = self.failed > self.max_failure_rate * self.requested or not self.completed
+        too_many = self.failed > self.max_failure_rate * self.requested
         if too_many and self.status is Status.PASSED:
             return f"benchmark_outcome says passed with {self.failed} of {self.requested} requests failed"
         return None
+
+    def describe(self) -> str:
+        return f"{self.failed} of {self.requested} requests failed, where {self.max_failure_rate:.3g} of them may"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,19 +87,6 @@ _IDENTITY = (
     "hw", "conc", "image", "model", "infmax_model_prefix", "framework", "precision", "spec_decoding", "disagg",
     "isl", "osl",
 )  # fmt: skip
-_DETAILS = {
-    "tp",
-    "pp",
-    "ep",
-    "dcp_size",
-    "pcp_size",
-    "dp_attention",
-    "is_multinode",
-    "scenario_type",
-    "kv_offloading",
-}
-
-
 class RowFaultError(ValueError):
     """Why a value is no result row: clauses, one for each fault."""
 
@@ -107,7 +102,7 @@ def parse_row(values: object) -> ResultRow:
     assert isinstance(values, dict)
     optional = {"recipe_fingerprint", "router", "kv_p2p_transfer", "kv_offload_backend", "benchmark_outcome"}
     rest = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
-    details = {key: value for key, value in rest.items() if _is_detail(key)}
+    details = {key: value for key, value in rest.items() if key in FIELDS}
     if backend := values.get("kv_offload_backend"):
         details["kv_offload_backend"] = backend["name"]
     return ResultRow(
@@ -140,7 +135,18 @@ def _check(values: object) -> list[str]:
     assert isinstance(values, dict)
     outcome = _outcome(values.get("benchmark_outcome"))
     fault = outcome.find_fault() if outcome else None
-    return [fault] if fault else []
+    return [fault] if fault else _find_empty_answers(values)
+
+
+def _find_empty_answers(values: Mapping[str, Any]) -> list[str]:
+    """A client that got no second token of any answer reports 0 for the time of each; answers of one token have none."""
+    if values["osl"] == 1:
+        return []
+    return [
+        f"{key} is {value}, so no answer had a second token; expected more than 0"
+        for key, value in values.items()
+        if _TOKEN_TIME.fullmatch(key) and not value
+    ]
 
 
 _NOWHERE = yaml12.load(b"", "")
@@ -153,43 +159,9 @@ def is_finite(value: float) -> bool:
         return False
 
 
-def _is_detail(key: str) -> bool:
-    words = key.removeprefix("prefill_").removeprefix("decode_")
-    return words in {*_DETAILS, "num_workers", "hardware"} or (
-        key.startswith("num_") and key.endswith("_gpu")
-    )
-
-
 def _component(value: Any) -> Component | None:
     return None if value is None else Component(name=value["name"], version=value.get("version"))
 
 
 def _outcome(value: Any) -> Outcome | None:
     return None if value is None else Outcome(**{**value, "status": Status(value["status"])})
-
-
-def find_mismatches(result: ResultRow, planned: Row) -> list[str]:
-    """In what a result is not the one that its row asked for; clauses."""
-    recipe, workload = planned.recipe, planned.recipe.workload
-    tokens = (workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else (0, 0)
-    expected: dict[str, object] = {
-        "hw": recipe.runner,
-        "infmax_model_prefix": recipe.model_prefix,
-        "framework": recipe.framework,
-        "precision": recipe.precision,
-        "spec_decoding": recipe.spec_decoding.value,
-        "disagg": recipe.disagg,
-        "isl": tokens[0],
-        "osl": tokens[1],
-    }
-    found = [
-        f"{key} is {getattr(result, key)!r}, the plan says {value!r}"
-        for key, value in expected.items()
-        if getattr(result, key) != value
-    ]
-    if result.conc not in planned.conc:
-        found.append(f"conc is {result.conc}, the plan says {', '.join(map(str, planned.conc))}")
-    fingerprint = planned.recipe_fingerprint
-    if fingerprint and result.recipe_fingerprint not in {None, fingerprint}:
-        found.append("recipe_fingerprint is another one than the plan's")
-    return found

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from infx.cli import infx
 from infx.cli.shell import run
@@ -18,6 +21,7 @@ from infx.matrix.jobs import Job
 from infx.results.collect import artifact_name
 from infx.results.sample import make_files
 from tests.cli.test_shards import write_plan
+from tests.conftest import ROOT
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 
@@ -52,17 +56,22 @@ def test_a_whole_sweep(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GITHUB_OUTPUT", "output")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
+    capsys.readouterr()
     assert run(infx, COLLECT, {}) == 0
     assert len(read("out/results_bmk/agg_bmk.json")) == 4
     assert len(read("out/eval_results_all/agg_eval_all.json")) == 1
     assert read("out/rejected_rows.json") == []
     assert "present<<" in Path("output").read_text()
-    capsys.readouterr()
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
+    captured = capsys.readouterr()
+    assert captured.err == (
+        "4 of 4 planned rows brought everything, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
+    )
+    summary = Path("summary").read_text()
+    assert summary.startswith("## Sweep: 4 of 4 rows")
     assert run(infx, REPORT, {}) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("## Sweep: 4 of 4 rows")
-    assert Path("summary").read_text() == text
+    assert capsys.readouterr().out == summary
+    assert Path("summary").read_text() == summary  # who collects has written it already
 
 
 def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
@@ -79,25 +88,86 @@ def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
     assert f"::error file={path.relative_to('artifacts')}" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_no_error_of_the_collector(jobs: list[Job]) -> None:
-    """The job that did not run is red already; collecting the rest has succeeded."""
-    for path in Path("artifacts").glob("eval_*/*"):
-        path.unlink()
-    next(Path("artifacts").glob("eval_*")).rmdir()
-    assert run(infx, COLLECT, {}) == 0
+def remove(folder: Path) -> dict[str, str]:
+    """An artifact's files, which are gone afterwards."""
+    files = {path.name: path.read_text() for path in folder.iterdir()}
+    for name in files:
+        (folder / name).unlink()
+    folder.rmdir()
+    return files
+
+
+@pytest.mark.parametrize("lost", [1, 4])
+def test_a_planned_row_without_a_result_is_exit_1(
+    lost: int, jobs: list[Job], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its job may be green, or may never have started."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
+    for job in jobs[:lost]:
+        remove(Path("artifacts") / artifact_name(job))
+    capsys.readouterr()
+    assert run(infx, COLLECT, {}) == 1
+    said, summary = capsys.readouterr().err, Path("summary").read_text()
+    assert f"## Sweep: {4 - lost} of 4 rows" in summary
+    assert f"### Missing ({lost})" in summary
+    for job in jobs:
+        is_lost = job in jobs[:lost]
+        assert (f"The row {job.id} has no result" in said) is is_lost
+        assert (f"| `{job.id}` | {job.family} |" in summary) is is_lost
     coverage = json.loads(Path("out/coverage.json").read_text())
-    assert (coverage["present"], coverage["missing"]) == (3, 1)
+    assert (coverage["present"], coverage["missing"]) == (4 - lost, lost)
+
+
+def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(
+    jobs: list[Job], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A plan that lost its rows on the way must not look like one that never had any."""
+    Path("sweep-plan/jobs.jsonl").write_text("")
+    assert run(infx, COLLECT, {}) == 2
+    assert "index.json says 4 rows, jobs.jsonl has 0 rows" in capsys.readouterr().err
+    assert not Path("out").exists()
+    write_plan(Path("nothing.json"), [])
+    assert run(infx, ["shards", "--plan", "nothing.json", "--out", "no-rows"], {}) == 0
+    Path("none").mkdir()
+    capsys.readouterr()
+    arguments = ["results", "collect", "--plan", "no-rows", "--artifacts", "none", "--out", "out"]
+    assert run(infx, arguments, {}) == 0
+    assert capsys.readouterr().err == "No rows were planned, so there is nothing to collect.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("jobs.jsonl", "{}\n"),
+        ("jobs.jsonl", "[1]\n"),
+        ("jobs.jsonl", "nonsense\n"),
+        ("jobs.jsonl", None),
+        ("index.json", "{}"),
+        ("index.json", "[]"),
+        ("index.json", "nonsense"),
+    ],
+)
+def test_a_plan_that_cannot_be_read_is_no_empty_one(
+    name: str, text: str | None, jobs: list[Job], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path("sweep-plan") / name
+    path.write_text(path.read_text().splitlines()[0] * 4 if text is None else text)
+    capsys.readouterr()
+    assert run(infx, COLLECT, {}) == 2
+    assert "cut plan" in capsys.readouterr().err
 
 
 def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[Job]) -> None:
     """After a canary that failed: who looks for results_bmk would link an empty run."""
     evals = next(Path("artifacts").glob("eval_*")).name
+    assert run(infx, COLLECT, {}) == 0
     for path in [*Path("artifacts").iterdir()]:
         path.rename(path.name)
-    assert run(infx, COLLECT, {}) == 0
-    assert {path.name for path in Path("out").iterdir()} == {"coverage.json", "rejected_rows.json"}
+    assert run(infx, COLLECT, {}) == 1
+    files = {path.name for path in Path("out").rglob("*") if path.is_file()}
+    assert files == {"coverage.json", "rejected_rows.json"}  # those of the first time are gone
     Path(evals).rename(Path("artifacts") / evals)
-    assert run(infx, COLLECT, {}) == 0  # accuracy alone is a result, and the artifact that says so is there
+    assert run(infx, COLLECT, {}) == 1  # accuracy alone is a result, and the artifact that says so is there
     assert read("out/results_bmk/agg_bmk.json") == []
 
 
@@ -116,17 +186,81 @@ def test_what_the_folder_lacks_is_fetched_from_the_run(jobs: list[Job], hub: Hub
     for number in range(120):  # more than a page
         hub.add_artifact(made.id, f"log_{number}", {"log.txt": "x"})
     folder = next(Path("artifacts").glob("bmk_agentic_*"))
-    files = {path.name: path.read_text() for path in folder.iterdir()}
-    hub.add_artifact(made.id, folder.name, files)
-    for path in [*folder.iterdir()]:
-        path.unlink()
-    folder.rmdir()
-    assert run(infx, COLLECT, {}) == 0
+    hub.add_artifact(made.id, folder.name, remove(folder))
+    assert run(infx, COLLECT, {}) == 1
     assert json.loads(Path("out/coverage.json").read_text())["missing"] == 1
     hub.clear_log()
     assert run(infx, [*COLLECT, "--run", str(made.id)], {}) == 0
     assert json.loads(Path("out/coverage.json").read_text())["present"] == 4
     assert hub.reads <= 5  # two pages, the artifact's link, the file
+
+
+def commands_of(action: str) -> list[list[str]]:
+    """The infx commands of a composite action, as its script runs them."""
+    steps = yaml.safe_load((ROOT / f".github/actions/{action}/action.yml").read_text())["runs"]["steps"]
+    lines = [line.strip() for step in steps for line in step["run"].splitlines()]
+    return [shlex.split(os.path.expandvars(line))[1:] for line in lines if line.startswith("infx ")]
+
+
+def test_the_action_reads_and_fetches_every_artifact_once(
+    jobs: list[Job], hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two artifacts are in the folder and two at GitHub only: each file is read once, each of the two fetched once."""
+    made = hub.add_run()
+    fetched = [
+        hub.add_artifact(made.id, artifact_name(job), remove(Path("artifacts") / artifact_name(job))).id
+        for job in jobs[:2]
+    ]
+    local = sorted(path for path in Path("artifacts").rglob("*.json"))
+    for name, value in {
+        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(made.id),
+        "GITHUB_STEP_SUMMARY": "summary",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    opened: Counter[Path] = Counter()
+    read_bytes = Path.read_bytes
+
+    def count_read(path: Path) -> bytes:
+        opened[path] += 1
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", count_read)
+    hub.clear_log()
+    assert [run(infx, command, {}) for command in commands_of("results")] == [0]
+    assert {path: number for path, number in opened.items() if "artifacts" in path.parts} == dict.fromkeys(local, 1)
+    links = [exchange.path for exchange in hub.log if exchange.path.endswith("/zip")]
+    assert sorted(links) == sorted(f"/repos/{hub.repository}/actions/artifacts/{number}/zip" for number in fetched)
+    lists = [exchange.path for exchange in hub.log if exchange.path.endswith("/artifacts")]
+    assert len(lists) == 1  # one page
+    assert Path("summary").read_text().count("## Sweep: 4 of 4 rows") == 1
+
+
+def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[Job], hub: Hub) -> None:
+    hub.clear_log()
+    assert run(infx, [*COLLECT, "--run", "1"], {}) == 0
+    assert hub.log == []
+
+
+@pytest.mark.parametrize(
+    ("expired", "size", "words"), [(True, 1, "it has expired"), (False, 10, "10 are the most")]
+)
+def test_an_artifact_that_is_not_fetched_fails_its_row_only(
+    expired: bool,
+    size: int,
+    words: str,
+    jobs: list[Job],
+    hub: Hub,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("infx.artifacts.MAX_ZIP", 10)
+    made = hub.add_run()
+    name = artifact_name(jobs[0])
+    hub.add_artifact(made.id, name, remove(Path("artifacts") / name), expired=expired)
+    assert run(infx, [*COLLECT, "--run", str(made.id)], {}) == 1
+    assert words in capsys.readouterr().err
+    coverage = json.loads(Path("out/coverage.json").read_text())
+    assert (coverage["present"], coverage["failed"]) == (3, 1)
 
 
 def test_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 from infx.matrix.family import family_of
 from infx.matrix.jobs import Job, row_ids
 from infx.matrix.row import Row
+from infx.policy.load import default_policy
 from infx.results.artifact import ArtifactFile, ReadArtifact
 
+RULES = default_policy().results
 RESULT: dict[str, Any] = {
     "hw": "cluster:h200-a",
     "conc": 64,

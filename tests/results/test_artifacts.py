@@ -73,6 +73,25 @@ def test_no_folder(tmp_path: Path) -> None:
         read_folder(tmp_path / "gone")
 
 
+def test_artifacts_that_nobody_wants_are_named_and_not_read(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.json").write_text("{}")
+    found = read_folder(tmp_path, {"b"})
+    assert [(item.name, len(item.files)) for item in found] == [("a", 0), ("b", 1)]
+
+
+def test_an_artifact_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    """All of them at once may be more than the memory holds."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.json").write_text("{}")
+    found = read_folder(tmp_path)
+    assert next(found).name == "a"
+    (tmp_path / "b" / "x.json").write_text("later")
+    assert next(found).files[0].data == b"later"
+
+
 def make_zip(files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

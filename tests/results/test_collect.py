@@ -8,10 +8,21 @@ from typing import Any
 
 import pytest
 
+from infx.errors import Level
+from infx.matrix.jobs import Job, describe_row
+from infx.policy.results import ResultRules
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import Collection, State, artifact_name, collect, list_problems, render_files
+from infx.results.collect import (
+    Collection,
+    State,
+    artifact_name,
+    collect,
+    describe_collection,
+    list_problems,
+    render_files,
+)
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
-from tests.results.made import artifact, make_jobs, result
+from tests.results.made import RULES, artifact, make_jobs, result
 from tests.results.test_evals import harness
 
 ROWS = [
@@ -21,7 +32,7 @@ ROWS = [
     row(FIXED, 64, eval_only=True),
 ]
 FIXED_JOB, AGENTIC_JOB, DISAGG_JOB, EVAL_JOB = JOBS = make_jobs(ROWS)
-MULTI = {"framework": "dynamo-vllm", "disagg": True}
+MULTI = {"framework": "dynamo-vllm", "disagg": True, "tp": None, "dp_attention": None}
 
 
 def good() -> dict[str, dict[str, Any]]:
@@ -38,7 +49,7 @@ def good() -> dict[str, dict[str, Any]]:
 
 
 def run(files: dict[str, dict[str, Any]]) -> Collection:
-    return collect(JOBS, [artifact(name, content) for name, content in files.items()])
+    return collect(JOBS, [artifact(name, content) for name, content in files.items()], RULES)
 
 
 def states(collection: Collection) -> list[State]:
@@ -73,11 +84,41 @@ def test_nothing_came() -> None:
     found = run({})
     assert states(found) == [State.MISSING] * 4
     assert sorted(render_files(found)) == ["coverage.json", "rejected_rows.json"]
+    assert [problem.rule for problem in list_problems(found)] == ["result-missing"] * 4
+    assert describe_collection(found) == (
+        "0 of 4 planned rows brought everything, 0 failed, 4 missing; 0 results and 0 accuracy rows published."
+    )
+
+
+@pytest.mark.parametrize("lost", JOBS, ids=lambda job: job.family)
+def test_a_row_without_a_result_is_an_error_by_its_name(lost: Job) -> None:
+    files = good()
+    del files[artifact_name(lost)]
+    [problem] = list_problems(run(files))
+    assert (problem.rule, problem.level) == ("result-missing", Level.ERROR)
+    assert problem.message == (
+        f"The row {lost.id} has no result ({describe_row(lost.row)}): no artifact {artifact_name(lost)}."
+    )
 
 
 def test_an_empty_plan() -> None:
-    """A correction of links plans no row; nothing is missing then."""
-    assert collect([], []).coverage == ()
+    """A correction of links plans no row: the only sweep without results that has no problems."""
+    found = collect([], [], RULES)
+    assert found.coverage == ()
+    assert list_problems(found) == []
+    assert describe_collection(found) == "No rows were planned, so there is nothing to collect."
+
+
+def test_no_state_but_present_is_free_of_errors() -> None:
+    """Whatever keeps a row from being present is an error, also in a state that does not exist yet."""
+    files = good()
+    del files[artifact_name(FIXED_JOB)]
+    files[artifact_name(AGENTIC_JOB)] = {}
+    found = run(files)
+    assert {item.state for item in found.coverage} == set(State)
+    text = "\n".join(f"{problem.path} {problem.message}" for problem in list_problems(found))
+    for item in found.coverage:
+        assert (item.job.id in text) is (item.state is not State.PRESENT)
 
 
 def test_a_bad_row_is_named_and_its_neighbours_are_published() -> None:
@@ -88,7 +129,7 @@ def test_a_bad_row_is_named_and_its_neighbours_are_published() -> None:
     assert [point.row.conc for point in found.points] == [64, 8, 8]
     [problem] = list_problems(found)
     assert problem.path == f"{artifact_name(DISAGG_JOB)}/agg_conc4.json"
-    assert "framework is 'vllm', the plan says 'dynamo-vllm'" in problem.message
+    assert "framework is vllm, the plan says dynamo-vllm" in problem.message
     assert "no result for concurrency 4" in found.coverage[2].faults
 
 
@@ -119,7 +160,33 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     found = run(files)
     assert states(found)[0] is State.FAILED
     assert len(found.points) == 4
-    assert ["too many requests failed" in problem.message for problem in list_problems(found)] == [True]
+    [problem] = list_problems(found)
+    assert (
+        "too many requests failed at concurrency 64: 5 of 10 requests failed, where 0.05 of them may"
+        in problem.message
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tput_per_gpu": 0},
+        {"tput_per_gpu": -1},
+        {"output_tput_per_gpu": 0},
+        {"median_ttft": 0},
+        {"median_tpot": 0},
+        {"benchmark_outcome": {"requested": 640, "completed": 0, "failed": 640, "status": "failed"}},
+        {"benchmark_outcome": {"requested": 640, "completed": 0, "failed": 640, "status": "passed"}},
+    ],
+    ids=str,
+)
+def test_a_row_in_which_nothing_was_done_has_failed(changes: dict[str, Any]) -> None:
+    files = good()
+    files[artifact_name(FIXED_JOB)] = {"agg.json": result(**changes)}
+    found = run(files)
+    assert states(found)[0] is State.FAILED
+    assert 64 not in [point.row.conc for point in found.points]
+    assert "result-rejected" in [problem.rule for problem in list_problems(found)]
 
 
 def test_an_empty_artifact_is_a_failure() -> None:
@@ -129,7 +196,7 @@ def test_an_empty_artifact_is_a_failure() -> None:
 
 
 def test_an_artifact_that_cannot_be_read() -> None:
-    found = collect(JOBS[:1], [ReadArtifact(name=artifact_name(FIXED_JOB), fault="it is no zip file")])
+    found = collect(JOBS[:1], [ReadArtifact(name=artifact_name(FIXED_JOB), fault="it is no zip file")], RULES)
     assert found.coverage[0].faults == ("it is no zip file",)
 
 
@@ -168,7 +235,7 @@ def test_a_batched_evaluation_must_bring_all_its_concurrencies(
         "results_conc4.json": harness(0.4),
         "results_conc8.json": harness(0.8),
     }
-    [coverage] = collect([job], [artifact(artifact_name(job), files)]).coverage
+    [coverage] = collect([job], [artifact(artifact_name(job), files)], RULES).coverage
     assert (coverage.state is State.PRESENT) == (absent is None)
     assert absent is None or absent in coverage.faults
 
@@ -178,7 +245,7 @@ def test_an_evaluation_at_one_concurrency() -> None:
     [job] = make_jobs([planned])
     for conc, state in ((8, State.PRESENT), (4, State.FAILED)):
         files = {"meta_env.json": {"conc": conc}, "results.json": harness()}
-        [coverage] = collect([job], [artifact(artifact_name(job), files)]).coverage
+        [coverage] = collect([job], [artifact(artifact_name(job), files)], RULES).coverage
         assert coverage.state is state
 
 
@@ -198,16 +265,75 @@ def test_an_accuracy_result_that_nobody_planned_is_kept_apart() -> None:
     concs = [4, 8, 16]
     files = {"meta_env.json": {"eval_concs": concs, "completed_eval_concs": concs}}
     files |= {f"results_conc{conc}.json": harness() for conc in concs}
-    found = collect([job], [artifact(artifact_name(job), files)])
+    found = collect([job], [artifact(artifact_name(job), files)], RULES)
     assert [row.conc for _, row in found.evals] == [4, 8]
     assert found.coverage[0].faults == ("conc is 16, the plan says 4, 8",)
+
+
+def test_two_accuracy_results_of_one_task_are_none() -> None:
+    files = good()
+    for number, score in enumerate((0.2, 0.95)):
+        files[artifact_name(EVAL_JOB)] |= {f"{number}/meta_env.json": {}, f"{number}/r.json": harness(score)}
+    found = run(files)
+    assert found.evals == ()
+    assert found.coverage[3].faults == ("several results of gsm8k at concurrency 64; which one counts?",)
+
+
+def test_accuracy_that_its_harness_calls_failed() -> None:
+    files = good()
+    files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 64, "failed_eval_concs": [64]}
+    found = run(files)
+    assert found.evals == ()
+    assert found.coverage[3].faults == ("failed_eval_concs is [64], expected none",)
+
+
+@pytest.mark.parametrize(
+    ("effective", "original", "state"),
+    [
+        (1319, 1319, State.PRESENT),
+        (1254, 1319, State.PRESENT),  # 95.07 %
+        (1253, 1319, State.FAILED),  # 94.996 %
+        (5, 1319, State.FAILED),
+        (1320, 1319, State.FAILED),
+        (1319, None, State.PRESENT),
+        (1319, 0, State.FAILED),
+        (1319, "1319", State.FAILED),
+    ],
+)
+def test_most_of_a_task_s_samples_must_have_counted(effective: int, original: Any, state: State) -> None:
+    files = good()
+    counts = {"gsm8k": {"effective": effective, **({} if original is None else {"original": original})}}
+    files[artifact_name(EVAL_JOB)]["results.json"] = {**harness(), "n-samples": counts}
+    found = run(files)
+    assert states(found)[3] is state
+    [values] = json.loads(render_files(found)["eval_results_all/agg_eval_all.json"])
+    assert values["infrastructure_success"] is (state is State.PRESENT)
+    problems = [(problem.rule, problem.level) for problem in list_problems(found)]
+    if state is State.FAILED:
+        assert problems == [("result-failed", Level.ERROR)]
+        assert values["score"] is None
+    else:
+        assert problems == ([("samples-unknown", Level.WARNING)] if original is None else [])
+
+
+def test_the_share_of_samples_is_the_policy_s() -> None:
+    files = {"meta_env.json": {"conc": 64}, "results.json": harness(samples=5)}
+    artifacts = [artifact(artifact_name(EVAL_JOB), files)]
+    [coverage] = collect([EVAL_JOB], artifacts, RULES).coverage
+    assert coverage.faults == (
+        "gsm8k: 5 of 1,319 samples counted, and the policy asks for 0.95 of them",
+    )
+    [coverage] = collect([EVAL_JOB], artifacts, ResultRules(effective_samples=0.001)).coverage
+    assert coverage.state is State.PRESENT
 
 
 @pytest.mark.parametrize("conc", [64, None])
 def test_a_row_of_one_concurrency_may_leave_out_which(conc: int | None) -> None:
     files = good()
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": conc} if conc else {}
-    assert states(run(files))[3] is State.PRESENT
+    found = run(files)
+    assert states(found)[3] is State.PRESENT
+    assert [row.conc for _, row in found.evals] == [64]
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 32}
     assert states(run(files))[3] is State.FAILED
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from infx.results.artifact import ArtifactFile
-from infx.results.evals import EvalRow, read_eval_rows, render_eval
-from tests.results.made import artifact
+from infx.results.evals import MAX_TASKS, EvalReader, EvalRow, render_eval
+from tests.results.made import RULES, artifact
 
+READER = EvalReader(check_meta=lambda meta: [], rules=RULES)
 META = {"hw": "h200", "conc": 64, "framework": "vllm", "nested": {"dropped": 1}}
 
 
-def harness(score: Any = 0.9, samples: Any = 100, task: str = "gsm8k", **more: Any) -> dict[str, Any]:
+def harness(score: Any = 0.9, samples: Any = 1319, task: str = "gsm8k", **more: Any) -> dict[str, Any]:
     return {
         "lm_eval_version": "0.4",
         "results": {task: {"exact_match,strict-match": score, "exact_match_stderr,strict-match": 0.01}},
@@ -23,7 +24,7 @@ def harness(score: Any = 0.9, samples: Any = 100, task: str = "gsm8k", **more: A
 
 
 def read(files: dict[str, Any]) -> tuple[list[EvalRow], list[tuple[str, str]]]:
-    return read_eval_rows(artifact("eval_x", files).files)
+    return READER.read(artifact("eval_x", files).files)
 
 
 def test_one_row_for_each_task() -> None:
@@ -33,14 +34,14 @@ def test_one_row_for_each_task() -> None:
     rows, faults = read({"meta_env.json": META, "results.json": value})
     assert faults == []
     assert [(row.task, row.score, row.score_name, row.samples, row.conc) for row in rows] == [
-        ("gsm8k", 0.9, "strict", 100, 64),
+        ("gsm8k", 0.9, "strict", 1319, 64),
         ("gpqa", 0.5, "accuracy", 7, 64),
     ]
     flat = render_eval(rows[0])
     assert (flat["hw"], flat["em_strict"], flat["n_eff"], flat["infrastructure_success"]) == (
         "h200",
         0.9,
-        100,
+        1319,
         True,
     )
     assert "nested" not in flat
@@ -103,7 +104,7 @@ def test_without_a_time_in_the_name_the_file_s_own_counts() -> None:
         ArtifactFile(path="results_b.json", data=json.dumps(harness(0.2)).encode(), modified=10.0),
         ArtifactFile(path="results_9999-99-99T99-99-99.json", data=json.dumps(harness(0.3)).encode()),
     ]
-    [row], _ = read_eval_rows(files)
+    [row], _ = READER.read(files)
     assert row.score == 0.1
 
 
@@ -146,3 +147,11 @@ def test_sets_that_are_none(files: dict[str, Any], words: str) -> None:
 def test_results_without_a_task(results: object) -> None:
     [row], _ = read({"meta_env.json": META, "results.json": {**harness(), "results": results}})
     assert row.fault
+
+
+def test_more_tasks_than_are_looked_at() -> None:
+    """What was not looked at must not pass."""
+    value = harness()
+    value["results"] = {f"task{number}": {"acc,none": 0.5} for number in range(MAX_TASKS + 1)}
+    [row], _ = read({"meta_env.json": META, "results.json": value})
+    assert row.fault == "the file holds 201 tasks; 200 are the most"

@@ -12,7 +12,7 @@ from infx.results.artifact import ReadArtifact
 from infx.results.collect import artifact_name, collect
 from infx.results.report import render_report
 from tests.matrix.rows import FIXED, row
-from tests.results.made import artifact, make_jobs, result
+from tests.results.made import RULES, artifact, make_jobs, result
 from tests.results.test_collect import EVAL_JOB, FIXED_JOB, JOBS, good
 
 
@@ -20,7 +20,7 @@ def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:
     files = good()
     del files[artifact_name(EVAL_JOB)]
     files[artifact_name(FIXED_JOB)] = {"agg.json": result(framework="sglang")}
-    text = render_report(collect(JOBS, [artifact(name, content) for name, content in files.items()]))
+    text = render_report(collect(JOBS, [artifact(name, content) for name, content in files.items()], RULES))
     assert text.startswith(
         "## Sweep: 2 of 4 rows\n\n1 failed, 1 missing, 3 results and 0 accuracy rows published.\n"
     )
@@ -28,12 +28,12 @@ def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:
     assert heads == ["### Failed (1)", "### Missing (1)", "### Rejected (1)", "### Results (3)"]
     assert f"| `{FIXED_JOB.id}` | single-node 8k1k |" in text
     assert f"| `{EVAL_JOB.id}` | eval |" in text
-    assert "no artifact: see the job" in text
+    assert "| no artifact eval" in text
 
 
 def test_numbers_are_shown_in_the_units_of_their_heads() -> None:
     values = result(output_tput_per_gpu=137.25, median_tpot=0.0125, median_intvty=80, median_e2el=13.05)
-    text = render_report(collect(JOBS[:1], [artifact(artifact_name(FIXED_JOB), {"agg.json": values})]))
+    text = render_report(collect(JOBS[:1], [artifact(artifact_name(FIXED_JOB), {"agg.json": values})], RULES))
     assert "| 8192/1024 | 64 | 1,234 | 137.2 | 250 | 12.5 | 80 | 13.05 |" in text  # seconds as ms
 
 
@@ -44,12 +44,12 @@ def test_rows_are_sorted_by_what_they_are() -> None:
         artifact(artifact_name(job), {"agg.json": result(conc=job.row.conc[0], benchmark_outcome=None)})
         for job in jobs
     ]
-    lines = [line for line in render_report(collect(jobs, artifacts)).splitlines() if "8192/1024" in line]
+    lines = [line for line in render_report(collect(jobs, artifacts, RULES)).splitlines() if "8192/1024" in line]
     assert [line.split(" | ")[6] for line in lines] == ["4", "16", "64"]
 
 
 def test_nothing_came_back() -> None:
-    text = render_report(collect(JOBS, []))
+    text = render_report(collect(JOBS, [], RULES))
     assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 results")
 
 
@@ -73,10 +73,18 @@ def test_foreign_text_stays_text(text: str) -> None:
         artifact(artifact_name(jobs[1]), {f"{text}.json": files["agg.json"]}),
         ReadArtifact(name=f"bmk_{text}"),
     ]
-    markdown = render_report(collect(jobs, artifacts))
+    markdown = render_report(collect(jobs, artifacts, RULES))
     html = MarkdownIt("commonmark").enable("table").render(markdown)
     assert "<img" not in html
     assert "<a " not in html
     assert not any(line.lstrip().startswith("::") for line in markdown.splitlines())
     body = [line for line in markdown.splitlines() if line.startswith("| `") and "8192/1024" in line]
     assert [line.replace("\\|", "").count("|") for line in body] == [14]
+
+
+def test_nothing_was_planned() -> None:
+    text = render_report(collect([], [ReadArtifact(name="bmk_x")], RULES))
+    assert text == (
+        "## Sweep: nothing planned\n\nNo rows were planned, so there is nothing to collect.\n\n"
+        "Ignored (matches no planned row): `bmk_x`.\n"
+    )

@@ -1,0 +1,25 @@
+"""The policy's section `results`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultRules:
+    """effective_samples: the share of a task's samples, from 0 to 1, that must have counted for an accuracy result."""
+
+    effective_samples: float
+
+    def find_sample_fault(self, effective: int, original: int | None) -> str | None:
+        """Return why so many samples are not the task, a clause. Without the original count nothing is compared."""
+        if original is None:
+            return None
+        if effective > original:
+            return f"{effective:,} samples counted, and the task has {original:,}"
+        if effective < self.effective_samples * original:
+            return (
+                f"{effective:,} of {original:,} samples counted, "
+                f"and the policy asks for {self.effective_samples:.4g} of them"
+            )
+        return None

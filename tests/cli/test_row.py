@@ -1,0 +1,141 @@
+"""infx row run: a command's files are gathered, and it is said which came and which did not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.row_process import find_lacking
+from infx.cli.shell import run
+from infx.matrix.folder import read_jobs
+from infx.matrix.jobs import Job
+from infx.matrix.row import Row
+from tests.cli.test_shards import write_plan
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+from tests.results.made import make_jobs
+
+ROWS = {
+    "fixed": row(FIXED, 8),
+    "agentic": row(AGENTIC, 8),
+    "multi-node": row(DISAGG, 4, 8),
+    "accuracy": row(FIXED, 8, eval_only=True),
+}
+
+
+def play(
+    planned: Row, script: str, monkeypatch: pytest.MonkeyPatch, folder: Path, *, on_actions: bool = False
+) -> tuple[int, Job]:
+    """A row's command in a folder of its own; the script may name `name`, the row's result name."""
+    monkeypatch.chdir(folder)
+    write_plan(folder / "plan.json", [planned])
+    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
+    [job] = read_jobs((folder / "sweep-plan" / "jobs.jsonl").read_text().splitlines())
+    text = f"import os, pathlib, sys\nname = os.environ['RESULT_FILENAME']\n{script}\n"
+    (folder / "work.py").write_text(text)
+    (folder / "policy.yaml").write_text(
+        f"repository: acme/bench\nsweep: {{row-command: [{sys.executable}, work.py]}}\n"
+    )
+    monkeypatch.setenv("INFX_POLICY", "policy.yaml")
+    if on_actions:
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    return run(infx, ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "out"], os.environ), job
+
+
+SAMPLE = "import infx.results.sample as s; s.main(os.environ, pathlib.Path.cwd())"
+LEAVES = {
+    "fixed": "agg_{name}*.json",
+    "agentic": "agg_{name}*.json",
+    "multi-node": "agg_{name}*.json",
+    "accuracy": "meta_env.json and results*.json",
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_what_came_is_said(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _ = play(ROWS[kind], SAMPLE, monkeypatch, tmp_path)
+    assert code == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    said = capsys.readouterr().err
+    counted = "1 file" if len(names) == 1 else f"{len(names)} files"
+    assert f"Gathered {counted} in out: {' and '.join(names)}.\n" in said
+    assert "left no" not in said
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize(("ends", "code"), [(0, 1), (3, 3)])
+def test_a_command_that_leaves_nothing_has_failed(
+    ends: int,
+    code: int,
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found, job = play(ROWS[kind], f"sys.exit({ends})", monkeypatch, tmp_path)
+    assert found == code
+    lacking = LEAVES[kind].format(name=job.result_name)
+    assert capsys.readouterr().err == f"The row command ended with {ends} and left no new {lacking}.\n"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "script", "lacking"),
+    [
+        ("fixed", "pathlib.Path('meta_env.json').write_text('{}')", "agg_{name}*.json"),
+        ("fixed", "pathlib.Path('agg_other.json').write_text('{}')", "agg_{name}*.json"),
+        ("accuracy", "pathlib.Path('meta_env.json').write_text('{}')", "results*.json"),
+        ("accuracy", "pathlib.Path('results.json').write_text('{}')", "meta_env.json"),
+        ("accuracy", "pathlib.Path('samples_x.jsonl').write_text('{}')", "meta_env.json and results*.json"),
+        ("accuracy", "pathlib.Path(f'agg_{name}.json').write_text('{}')", "meta_env.json and results*.json"),
+    ],
+)
+def test_files_of_another_kind_are_not_the_result(
+    kind: str,
+    script: str,
+    lacking: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, job = play(ROWS[kind], script, monkeypatch, tmp_path)
+    assert code == 1
+    assert f"left no new {lacking.format(name=job.result_name)}." in capsys.readouterr().err
+
+
+def test_a_result_of_an_earlier_time_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = "path = pathlib.Path(f'agg_{name}.json'); path.write_text('{}'); os.utime(path, (1, 1))"
+    code, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path)
+    assert code == 1
+    assert "left no new agg_" in capsys.readouterr().err
+
+
+def test_names_of_files_are_foreign_and_may_be_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = (
+        "pathlib.Path(f'agg_{name}.json').write_text('{}')\n"
+        "pathlib.Path('results\\n::error::x.json').write_text('{}')\n"
+        "for number in range(30): pathlib.Path(f'results{number:02}.json').write_text('{}')"
+    )
+    code, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path, on_actions=True)
+    assert code == 0
+    said = capsys.readouterr().err
+    assert "Gathered 32 files in out: agg_" in said
+    assert "and 12 more." in said
+    assert r"results\n::error::x.json" in said
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_nothing_gathered_is_never_a_whole_result(kind: str) -> None:
+    """Also for a kind of row that does not exist yet."""
+    [job] = make_jobs([ROWS[kind]])
+    assert find_lacking([], job)
+    assert find_lacking(["samples_x.jsonl", "notes.json"], job)
