@@ -89,7 +89,9 @@ def read_all_jobs(folder: Path) -> list[Job]:
             jobs = list(read_jobs(lines))
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UsageError(
-            f"The cut plan cannot be read ({type(error).__name__}).", hint="Run infx shards.", where=str(folder)
+            f"The cut plan cannot be read ({type(error).__name__}).",
+            hint="Run infx shards.",
+            where=str(folder),
         ) from None
     if planned != len({job.id for job in jobs}) or planned != len(jobs):
         raise UsageError(

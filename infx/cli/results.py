@@ -96,9 +96,7 @@ def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, polic
     print_text(text, os.environ, err=False, nl=False)
 
 
-def gather(
-    plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules
-) -> Collection:
+def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules) -> Collection:
     """Every planned row with what its artifact holds; each artifact is read once."""
     from infx.results.collect import artifact_name, collect
 

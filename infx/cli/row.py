@@ -99,5 +99,7 @@ def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Pat
         print_text(f"Gathered {count(len(names), 'file')} in {out}: {what}.", os.environ)
     lacking = find_lacking(names, job)
     if lacking:
-        print_text(f"The row command ended with {started.code} and left no new {join_words(lacking)}.", os.environ)
+        print_text(
+            f"The row command ended with {started.code} and left no new {join_words(lacking)}.", os.environ
+        )
     ctx.exit(started.code or int(bool(lacking)))

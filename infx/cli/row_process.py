@@ -107,8 +107,5 @@ def gather_results(directory: Path, out: Path, result_name: str, *, since: float
 
 def find_lacking(names: Sequence[str], job: Job) -> list[str]:
     """Return the files that a result of the job consists of and that are not among the gathered ones."""
-    if not job.row.eval_only:
-        wanted = [f"agg_{job.result_name}*.json"]
-    else:
-        wanted = [META, "results*.json"]
+    wanted = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
     return [pattern for pattern in wanted if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]

@@ -200,9 +200,7 @@ class Machines:
             show=_describe_index,
         )
 
-    def _collect(
-        self, run: Run, number: int, rows: Sequence[RowOutcome], policy: Policy
-    ) -> SweepRecord:
+    def _collect(self, run: Run, number: int, rows: Sequence[RowOutcome], policy: Policy) -> SweepRecord:
         from infx.artifacts import read_folder
         from infx.results.collect import collect
 

@@ -17,9 +17,7 @@ class ResultRules:
             return None
         if effective > original:
             return f"{effective:,} samples counted, and the task has {original:,}"
-        if effective < self.effective_samples * original:
-            return (
-                f"{effective:,} of {original:,} samples counted, "
-                f"and the policy asks for {self.effective_samples:.4g} of them"
-            )
+        if not original or effective / original < self.effective_samples:
+            share = f"{100 * self.effective_samples:.4g} %"
+            return f"{effective:,} of {original:,} samples counted, and the policy asks for {share}"
         return None

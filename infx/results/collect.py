@@ -14,8 +14,8 @@ from typing import Any
 
 from infx.errors import Level, Problem
 from infx.matrix.jobs import Job, describe_row
-from infx.policy.results import ResultRules
 from infx.phrases import count
+from infx.policy.results import ResultRules
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
 from infx.results.evals import EvalReader, EvalRow, render_eval
 from infx.results.identity import find_eval_mismatches, find_mismatches
@@ -189,7 +189,9 @@ def _collect_evals(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Par
     if not rows and not faults:
         faults.append("no accuracy result")
     kept = tuple(
-        (job.id, found) for found in rows if found.conc not in strange and (found.task, found.conc) not in twice
+        (job.id, found)
+        for found in rows
+        if found.conc not in strange and (found.task, found.conc) not in twice
     )
     return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
 

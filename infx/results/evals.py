@@ -6,7 +6,6 @@ concurrency (`…_conc<N>….json`) for a batched one; of several that could be 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from infx.policy.results import ResultRules
 from infx.results.artifact import ArtifactFile, JsonFaultError, read_json
+from infx.results.identity import show_value
 from infx.results.row import is_finite
 
 META = "meta_env.json"
@@ -119,7 +119,9 @@ class EvalReader:
             except JsonFaultError as error:
                 faults.append((file.path, str(error)))
                 continue
-            if isinstance(value, dict) and ("lm_eval_version" in value or value.get("result_format") == FORMAT):
+            if isinstance(value, dict) and (
+                "lm_eval_version" in value or value.get("result_format") == FORMAT
+            ):
                 candidates.append((file, value))
         candidates.sort(key=lambda item: _age(item[0]))
         rows = []
@@ -130,7 +132,8 @@ class EvalReader:
 
 def _find_failed_concs(meta: Mapping[str, Any]) -> list[str]:
     failed = meta.get("failed_eval_concs")
-    return [f"failed_eval_concs is {str(failed)[:200]}, expected none"] if failed else []
+    shown = ", ".join(map(show_value, failed[:10])) if isinstance(failed, list) else show_value(failed)
+    return [f"failed_eval_concs is {shown}, expected none"] if failed else []
 
 
 def _age(file: ArtifactFile) -> tuple[float, str]:
@@ -165,7 +168,18 @@ def _choose(
 
 def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Single values only, and not the ones that a row has of its own."""
-    own = {"task", "conc", "score", "score_name", "em_strict", "acc", "em_flexible", "n_eff", "n_original", "error"}
+    own = {
+        "task",
+        "conc",
+        "score",
+        "score_name",
+        "em_strict",
+        "acc",
+        "em_flexible",
+        "n_eff",
+        "n_original",
+        "error",
+    }
     kept = {
         key: value
         for key, value in list(meta.items())[:MAX_META]
@@ -193,12 +207,14 @@ def _row_of(draft: EvalRow, scores: object, value: dict[str, Any], rules: Result
     found = found if isinstance(found, dict) else {}
     samples = _whole(found.get("effective"))
     if not samples:
-        shown = json.dumps(found.get("effective"))[:100]
-        return replace(draft, fault=f"the count of effective samples is invalid: {shown}, expected more than 0")
+        shown = show_value(found.get("effective"))
+        return replace(
+            draft, fault=f"the count of effective samples is invalid: {shown}, expected more than 0"
+        )
     original = _whole(found.get("original"))
     draft = replace(draft, samples=samples, original=original)
     if original is None and found.get("original") is not None:
-        shown = json.dumps(found["original"])[:100]
+        shown = show_value(found["original"])
         return replace(draft, fault=f"the count of original samples is invalid: {shown}")
     if fault := rules.find_sample_fault(samples, original):
         return replace(draft, fault=fault)

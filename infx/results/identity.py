@@ -57,8 +57,10 @@ def _compare(
         if value is None or name not in accepted:
             continue
         if not any(is_same(value, planned) for planned in accepted[name]):
-            plan = join_words([_show(planned) for planned in dict.fromkeys(accepted[name])], last="or")
-            found.append(f"{name} is {_show(value)}, the plan " + (f"says {plan}" if plan else "has none"))
+            plan = join_words([show_value(planned) for planned in dict.fromkeys(accepted[name])], last="or")
+            found.append(
+                f"{name} is {show_value(value)}, the plan " + (f"says {plan}" if plan else "has none")
+            )
     return found
 
 
@@ -173,7 +175,7 @@ def _is_same_text(value: object, planned: object) -> bool:
     if isinstance(planned, Component) and isinstance(value, str):
         return value == planned.name
     if isinstance(value, str) and not isinstance(planned, str):
-        return value.strip().lower() == _show(planned)
+        return value.strip().lower() == show_value(planned)
     return _is_same(value, planned)
 
 
@@ -186,12 +188,16 @@ def _is_component(value: object, planned: Component) -> bool:
     )
 
 
-def _show(value: object) -> str:
-    """A value as it stands in a sentence: text bare, a component as name and version, anything else as JSON."""
+def show_value(value: object) -> str:
+    """A foreign value as it stands in a sentence: text bare, other single values as JSON, and never much of it."""
     if isinstance(value, Component):
         value = {"name": value.name, "version": value.version}
-    if isinstance(value, dict) and set(value) == {"name", "version"}:
-        value = " ".join(str(part) for part in (value["name"], value["version"]) if part is not None)
-    bare = isinstance(value, str) and value.strip()
-    text = str(value) if bare else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        parts = [value.get("name"), value.get("version")]
+        if not isinstance(parts[0], str):
+            return "a mapping"
+        value = " ".join(part for part in parts if isinstance(part, str))
+    if isinstance(value, list):
+        return "a list"
+    text = value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

@@ -50,7 +50,7 @@ class Outcome:
         return None
 
     def describe(self) -> str:
-        return f"{self.failed} of {self.requested} requests failed, where {self.max_failure_rate:.3g} of them may"
+        return f"{self.failed} of {self.requested} requests failed, at most {100 * self.max_failure_rate:.4g} % may"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +87,8 @@ _IDENTITY = (
     "hw", "conc", "image", "model", "infmax_model_prefix", "framework", "precision", "spec_decoding", "disagg",
     "isl", "osl",
 )  # fmt: skip
+
+
 class RowFaultError(ValueError):
     """Why a value is no result row: clauses, one for each fault."""
 

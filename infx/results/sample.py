@@ -85,6 +85,8 @@ def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
     score = round(0.9 + _chance(environ["RESULT_FILENAME"]) * 0.09, 4)
     meta: dict[str, Any] = {
         "hw": environ["RUNNER_TYPE"],
+        "image": environ["IMAGE"],
+        "model": environ["MODEL"],
         "infmax_model_prefix": environ["MODEL_PREFIX"],
         "framework": environ["FRAMEWORK"],
         "precision": environ["PRECISION"],

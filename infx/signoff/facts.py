@@ -121,16 +121,26 @@ class SweepRun:
 
 @dataclass(frozen=True, kw_only=True)
 class EvalScore:
-    """One task of one accuracy run. value: from 0 to 1, None if there is none. is_sound: nothing broke down."""
+    """One task of one accuracy run, and what the run says about itself.
+
+    value: from 0 to 1, None if there is none. samples: that counted. original: of the task, None where nothing says
+    how many it has. is_sound: nothing broke down.
+    """
 
     task: str
     value: float | None = None
     samples: int | None = None
+    original: int | None = None
     is_sound: bool = True
     row_id: str | None = None
-    image: str | None = None
-    model_prefix: str | None = None
     conc: int | None = None
+    image: str | None = None
+    model: str | None = None
+    model_prefix: str | None = None
+    runner: str | None = None
+    framework: str | None = None
+    precision: str | None = None
+    spec_decoding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

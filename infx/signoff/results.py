@@ -14,6 +14,16 @@ from infx.signoff.facts import EvalScore, Point
 _T = TypeVar("_T")
 
 MAX_ROWS = 20_000
+# What an accuracy row says about its origin, by the field of `EvalScore` and of `PlannedRow`.
+IDENTITY = {
+    "image": "image",
+    "model": "model",
+    "model_prefix": "infmax_model_prefix",
+    "runner": "hw",
+    "framework": "framework",
+    "precision": "precision",
+    "spec_decoding": "spec_decoding",
+}
 
 
 class ResultsFaultError(ValueError):
@@ -61,11 +71,11 @@ def _score(values: Mapping[str, Any]) -> EvalScore:
         task=_field(values, "task", str),
         value=None if score is None else _number(score, "score"),
         samples=_field(values, "n_eff", int),
+        original=_optional(values, "n_original", int),
         is_sound=_field(values, "infrastructure_success", bool),
         row_id=_optional(values, "row_id", str),
-        image=_optional(values, "image", str),
-        model_prefix=_optional(values, "infmax_model_prefix", str),
         conc=_optional(values, "conc", int),
+        **{field: _optional(values, name, str) for field, name in IDENTITY.items()},
     )
 
 

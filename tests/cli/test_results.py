@@ -227,9 +227,13 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     monkeypatch.setattr(Path, "read_bytes", count_read)
     hub.clear_log()
     assert [run(infx, command, {}) for command in commands_of("results")] == [0]
-    assert {path: number for path, number in opened.items() if "artifacts" in path.parts} == dict.fromkeys(local, 1)
+    assert {path: number for path, number in opened.items() if "artifacts" in path.parts} == dict.fromkeys(
+        local, 1
+    )
     links = [exchange.path for exchange in hub.log if exchange.path.endswith("/zip")]
-    assert sorted(links) == sorted(f"/repos/{hub.repository}/actions/artifacts/{number}/zip" for number in fetched)
+    assert sorted(links) == sorted(
+        f"/repos/{hub.repository}/actions/artifacts/{number}/zip" for number in fetched
+    )
     lists = [exchange.path for exchange in hub.log if exchange.path.endswith("/artifacts")]
     assert len(lists) == 1  # one page
     assert Path("summary").read_text().count("## Sweep: 4 of 4 rows") == 1

@@ -162,7 +162,7 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     assert len(found.points) == 4
     [problem] = list_problems(found)
     assert (
-        "too many requests failed at concurrency 64: 5 of 10 requests failed, where 0.05 of them may"
+        "too many requests failed at concurrency 64: 5 of 10 requests failed, at most 5 % may"
         in problem.message
     )
 
@@ -284,7 +284,7 @@ def test_accuracy_that_its_harness_calls_failed() -> None:
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 64, "failed_eval_concs": [64]}
     found = run(files)
     assert found.evals == ()
-    assert found.coverage[3].faults == ("failed_eval_concs is [64], expected none",)
+    assert found.coverage[3].faults == ("failed_eval_concs is 64, expected none",)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +297,8 @@ def test_accuracy_that_its_harness_calls_failed() -> None:
         (1320, 1319, State.FAILED),
         (1319, None, State.PRESENT),
         (1319, 0, State.FAILED),
+        (1319, 10**400, State.FAILED),
+        (10**400, 10**400, State.PRESENT),  # whatever it means, nothing breaks
         (1319, "1319", State.FAILED),
     ],
 )
@@ -320,9 +322,7 @@ def test_the_share_of_samples_is_the_policy_s() -> None:
     files = {"meta_env.json": {"conc": 64}, "results.json": harness(samples=5)}
     artifacts = [artifact(artifact_name(EVAL_JOB), files)]
     [coverage] = collect([EVAL_JOB], artifacts, RULES).coverage
-    assert coverage.faults == (
-        "gsm8k: 5 of 1,319 samples counted, and the policy asks for 0.95 of them",
-    )
+    assert coverage.faults == ("gsm8k: 5 of 1,319 samples counted, and the policy asks for 95 %",)
     [coverage] = collect([EVAL_JOB], artifacts, ResultRules(effective_samples=0.001)).coverage
     assert coverage.state is State.PRESENT
 

@@ -36,7 +36,8 @@ AGGREGATED = replace(
 HETEROGENEOUS = replace(
     DISAGG,
     layout=Roles(
-        prefill=Worker(num_worker=1, tp=4, hardware="b200"), decode=Worker(num_worker=2, tp=8, hardware="h200")
+        prefill=Worker(num_worker=1, tp=4, hardware="b200"),
+        decode=Worker(num_worker=2, tp=8, hardware="h200"),
     ),
 )
 KINDS = {
@@ -241,7 +242,16 @@ def test_what_a_harness_does_not_know_is_not_compared() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", ["", " ", [], {}, {"name": 1}, ["x"], 1e308, "8.0", "\n::error::x"])
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value", ["", " ", [], {}, {"name": 1}, ["x"], 1e308, "8.0", "\n::error::x", nested(900)]
+)
 def test_foreign_values_are_compared_too(value: object) -> None:
     for name in ("hw", "isl", "disagg", "router"):
         [clause] = find_eval_mismatches({name: value}, KINDS["disaggregated"])
@@ -250,7 +260,14 @@ def test_foreign_values_are_compared_too(value: object) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"image": "x/y:1"}, {"model": "m2"}, {"hw": "b200"}, {"framework": "sglang"}, {"precision": "fp4"}, {"isl": 1}],
+    [
+        {"image": "x/y:1"},
+        {"model": "m2"},
+        {"hw": "b200"},
+        {"framework": "sglang"},
+        {"precision": "fp4"},
+        {"isl": 1},
+    ],
     ids=lambda changes: next(iter(changes)),
 )
 def test_a_result_of_something_else_is_not_published(changes: dict[str, Any]) -> None:

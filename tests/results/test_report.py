@@ -44,7 +44,9 @@ def test_rows_are_sorted_by_what_they_are() -> None:
         artifact(artifact_name(job), {"agg.json": result(conc=job.row.conc[0], benchmark_outcome=None)})
         for job in jobs
     ]
-    lines = [line for line in render_report(collect(jobs, artifacts, RULES)).splitlines() if "8192/1024" in line]
+    lines = [
+        line for line in render_report(collect(jobs, artifacts, RULES)).splitlines() if "8192/1024" in line
+    ]
     assert [line.split(" | ")[6] for line in lines] == ["4", "16", "64"]
 
 

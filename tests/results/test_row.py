@@ -93,7 +93,10 @@ def test_a_flood_of_metrics() -> None:
         ),
         ({"requested": 100, "completed": 94, "failed": 6, "status": "passed"}, "says passed with 6 of 100"),
         ({"requested": 0, "completed": 0, "failed": 0, "status": "passed"}, "0 of 0 requests were completed"),
-        ({"requested": 640, "completed": 0, "failed": 640, "status": "failed"}, "0 of 640 requests were completed"),
+        (
+            {"requested": 640, "completed": 0, "failed": 640, "status": "failed"},
+            "0 of 640 requests were completed",
+        ),
     ],
 )
 def test_an_outcome_that_contradicts_itself(outcome: dict[str, Any], words: str) -> None:

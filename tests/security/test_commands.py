@@ -191,7 +191,14 @@ def test_results(world: World, plan: Path) -> None:
             "benchmark_outcome": {"status": text},
         }
         (own / f"agg_{index}.json").write_text(json.dumps(row))
+        named = dict.fromkeys(["hw", "infmax_model_prefix", "framework", "precision"], text[:200] or "x")
+        long = dict.fromkeys(["image", "model"], text[:1000] or "x")
+        sizes = {"conc": 16, "isl": 1, "osl": 1, "disagg": False, "tput_per_gpu": 1}
+        whole = {**named, **long, **sizes, "spec_decoding": "none", "router": {"name": text[:200] or "x"}}
+        (own / f"agg_whole_{index}.json").write_text(json.dumps(whole))
         (own / "meta_env.json").write_text(json.dumps({text: text, "conc": 16}))
+        (other := own / f"set{index}").mkdir()
+        (other / "meta_env.json").write_text(json.dumps({**whole, "router": [text], "tp": {text: text}}))
         result = {
             "results": {text: {text: text, "exact_match,strict-match": text}},
             "n-samples": {text: text},
@@ -199,8 +206,9 @@ def test_results(world: World, plan: Path) -> None:
         (own / f"results_{index}.json").write_text(json.dumps(result))
         (own / f"results_{index}_x{text.replace('/', '_').replace(chr(0), '')[:80]}.json").write_text(text)
     options = ("--plan", str(plan), "--artifacts", str(folder))
-    assert world.call("results", "report", *options).summary
+    assert world.call("results", "report", *options).out
     said = world.call("results", "collect", *options, "--out", str(world.folder / "results"), code=1)
+    assert "the plan says" in said.summary
     outputs = check_outputs(said.outputs, {"present", "missing", "failed", "results", "evals"})
     assert all(value.isdigit() for value in outputs.values())
 

@@ -161,7 +161,7 @@ def file(path: str, *lines: str, **fields: Any) -> FileChange:
 
 def score(planned: PlannedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
     defaults: dict[str, Any] = {
-        "task": "gsm8k", "value": value, "samples": 1319, "row_id": planned.id, "image": planned.image,
+        "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id, "image": planned.image,
         "model_prefix": planned.model_prefix, "conc": planned.conc[0],
     }  # fmt: skip
     return EvalScore(**{**defaults, **fields})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -13,6 +14,7 @@ from infx.policy.signoff import Status
 from infx.signoff.checks.table import CHECKS
 from infx.signoff.facts import (
     Entry,
+    EvalScore,
     Facts,
     LinkState,
     Membership,
@@ -24,6 +26,8 @@ from infx.signoff.facts import (
 )
 from infx.signoff.judge import judge
 from infx.signoff.outcome import Outcome
+from infx.signoff.planned import PlannedRow
+from infx.signoff.results import IDENTITY
 from tests.signoff.facts import (
     ITEMS,
     KEY,
@@ -184,6 +188,10 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("accuracy", "percent", {"results": results(scores=(score(ROWS[6], 95.0), score(ROWS[7])))}, FAIL, "the score 95, which is not between 0 and 1"),
     ("accuracy", "negative", {"results": results(scores=(score(ROWS[6], -0.1), score(ROWS[7])))}, FAIL, "not between"),
     ("accuracy", "no samples", {"results": results(scores=(score(ROWS[6], samples=0), score(ROWS[7])))}, FAIL, "no samples"),
+    ("accuracy", "few samples", {"results": results(scores=(score(ROWS[6], samples=5), score(ROWS[7])))}, FAIL, "5 of 1,319 samples counted"),
+    ("accuracy", "just enough samples", {"results": results(scores=(score(ROWS[6], samples=1254), score(ROWS[7])))}, PASS, "2 scores"),
+    ("accuracy", "just too few samples", {"results": results(scores=(score(ROWS[6], samples=1253), score(ROWS[7])))}, FAIL, "1,253 of 1,319"),
+    ("accuracy", "more samples than there are", {"results": results(scores=(score(ROWS[6], original=100), score(ROWS[7])))}, FAIL, "and the task has 100"),
     ("accuracy", "missing score", {"results": results(scores=(score(ROWS[6]),))}, FAIL, "has no score"),
     ("accuracy", "missing concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7], conc=2)))}, FAIL, "concurrency 64"),
     ("accuracy", "unplanned concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7]), score(ROWS[7], conc=2)))}, FAIL, "that nobody planned, at concurrency 2"),
@@ -199,6 +207,8 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("accuracy", "another model's bar", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.9}\nmodels: {m1: {gsm8k: 0.94}, m9: {gsm8k: 0.1}}\n")}, PASS, "2 scores"),
     ("accuracy", "diagnostic task", {"results": results(scores=(score(ROWS[6], 0.1, task="probe"), score(ROWS[7]))), "thresholds": judged("t.yaml", "default: {gsm8k: 0.9, probe: 0.0}\n")}, PASS, "2 scores"),
     ("accuracy", "unnamed task", {"results": results(scores=(score(ROWS[6], 0.84, task="new"), score(ROWS[7])))}, FAIL, "below 0.85"),
+    ("accuracy", "samples of how many", {"results": results(scores=(score(ROWS[6], original=None), score(ROWS[7])))}, WARN, "1 score (`gsm8k`) without the number of samples"),
+    ("accuracy", "no count of samples", {"results": results(scores=(score(ROWS[6], samples=None, original=None), score(ROWS[7])))}, WARN, "without the number of samples"),
     ("accuracy", "none planned", {"plan": plan(ROWS[:6])}, NA, "no accuracy runs"),
     ("accuracy", "workflow edited", files(MASTER, ".github/workflows/run-sweep.yml"), WARN, "edits what produced"),
     # 3: linked, merged or published; the comparison of settings is for a human.
@@ -409,6 +419,30 @@ def test_every_status_of_every_check_is_in_the_table() -> None:
     }
     # A reuse command, missing points and a description never fail by themselves; see `test_forbidden_status_fails`.
     assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
+
+
+@pytest.mark.parametrize("field", IDENTITY)
+def test_a_score_of_something_else_fails(field: str) -> None:
+    """Each thing that a score says about its origin is compared with its row, and both are named."""
+    changes: dict[str, Any] = {field: "x/y:1"}
+    wrong = results(scores=(score(ROWS[6], **changes), score(ROWS[7])))
+    [found] = (r.outcome for r in judge(facts(results=wrong), POLICY).results if r.check.slug == "accuracy")
+    planned = getattr(ROWS[6], field)
+    said = f"`gsm8k` ran with the {IDENTITY[field]} `x/y:1`, the plan says `{planned}`"
+    assert (found.status, said in found.reason) == (FAIL, True)
+
+
+def test_whatever_a_score_says_about_its_origin_is_compared() -> None:
+    """A field that a score and a planned row both have, and that is no measurement."""
+    said, planned = ({field.name for field in dataclasses.fields(kind)} for kind in (EvalScore, PlannedRow))
+    assert (said & planned) - {"conc"} == set(IDENTITY)
+
+
+def test_the_share_of_samples_is_the_policy_s() -> None:
+    policy = replace(POLICY, results=replace(POLICY.results, effective_samples=0.001))
+    few = results(scores=(score(ROWS[6], samples=5), score(ROWS[7])))
+    [found] = (r.outcome for r in judge(facts(results=few), policy).results if r.check.slug == "accuracy")
+    assert found.status is PASS
 
 
 def test_links_are_of_the_policy_s_server() -> None:

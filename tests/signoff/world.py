@@ -212,8 +212,9 @@ def point(row: PlannedRow) -> dict[str, Any]:
 
 def accuracy(row: PlannedRow, score: float) -> dict[str, Any]:
     return {
-        "task": "gsm8k", "conc": row.evaluated[0], "score": score, "n_eff": 1319, "infrastructure_success": True,
-        "row_id": row.id, "image": row.image, "infmax_model_prefix": row.model_prefix,
+        "task": "gsm8k", "conc": row.evaluated[0], "score": score, "n_eff": 1319, "n_original": 1319, "infrastructure_success": True,
+        "row_id": row.id, "image": row.image, "model": row.model, "infmax_model_prefix": row.model_prefix,
+        "hw": row.runner, "framework": row.framework, "precision": row.precision, "spec_decoding": row.spec_decoding,
     }  # fmt: skip
 
 

@@ -11,10 +11,12 @@ from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
 from infx.phrases import count
 from infx.policy.model import Policy
+from infx.policy.results import ResultRules
 from infx.signoff.coverage import Coverage, choose_coverage
 from infx.signoff.facts import EvalScore, Facts
 from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
+from infx.signoff.results import IDENTITY
 
 DEFAULT_BAR = 0.85  # of a task that the file does not name
 
@@ -57,10 +59,12 @@ def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
         bars = parse_thresholds(facts.thresholds.base, facts.thresholds.path)
     except InfxError as error:
         return failed(f"The thresholds cannot be read: {code(error.message, 300)}.")
-    return _judge(facts, coverage, rows, bars)
+    return _judge(facts, coverage, rows, bars, policy)
 
 
-def _judge(facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thresholds) -> Outcome:
+def _judge(
+    facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thresholds, policy: Policy
+) -> Outcome:
     run = coverage.run.run
     link = Link(text=f"run {run.id}", url=run.url)
     results = facts.results
@@ -77,7 +81,7 @@ def _judge(facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thres
         faults += _find_missing(row, scores)
         for score in scores:
             used.append(score)
-            fault = _find_fault(row, score, bars)
+            fault = _find_fault(row, score, bars, policy.results)
             bar = bars.bar(row.model_prefix, score.task)
             evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
             faults += [f"{code(row.text)}: {fault}"] if fault else []
@@ -86,10 +90,20 @@ def _judge(facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thres
         more = f" and {len(faults) - 4} more" if len(faults) > 4 else ""
         return failed(f"{shown}{more}.", link, evidence=evidence)
     text = f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} at or above the bar."
-    if changed := list(_find_changed_bars(facts, rows, used, bars)):
-        note = f"The pull request changes bars ({name_all(changed)}); judged by the target branch's."
-        return warned(f"{note} {text}", link, evidence=evidence)
+    if notes := list(_list_notes(facts, rows, used, bars)):
+        return warned(" ".join([*notes, text]), link, evidence=evidence)
     return passed(text, link, evidence=evidence)
+
+
+def _list_notes(
+    facts: Facts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+) -> Iterator[str]:
+    """What a human should look at although every score reaches its bar."""
+    if changed := list(_find_changed_bars(facts, rows, scores, bars)):
+        yield f"The pull request changes bars ({name_all(changed)}); judged by the target branch's."
+    if unknown := [score for score in scores if score.samples is None or score.original is None]:
+        tasks = name_all(sorted({score.task for score in unknown}))
+        yield f"{count(len(unknown), 'score')} ({tasks}) without the number of samples that the task has."
 
 
 def _scores_of(row: PlannedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
@@ -109,7 +123,7 @@ def _find_missing(row: PlannedRow, scores: list[EvalScore]) -> Iterator[str]:
         yield f"{code(row.text)} has several scores for one task; which one counts is ambiguous"
 
 
-def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds) -> str | None:
+def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds, rules: ResultRules) -> str | None:
     task = code(score.task)
     if not score.is_sound or score.value is None or not math.isfinite(score.value):
         return f"{task} broke down and has no usable score"
@@ -117,8 +131,12 @@ def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds) -> str | No
         return f"{task} has the score {score.value:g}, which is not between 0 and 1"
     if score.samples is not None and score.samples <= 0:
         return f"{task} counted no samples"
-    if score.image is not None and score.image != row.image:
-        return f"{task} ran with {code(score.image)}, the plan has {code(row.image)}"
+    if fault := rules.find_sample_fault(score.samples or 0, score.original):
+        return f"{task}: {fault}"
+    for field, name in IDENTITY.items():
+        found, planned = getattr(score, field), getattr(row, field)
+        if found is not None and found != planned:
+            return f"{task} ran with the {name} {code(found)}, the plan says {code(planned)}"
     bar = bars.bar(row.model_prefix, score.task)
     return f"{task} reached {score.value:.4g}, below {bar:g}" if score.value < bar else None
 
