@@ -19,8 +19,10 @@ from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
 from infx.policy.model import Policy
 from infx.policy.words import dispatch_command
+from infx.reuse.command import list_usage
 
 MAX_LINES = 30  # files or problems of one notice
+MAX_LINE = 120  # characters of somebody's line that is shown
 
 
 class Cause(StrEnum):
@@ -34,6 +36,7 @@ class Cause(StrEnum):
     APPROVAL_VOID = "approval-void"
     TOKEN_LABEL = "token-label"  # noqa: S105 - a name
     LINKS = "links"
+    REUSE_COMMAND = "reuse-command"
 
 
 _BY_REASON = {
@@ -49,12 +52,15 @@ _BY_REASON = {
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What a notice speaks of. problems: of the changelog. clone_url: from where the base branch can be fetched."""
+    """What a notice speaks of. problems: of the changelog. clone_url: from where the base branch can be fetched.
+    misread: lines of comments that were meant as a reuse command and are not.
+    """
 
     policy: Policy
     facts: Facts
     problems: tuple[Problem, ...]
     clone_url: str
+    misread: tuple[str, ...] = ()
 
     @property
     def base(self) -> str:
@@ -66,12 +72,18 @@ class Ground:
 
 
 def find_causes(
-    decision: Decision, problems: Sequence[Problem], *, is_open: bool, links: bool = False
+    decision: Decision,
+    problems: Sequence[Problem],
+    *,
+    is_open: bool,
+    links: bool = False,
+    misread: bool = False,
 ) -> tuple[Cause, ...]:
     """The causes that hold, in a fixed order. A broken changelog is told whether or not a label is on, because
     it will not mend itself; everything else only to those who asked for a sweep.
 
-    links: whether a merge is near and waits for the author to make links canonical.
+    links: whether a merge is near and waits for the author to make links canonical. misread: whether somebody tried to
+    give a reuse command.
     """
     if not is_open:
         return ()
@@ -81,6 +93,8 @@ def find_causes(
         found.add(Cause.CHANGELOG)
     if links:
         found.add(Cause.LINKS)
+    if misread:
+        found.add(Cause.REUSE_COMMAND)
     if Cause.APPROVAL_VOID in found:
         found.discard(Cause.FORK)  # the same, said for the first time
     return tuple(cause for cause in Cause if cause in found)
@@ -217,6 +231,17 @@ def _links(ground: Ground) -> tuple[str, str]:
     )
 
 
+def _reuse_command(ground: Ground) -> tuple[str, str]:
+    shown = _list([code(line[:MAX_LINE]) for line in ground.misread])
+    usage = fenced("\n".join(list_usage(ground.policy.reuse.commands)))
+    return (
+        f"**No finished sweep is reused: this command is not understood.**\n\n{shown}\n\n"
+        f"Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it:\n\n{usage}",
+        "**没有复用任何已完成的 sweep：上面的命令无法识别。** 命令必须单独成行，运行编号只用半角数字 0 到 9，"
+        "后面不要加其他内容，写法见上。",
+    )
+
+
 _RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
     Cause.CONFLICT: _conflict,
     Cause.LABELS: _labels,
@@ -226,6 +251,7 @@ _RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
     Cause.APPROVAL_VOID: _approval_void,
     Cause.TOKEN_LABEL: _token_label,
     Cause.LINKS: _links,
+    Cause.REUSE_COMMAND: _reuse_command,
 }
 
 

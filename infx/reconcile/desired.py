@@ -27,6 +27,7 @@ from infx.reconcile.actions import (
     UpdateComment,
 )
 from infx.reconcile.facts import Facts, Place
+from infx.reuse.command import find_misread_commands
 
 # On these grounds a sweep that runs has lost its purpose. A conflict is judged apart.
 _ORPHANING = {
@@ -119,12 +120,21 @@ def _comments(
     if visualizer := make_visualizer(policy, facts.sweeps):
         found.append(visualizer)
     asks = _wants_links(facts) and not can_push
-    causes = find_causes(decision, facts.changes.problems, is_open=facts.pull.is_open, links=asks)
+    misread = bool(find_misread_commands(facts.comments, policy.reuse))
+    causes = find_causes(
+        decision, facts.changes.problems, is_open=facts.pull.is_open, links=asks, misread=misread
+    )
     return (*found, *_notices(facts, policy, place, causes))
 
 
 def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
-    ground = Ground(policy=policy, facts=facts.gate, problems=facts.changes.problems, clone_url=place.url)
+    ground = Ground(
+        policy=policy,
+        facts=facts.gate,
+        problems=facts.changes.problems,
+        clone_url=place.url,
+        misread=find_misread_commands(facts.comments, policy.reuse),
+    )
     return make_notices(ground, causes)
 
 

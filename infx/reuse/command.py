@@ -10,6 +10,10 @@ from infx.markdown import read_command_lines
 from infx.model import Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
 
+MAX_BODY = 5_000  # characters of a comment in which a command is looked for that somebody got wrong
+# A command's word, and behind it a blank, a digit of any script, or what people put before a number.
+_WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReuseCommand:
@@ -23,12 +27,50 @@ def find_command(body: str, commands: Mapping[str, RunId]) -> tuple[int | None] 
     """The last command line of a comment, as a run id in a tuple; None if there is no command."""
     found: tuple[int | None] | None = None
     for line in read_command_lines(body):
-        match = re.fullmatch(r"(/[a-z-]+)(?:[ \t]+([0-9]{1,18}))?", line)
-        if match is None or match[1] not in commands:
-            continue
-        if match[2] or commands[match[1]] is RunId.OPTIONAL:
-            found = (int(match[2]) if match[2] else None,)
+        found = _parse_line(line, commands) or found
     return found
+
+
+def _parse_line(line: str, commands: Mapping[str, RunId]) -> tuple[int | None] | None:
+    match = re.fullmatch(r"(/[a-z-]+)(?:[ \t]+([0-9]{1,18}))?", line)
+    if match is None or match[1] not in commands:
+        return None
+    if match[2] or commands[match[1]] is RunId.OPTIONAL:
+        return (int(match[2]) if match[2] else None,)
+    return None
+
+
+def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
+    """Return the last line of a comment that starts with a command's word, if it is not a command; else None."""
+    lowered = body.lower()
+    if len(body) > MAX_BODY or not any(word in lowered for word in commands):
+        return None
+    last: str | None = None
+    for line in read_command_lines(body):
+        match = _WORD.match(line)
+        if match and match[1].lower() in commands:
+            last = None if _parse_line(line, commands) else line
+    return last
+
+
+def find_misread_commands(comments: Iterable[Comment], policy: ReusePolicy) -> tuple[str, ...]:
+    """Return for each person who tried to give a command, and failed the last time, the line that is not understood."""
+    last: dict[str, str | None] = {}
+    for comment in sorted(comments, key=_key):
+        if comment.kind is not CommentKind.ISSUE or not comment.author.is_human:
+            continue
+        misread = find_misread(comment.body, policy.commands)
+        if misread or find_command(comment.body, policy.commands):
+            last[comment.author.login] = misread
+    return tuple(line for line in last.values() if line)
+
+
+def list_usage(commands: Mapping[str, RunId]) -> list[str]:
+    """Return every command as it must be written."""
+    return [
+        f"{word} RUN-NUMBER" if form is RunId.REQUIRED else f"{word} [RUN-NUMBER]"
+        for word, form in commands.items()
+    ]
 
 
 def select_command(comments: Iterable[Comment], policy: ReusePolicy) -> ReuseCommand | None:

@@ -71,12 +71,17 @@ CAUSES = {
     Cause.APPROVAL_VOID: replace(ASKED, pull=pull(fork=True), approval=Approval(sha=BEFORE)),
     Cause.TOKEN_LABEL: replace(ASKED, label_actor="github-actions[bot]"),
     Cause.LINKS: ASKED,
+    Cause.REUSE_COMMAND: ASKED,
 }
+MISREAD = ("/reuse-sweep-run 42 please",)
 
 
 def notice(policy: Policy, cause: Cause) -> str:
     problems = (PROBLEM,) if cause is Cause.CHANGELOG else ()
-    return render(Ground(policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url), cause)
+    ground = Ground(
+        policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url, misread=MISREAD
+    )
+    return render(ground, cause)
 
 
 def sweeps() -> tuple[Sweep, ...]:

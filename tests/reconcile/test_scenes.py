@@ -132,6 +132,28 @@ def conflicting(world: World, path: str = "perf-changelog.yaml") -> None:
     world.hub.push("main", {path: BASE + other if path.endswith("changelog.yaml") else "theirs\n"})
 
 
+@pytest.mark.parametrize("line", ["/reuse-sweep-run 42 please", "/use ４２"])
+def test_a_reuse_command_that_is_not_understood_is_answered_once(world: World, line: str) -> None:
+    world.pull()
+    first = world.hub.comment(77, line, by="noor")
+    for _ in range(2):
+        world.reconcile()
+        assert notices(world) == [notice("reuse-command")]
+    said = text(world, notice("reuse-command"))
+    assert f"- `{line}`" in said
+    assert "/use RUN-NUMBER\n/reuse-sweep-run [RUN-NUMBER]" in said
+    world.hub.comment(77, "/use forty-two", by="noor")
+    world.reconcile()
+    assert notices(world) == [notice("reuse-command")]  # the same comment, with the newer line
+    assert "- `/use forty-two`" in text(world, notice("reuse-command"))
+    world.hub.comment(77, "/use 42", by="noor")
+    world.reconcile()
+    assert notices(world) == []
+    world.hub.edit_comment(first.id, f"{line}!", by="noor")
+    world.reconcile()
+    assert notices(world) == []  # an older comment that is edited is still the older one
+
+
 @pytest.mark.parametrize("path", ["perf-changelog.yaml", "benchmarks/run.sh"])
 def test_a_conflict_names_the_files_of_a_real_merge_and_goes_with_it(world: World, path: str) -> None:
     conflicting(world, path)

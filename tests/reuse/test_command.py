@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from infx.model import CommentKind
+from infx.model import Comment, CommentKind
 from infx.policy.load import default_policy
-from infx.reuse.command import find_command, select_command
+from infx.reuse.command import find_command, find_misread, find_misread_commands, list_usage, select_command
 from tests.signoff.facts import NOW, comment
 
 POLICY = default_policy().reuse
@@ -69,3 +69,92 @@ def test_whose_comments_count(association: str, counts: bool) -> None:
     given = comment("/use 1", association=association)
     assert (select_command([given], POLICY) is not None) is counts
     assert select_command([replace(given, kind=CommentKind.REVIEW)], POLICY) is None
+
+
+MISREAD = [
+    "/reuse-sweep-run 42 please",
+    "/reuse-sweep-run ４２",
+    "/reuse-sweep-run\u300042",
+    "/reuse-sweep-run ٤٢",
+    "/reuse-sweep-run４２",
+    "/reuse-sweep-run42",
+    "/reuse-sweep-run #42",
+    "/reuse-sweep-run: 42",
+    "/reuse-sweep-run 42.",
+    "/reuse-sweep-run 42 43",
+    "/reuse-sweep-run -42",
+    "/Reuse-Sweep-Run 42",
+    "/use",
+    "/use latest",
+    "/use 42 now",
+    "/USE 42",
+    "/use 9999999999999999999999",
+    "/use https://github.com/acme/bench/actions/runs/42",
+]
+
+
+@pytest.mark.parametrize("line", MISREAD)
+def test_a_line_that_was_meant_as_a_command(line: str) -> None:
+    """Nothing is reused by it, and the person is told."""
+    body = f"Thanks!\n{line}\nSee above."
+    assert find_command(body, POLICY.commands) is None
+    assert find_misread(body, POLICY.commands) == line
+    assert find_misread_commands([comment(body, association="NONE")], POLICY) == (line,)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "/use 42",
+        "/reuse-sweep-run",
+        "/reuse-sweep-run 42\r\nthanks",
+        "/use 42 now\n/use 42",
+        "please /use 42 now",
+        "/use/local/bin is full",
+        "/users 42",
+        "/user",
+        "/reuse-sweep-runs 42",
+        "`/use 42 now`",
+        "> /use 42 now",
+        "- /use 42 now",
+        "    /use 42 now",
+        "```\n/use 42 now\n```",
+        "<!--\n/use 42 now\n-->",
+        "/use 42 now\n" + "[" * 65_000,  # a parser takes seconds for it
+    ],
+)
+def test_a_line_that_was_not_meant_as_a_command_or_is_one(body: str) -> None:
+    assert find_misread(body, POLICY.commands) is None
+
+
+def test_every_command_of_the_policy_has_its_usage() -> None:
+    """What the usage says, with a number in its place, is a command."""
+    usage = list_usage(POLICY.commands)
+    assert usage == ["/use RUN-NUMBER", "/reuse-sweep-run [RUN-NUMBER]"]
+    for line in usage:
+        assert find_misread(line, POLICY.commands) == line  # copied without thinking
+        filled = line.replace("[RUN-NUMBER]", "42").replace("RUN-NUMBER", "42")
+        assert find_command(filled, POLICY.commands) == (42,)
+
+
+def test_the_last_attempt_of_each_person_counts() -> None:
+    def said(body: str, minute: int, author: str = "noor") -> Comment:
+        return comment(body, author, id=minute, created_at=NOW + timedelta(minutes=minute))
+
+    wrong, right = "/use 42 now", "/use 42"
+    assert find_misread_commands([said(wrong, 1), said(right, 2)], POLICY) == ()
+    assert find_misread_commands([said(right, 2), said(wrong, 1)], POLICY) == ()
+    assert find_misread_commands([said(right, 1), said(wrong, 2)], POLICY) == (wrong,)
+    assert find_misread_commands([said(wrong, 1), said("thanks", 2)], POLICY) == (wrong,)
+    assert find_misread_commands([said(wrong, 1), said(right, 2, "amy")], POLICY) == (wrong,)
+    assert find_misread_commands([said(wrong, 1), said(f"{wrong}!", 2, "amy")], POLICY) == (
+        wrong,
+        f"{wrong}!",
+    )
+
+
+def test_machines_and_reviews_are_not_answered() -> None:
+    """A bot that quotes the answer must not get another one."""
+    assert find_misread_commands([comment("/use 42 now", "helper[bot]")], POLICY) == ()
+    review = replace(comment("/use 42 now"), kind=CommentKind.REVIEW)
+    assert find_misread_commands([review], POLICY) == ()
