@@ -228,9 +228,11 @@ def _read(path: str) -> bytes:
 
 def _print(selection: Selection) -> None:
     """Rows as a JSON array, one a line, on stdout; warnings on stderr."""
-    from infx.cli.report import print_problems
+    from infx.cli.report import print_problems, print_text
     from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows
 
     print_problems(find_unserved(selection.inputs, selection.inputs.configs.values()), os.environ)
+    if not selection.rows:
+        print_text("No row of the configurations matches these options.", os.environ)
     click.echo(actions.neutralise_json(render_rows(selection.rows)))

@@ -247,6 +247,7 @@ def test_test_config(repository: Repository, call: Call, arguments: list[str], r
     code, out, err = call("matrix", "test-config", *arguments)
     assert code == 0, err
     assert [str(row["conc"]) for row in json.loads(out)] == rows
+    assert ("No row of the configurations matches these options." in err) is (rows == [])
 
 
 @pytest.mark.parametrize(
