@@ -232,7 +232,8 @@ def _print(selection: Selection) -> None:
     from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows
 
-    print_problems(find_unserved(selection.inputs, selection.inputs.configs.values()), os.environ)
+    inputs = selection.inputs
+    print_problems((*inputs.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
     if not selection.rows:
         print_text("No row of the configurations matches these options.", os.environ)
     click.echo(actions.neutralise_json(render_rows(selection.rows)))

@@ -57,7 +57,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
     summary = summarise(planned, inputs.runners, policy)
     unserved = find_unserved(inputs, inputs.configs.values())
     queues = find_long_queues(summary, policy.limits.queue_hours)
-    print_problems((*planned.warnings, *unserved, *queues), os.environ)
+    print_problems((*inputs.warnings, *planned.warnings, *unserved, *queues), os.environ)
     _print(planned, summary, base, head, as_json=as_json)
 
 

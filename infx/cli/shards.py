@@ -13,7 +13,7 @@ from infx import actions
 from infx.cli.decision import read_decision
 from infx.cli.options import NoSuchSourceError, examples, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
-from infx.errors import ProblemsError, UsageError
+from infx.errors import ProblemsError, UsageError, has_errors
 from infx.matrix.config import Runners
 from infx.policy.model import Policy
 
@@ -59,6 +59,7 @@ def shards(
 ) -> None:
     """Cut a plan into matrices that GitHub takes."""
     from infx.matrix.folder import INDEX, render_folder
+    from infx.matrix.row_check import check_rows
     from infx.matrix.shards import Occasion, cut_shards
 
     text, rows = read_plan_file(plan_file)
@@ -72,6 +73,8 @@ def shards(
         namespace=namespace,
     )
     runners = read_runners(runner_config, root / policy.runners)
+    if problems := check_rows(rows, runners, str(plan_file)):
+        raise ProblemsError(problems)
     weights = read_priorities_file(priorities, root, policy)
     with_canary = not no_canary and (decision is None or decision.canary)
     cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
@@ -137,7 +140,7 @@ def read_runners(given: str | None, default: Path) -> Runners:
         return Runners(labels={}, hardware={}, path=str(default))
     path = given or str(default)
     runners, problems = parse_runners(read_source(path, "runner inventory"), path)
-    if problems:
+    if has_errors(problems):
         raise ProblemsError(problems)
     return runners
 

@@ -10,11 +10,13 @@ from typing import Any
 from infx.errors import Level, Problem
 from infx.matrix.concurrency import expand_all
 from infx.matrix.config import Config, ScenarioType, SearchRow
+from infx.matrix.image import find_moving_tag
 from infx.matrix.inventory import check_inventory
 from infx.matrix.names import name_sequence
 from infx.matrix.overlap import check_overlaps
 from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
-from infx.matrix.rules import state_problem
+from infx.matrix.row_rules import Finding
+from infx.matrix.rules import Found, state_problem
 from infx.matrix.runners import parse_runners
 from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
 
@@ -73,6 +75,7 @@ def check_files(files: Files, known_labels: Collection[str]) -> Report:
     problems += find_repeated_keys(masters)
     problems += _check_runners(files.runners, masters)
     problems += _check_tables(files, known_labels)
+    problems += _find_moving_images(masters)
     problems += _find_overlaps(masters)
     summaries = [summary for master in masters for summary in _summarise(master, problems)]
     return Report(configs=tuple(summaries), problems=tuple(problems))
@@ -101,6 +104,21 @@ def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Probl
         yield from check_priorities(files.priorities.data, files.priorities.path, known_labels)
     for file in files.golden_lengths:
         yield from check_golden_lengths(file.data, file.path)
+
+
+def _find_moving_images(masters: Sequence[MasterFile]) -> Iterator[Problem]:
+    """Warn of images of which nobody can say later what was measured."""
+    for master in masters:
+        for config in master.configs.values():
+            if master.document is not None and (reason := find_moving_tag(config.image)):
+                finding = Finding(
+                    message=f'found "{config.image}"; {reason}, so its results cannot be reproduced',
+                    hint="Name a release, or add its digest (@sha256:…).",
+                )
+                found = Found(
+                    rule="image-moves", finding=finding, at=(config.key, "image"), level=Level.WARNING
+                )
+                yield state_problem(found, master.document)
 
 
 def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:

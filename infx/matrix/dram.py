@@ -32,6 +32,10 @@ def count_single_node(engine: Parallelism, hardware: Hardware) -> int:
     """GPUs of the node that one engine uses."""
     if engine.gpus > hardware.gpus_per_node:
         raise BudgetError(f"The engine needs {engine.gpus} GPUs; a node has {hardware.gpus_per_node}")
+    if hardware.gpus_per_node % engine.gpus:
+        raise BudgetError(
+            f"An engine of {engine.gpus} GPUs does not divide a node of {hardware.gpus_per_node} evenly"
+        )
     return engine.gpus
 
 

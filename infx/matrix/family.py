@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from infx import schema
 from infx.errors import InfxError
 from infx.matrix.names import AGENTIC, name_sequence
 from infx.matrix.row import FixedWorkload, Row, RowReader
+from infx.phrases import count
 
 CANARY = "canary"
 _EVAL_BUCKETS = {
@@ -29,6 +31,17 @@ def bucket_of(row: Row) -> tuple[str, ...]:
     return ("multi_node" if recipe.is_multinode else "single_node", kind)
 
 
+def places_of(rows: Iterable[Row]) -> list[str]:
+    """Where each row stands in the plan's JSON, such as `single_node/8k1k/0`."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    places = []
+    for row in rows:
+        bucket = bucket_of(row)
+        places.append("/".join((*bucket, str(counts[bucket]))))
+        counts[bucket] += 1
+    return places
+
+
 def family_of(row: Row) -> str:
     """The words that start a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
     recipe = row.recipe
@@ -42,14 +55,24 @@ def family_of(row: Row) -> str:
 
 
 def read_rows(plan: Any, path: str) -> list[Row]:
-    """Every row of a plan's JSON, bucket after bucket. Raises InfxError for what is no row."""
+    """Every row of a plan's JSON, bucket after bucket. Raises InfxError for what is not a row, or not of its bucket."""
     reader = RowReader()
-    rows, strangers = [], []
+    rows, strangers, misplaced = [], [], []
     for place, values in _lists(plan):
-        if schema.is_valid("matrix-row", values):
-            rows.append(reader.read(values))
-        else:
+        if not schema.is_valid("matrix-row", values):
             strangers.append(place)
+            continue
+        row = reader.read(values)
+        bucket = "/".join(bucket_of(row))
+        if place.rpartition("/")[0] != bucket:
+            misplaced.append((place, bucket))
+        rows.append(row)
+    if misplaced and not strangers:
+        (place, bucket), others = misplaced[0], len(misplaced) - 1
+        more = f", and {count(others, 'other row')} elsewhere" if others else ""
+        raise InfxError(
+            f"The row at {place} belongs to {bucket}{more}.", hint="Make the plan anew with infx plan.", where=path
+        )
     if strangers:
         more = f" and {len(strangers) - 1:,} more are" if len(strangers) > 1 else " is"
         raise InfxError(

@@ -9,16 +9,56 @@ from infx.matrix.config import AgenticScenario, Config, Hardware, KvOffloading, 
 from infx.matrix.dram import BudgetError, count_per_node, count_single_node
 from infx.matrix.row_rules import Finding
 from infx.matrix.rules import Found, iterate_scenarios, row_path
+from infx.matrix.topology import find_hardware, stated_nodes
+from infx.phrases import count, join_words
 
 UNKNOWN_RUNNER = "runner-label-unknown"
+_SHOWN_LABELS = 20
 
 
 def check_inventory(config: Config, runners: Runners) -> Iterator[Found]:
-    """The label must exist; where KV cache goes to DRAM, its nodes must be known and the engines fit them."""
+    """The label must exist, its nodes must hold the engines, and where KV cache goes to DRAM they must be known."""
+    yield from find_unserved_rows(config, runners)
+    if config.runner in runners.labels:
+        yield from _check_memory(config, runners)
+
+
+def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Found]:
+    """Find the rows whose jobs would wait in vain, or start on nodes that do not hold their engines.
+
+    Of nodes about which the inventory says nothing, nothing is demanded.
+    """
     if unknown := find_unknown_runner(config, runners):
         yield unknown
-    else:
-        yield from _check_memory(config, runners)
+    elif hardware := find_hardware(config.runner, runners):
+        for at, scenario in iterate_scenarios(config):
+            for row in scenario.search_space:
+                if misfit := _find_oversize(row, config.runner, hardware.gpus_per_node):
+                    yield Found(rule="node-size", finding=misfit, at=row_path(at, row))
+
+
+def _find_oversize(row: SearchRow, label: str, per_node: int) -> Finding | None:
+    """More GPUs than the row's nodes have."""
+    for name, gpus, nodes in _demands(row):
+        if gpus > nodes * per_node:
+            engines = f"{name} takes" if name else "the engine takes"
+            have = f"a node of {label} has" if nodes == 1 else f"{nodes} nodes of {label} have"
+            hint = "Lower tp, pp or pcp-size" + (", or state more nodes." if name else ", or set multinode: true.")
+            return Finding(message=f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint=hint)
+    return None
+
+
+def _demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
+    """(role, its GPUs, nodes that the row states for it); a role without a statement gets what it needs."""
+    if row.engine is not None:
+        yield "", row.engine.gpus, 1
+    elif row.worker is not None and row.num_nodes is not None:
+        yield "worker", row.worker.num_worker * row.worker.gpus, row.num_nodes
+    elif row.prefill is not None and row.decode is not None:
+        stated = stated_nodes((row.prefill, row.decode))
+        for name, role, nodes in zip(("prefill", "decode"), (row.prefill, row.decode), stated, strict=True):
+            if nodes is not None and role.hardware is None:  # which may be made of other nodes
+                yield name, role.num_worker * role.gpus, nodes
 
 
 def find_unknown_runner(config: Config, runners: Runners) -> Found | None:
@@ -55,7 +95,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
         finding = Finding(
             message=f'"{config.runner}" has no {lacking} in {runners.path}; kv-offloading: dram on line '
             f"{offloading[0][1].line} needs it for its memory budget",
-            hint="Add it there.",
+            hint=_suggest_hardware(runners),
         )
         yield Found(rule="dram-hardware-missing", finding=finding, at=(config.key, "runner"))
         return
@@ -64,13 +104,24 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
             yield Found(rule="dram-footprint", finding=Finding(message=misfit), at=at)
 
 
+def _suggest_hardware(runners: Runners) -> str:
+    known = sorted(
+        label for label, record in runners.hardware.items() if record.dram_mib and label in runners.labels
+    )
+    if not known:
+        return "Add it there; no label has one."
+    more = [f"{len(known) - _SHOWN_LABELS:,} more"] if len(known) > _SHOWN_LABELS else []
+    labels = join_words([*known[:_SHOWN_LABELS], *more])
+    return f"Add it there, or use a label that has one: {labels}."
+
+
 def _find_misfit(row: SearchRow, hardware: Hardware) -> str | None:
     """Why the GPUs of a row are no definite share of a node's memory."""
     replica = row.worker or row.prefill
     try:
         if replica is not None:
             count_per_node(replica, hardware)
-        elif row.engine is not None:
+        elif row.engine is not None and row.engine.gpus <= hardware.gpus_per_node:  # else said already
             count_single_node(row.engine, hardware)
     except BudgetError as error:
         text = str(error).rstrip(".")

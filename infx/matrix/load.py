@@ -6,9 +6,9 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from infx.errors import Level, Problem, ProblemsError
+from infx.errors import Level, Problem, ProblemsError, has_errors
 from infx.matrix.config import Config, Runners
-from infx.matrix.inventory import check_inventory, find_unknown_runner
+from infx.matrix.inventory import check_inventory, find_unserved_rows
 from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
@@ -20,13 +20,14 @@ class Inputs:
     """What rows are made of.
 
     configs: those that are wanted, by key, file after file, in the files' order. raw: what YAML says of every key of
-    the files, wanted or not.
+    the files, wanted or not. warnings: about the inventory.
     """
 
     configs: Mapping[str, Config]
     raw: Mapping[str, Any]
     runners: Runners
     documents: Mapping[str, Document]
+    warnings: tuple[Problem, ...] = ()
 
 
 def load_inputs(
@@ -41,7 +42,7 @@ def load_inputs(
     for file in files:
         problems += file.problems
     problems += find_repeated_keys(files)
-    if problems:
+    if has_errors(problems):
         raise ProblemsError(problems)
     documents = {file.path: file.document for file in files if file.document}
     return Inputs(
@@ -49,13 +50,14 @@ def load_inputs(
         raw={key: value for document in documents.values() for key, value in document.value.items()},
         runners=inventory,
         documents=documents,
+        warnings=tuple(problems),
     )
 
 
 def find_unserved(inputs: Inputs, configs: Iterable[Config]) -> list[Problem]:
-    """A warning for each configuration whose jobs no runner would take."""
-    found = [(config, find_unknown_runner(config, inputs.runners)) for config in configs]
-    problems = [state_problem(one, inputs.documents[config.path]) for config, one in found if one]
+    """A warning for each configuration whose jobs no runner would take, and for each row that no node holds."""
+    found = [(config, one) for config in configs for one in find_unserved_rows(config, inputs.runners)]
+    problems = [state_problem(one, inputs.documents[config.path]) for config, one in found]
     return [replace(problem, level=Level.WARNING) for problem in problems]
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from infx.errors import Level, Problem
 from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
+from infx.matrix.image import find_image_fault
 from infx.matrix.row_rules import ROW_RULES, Finding
 from infx.schema import dotted
 from infx.yaml12 import Document
@@ -78,6 +79,12 @@ def iterate_rows(config: Config) -> Iterator[SearchRow]:
 def _located(rule: str, findings: Iterable[Finding], top: tuple[str | int, ...]) -> Iterator[Found]:
     for finding in findings:
         yield Found(rule=rule, finding=finding, at=(*top, *finding.at))
+
+
+def _find_wrong_image(config: Config) -> Iterator[Finding]:
+    if fault := find_image_fault(config.image):
+        message, hint = fault
+        yield Finding(at=("image",), message=f'found "{config.image}"; {message}', hint=hint)
 
 
 def _find_nothing_to_measure(config: Config) -> Iterator[Finding]:
@@ -191,6 +198,7 @@ def _listed(lines: list[int]) -> str:
 
 
 CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[Finding]]], ...] = (
+    ("image-reference", _find_wrong_image),
     ("scenarios-empty", _find_nothing_to_measure),
     ("disagg-single-node", _find_single_node_disagg),
     ("transfer-single-node", _find_single_node_transfer),

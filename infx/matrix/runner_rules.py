@@ -19,6 +19,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 CLUSTER = "cluster:"
 PARTITION = "partition:"
+WARNED = frozenset({"hardware-label"})  # what hurts nobody; all other rules are errors
 
 
 def check_inventory_file(value: Values) -> Iterator[tuple[str, Finding]]:

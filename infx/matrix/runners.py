@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from infx import schema, yaml12
-from infx.errors import Problem, ProblemsError
+from infx.errors import Level, Problem, ProblemsError
 from infx.matrix.config import Hardware, Runners
 from infx.matrix.rules import Found, state_problem
-from infx.matrix.runner_rules import check_inventory_file
+from infx.matrix.runner_rules import WARNED, check_inventory_file
 
 
 def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
@@ -28,7 +28,15 @@ def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
     if problems := schema.check("runners", document):
         return Runners(labels={}, hardware={}, path=path), problems
     found = [
-        state_problem(Found(rule=rule, finding=finding, at=finding.at), document)
+        state_problem(
+            Found(
+                rule=rule,
+                finding=finding,
+                at=finding.at,
+                level=Level.WARNING if rule in WARNED else Level.ERROR,
+            ),
+            document,
+        )
         for rule, finding in check_inventory_file(document.value)
     ]
     return _build_runners(document.value, path), found

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from infx.errors import Problem, ProblemsError
 from infx.matrix.config import Runners
 from infx.matrix.estimate import order_rows
-from infx.matrix.family import CANARY, bucket_of, family_of
+from infx.matrix.family import CANARY, family_of, places_of
 from infx.matrix.jobs import MAX_NAME, Job, job_name, row_ids
 from infx.matrix.priority import Priorities, queue_token, score_row
 from infx.matrix.row import Row
@@ -57,7 +57,7 @@ def cut_shards(
     with_canary: bool,
 ) -> Shards:
     """Raises ProblemsError where a limit would be met."""
-    ids, places = row_ids(rows), _places(rows)
+    ids, places = row_ids(rows), places_of(rows)
     size = policy.limits.matrix_rows
     skips = occasion.pull if priorities.skip_queue_label in occasion.labels else None
     jobs = []
@@ -86,17 +86,6 @@ def cut_shards(
     if problems := measure(shards, policy):
         raise ProblemsError(problems)
     return shards
-
-
-def _places(rows: Sequence[Row]) -> list[str]:
-    """Where each row stands in the plan's JSON."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    places = []
-    for row in rows:
-        bucket = bucket_of(row)
-        places.append("/".join((*bucket, str(counts[bucket]))))
-        counts[bucket] += 1
-    return places
 
 
 def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from infx.matrix.config import Hardware, Parallelism, Runners
+from infx.matrix.config import Hardware, Parallelism, Runners, Worker
 from infx.matrix.row import Recipe, Roles
 
 USUAL_GPUS_PER_NODE = 8  # of a label about which the inventory says nothing
@@ -31,13 +31,18 @@ def count_nodes(recipe: Recipe, runners: Runners) -> int:
     hardware = find_hardware(recipe.runner, runners)
     per_node = hardware.gpus_per_node if hardware else USUAL_GPUS_PER_NODE
     roles = (recipe.layout.prefill, recipe.layout.decode)
+    return sum(
+        nodes or math.ceil(role.num_worker * role.gpus / per_node)
+        for nodes, role in zip(stated_nodes(roles), roles, strict=True)
+    )
+
+
+def stated_nodes(roles: tuple[Worker, Worker]) -> tuple[int | None, ...]:
+    """Return the numbers of nodes that the settings of prefill and decode state for each."""
     settings = dict(
         setting.partition("=")[::2] for role in roles for setting in role.additional_settings or ()
     )
-    return sum(
-        read_nodes(settings.get(name, "")) or math.ceil(role.num_worker * role.gpus / per_node)
-        for name, role in zip(NODE_SETTINGS, roles, strict=True)
-    )
+    return tuple(read_nodes(settings.get(name, "")) for name in NODE_SETTINGS)
 
 
 def read_nodes(text: str) -> int | None:

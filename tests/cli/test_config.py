@@ -100,6 +100,25 @@ def test_warnings_alone_end_in_zero(folder: Path) -> None:
     assert [problem["level"] for problem in values["problems"]] == ["warning"]
 
 
+@pytest.mark.parametrize("command", [["config", "check"], ["matrix", "full-sweep"]])
+def test_a_hardware_record_without_a_label_stops_nothing(folder: Path, command: list[str]) -> None:
+    write(folder, {"runners": HARDWARE + "  cluster:h100-x: {gpus-per-node: 8}\n"})
+    result = CliRunner().invoke(infx, command)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        'warning: configs/runners.yaml:9: hardware.cluster:h100-x: "cluster:h100-x" is not among the labels'
+    )
+
+
+def test_rows_that_no_node_holds_are_planned_with_a_warning(folder: Path) -> None:
+    """As rows of a label that no runner has are; both are errors of config check."""
+    write(folder, {"nvidia-master": change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}")})
+    assert check().exit_code == 1
+    result = CliRunner().invoke(infx, ["matrix", "full-sweep"])
+    assert result.exit_code == 0
+    assert "search-space[1]: the engine takes 16 GPUs; a node of cluster:h200-a has 8." in result.stderr
+
+
 def test_a_table_has_a_line_for_each_configuration(folder: Path) -> None:
     write(folder, {"amd-master": BROKEN.replace("m1-fp8", "m4-fp8")})
     result = check("--format", "table")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_plan(tmp_path / "plan.json", rows)
     call("shards", "--plan", "plan.json", "--out", "sweep-plan")
     return tmp_path / "sweep-plan"
+
+
+def test_a_plan_with_rows_that_config_check_refuses_is_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_plan(tmp_path / "plan.json", [row(FIXED), row(replace(FIXED, image="a/b:v1:v2"))])
+    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 1
+    assert capsys.readouterr().err.startswith('plan.json: single_node/8k1k/1: found "a/b:v1:v2"; ')
+    assert not (tmp_path / "sweep-plan").exists()
 
 
 def call(*arguments: str) -> Result:

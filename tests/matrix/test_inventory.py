@@ -61,22 +61,44 @@ def test_sound_files_have_no_problems() -> None:
             SINGLE,
             change(HARDWARE, "  cluster:h200-a: {gpus-per-node: 8, available-cpu-dram-mib: 2063837}\n", ""),
             'a.yaml:7: m1-fp8-h200-vllm.runner: "cluster:h200-a" has no hardware record in r.yaml; kv-offloading: '
-            "dram on line 20 needs it for its memory budget. Add it there.",
+            "dram on line 20 needs it for its memory budget. Add it there, or use a label that has one: cluster:gb200-a.",
             id="no hardware",
         ),
         pytest.param(
             SINGLE,
             change(HARDWARE, ", available-cpu-dram-mib: 2063837", ""),
             'a.yaml:7: m1-fp8-h200-vllm.runner: "cluster:h200-a" has no available-cpu-dram-mib in r.yaml; '
-            "kv-offloading: dram on line 20 needs it for its memory budget. Add it there.",
+            "kv-offloading: dram on line 20 needs it for its memory budget. Add it there, or use a label that has "
+            "one: cluster:gb200-a.",
             id="no memory",
+        ),
+        pytest.param(
+            SINGLE,
+            HARDWARE[: HARDWARE.index("hardware:")],
+            'a.yaml:7: m1-fp8-h200-vllm.runner: "cluster:h200-a" has no hardware record in r.yaml; kv-offloading: '
+            "dram on line 20 needs it for its memory budget. Add it there; no label has one.",
+            id="no hardware anywhere",
         ),
         pytest.param(
             change(SINGLE, "{tp: 4, kv-offloading: dram", "{tp: 8, pp: 2, kv-offloading: dram"),
             HARDWARE,
-            "a.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1]: the engine needs 16 GPUs; a "
-            "node has 8.",
+            "a.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1]: the engine takes 16 GPUs; a "
+            "node of cluster:h200-a has 8. Lower tp, pp or pcp-size, or set multinode: true.",
             id="more GPUs than a node has",
+        ),
+        pytest.param(
+            change(SINGLE, "{tp: 4, kv-offloading: dram", "{tp: 5, kv-offloading: dram"),
+            HARDWARE,
+            "a.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1]: an engine of 5 GPUs does not "
+            "divide a node of 8 evenly.",
+            id="five of eight GPUs",
+        ),
+        pytest.param(
+            change(SINGLE, "{tp: 4, kv-offloading: dram", "{tp: 3, pp: 2, kv-offloading: dram"),
+            HARDWARE,
+            "a.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1]: an engine of 6 GPUs does not "
+            "divide a node of 8 evenly.",
+            id="six of eight GPUs",
         ),
         pytest.param(
             change(
@@ -105,6 +127,96 @@ def test_runners_must_exist_and_have_the_memory(master: str, runners: str, expec
 def test_hardware_is_asked_for_only_where_memory_is_budgeted() -> None:
     bare = HARDWARE[: HARDWARE.index("hardware:")]
     assert check(FIXED_ONLY + AGGREGATED, runners=bare).problems == ()
+
+
+OVERSIZE = [
+    ("{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}", "the engine takes 16 GPUs", 15),
+    ("{tp: 8, conc-list: [4, 64]}", "{tp: 4, pp: 4, conc-list: [4]}", "the engine takes 16 GPUs", 15),
+    ("{tp: 8, conc-list: [4, 64]}", "{tp: 3, pcp-size: 3, conc-list: [4]}", "the engine takes 9 GPUs", 15),
+    ("{tp: 8, kv-offloading: none", "{tp: 9, kv-offloading: none", "the engine takes 9 GPUs", 19),
+    # decode context parallelism shares the GPUs of tp
+    ("{tp: 8, conc-list: [4, 64]}", "{tp: 8, dcp-size: 8, conc-list: [4]}", None, None),
+    ("{tp: 8, conc-list: [4, 64]}", "{tp: 5, conc-list: [4]}", None, None),  # without offload nothing is shared
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message", "line"), OVERSIZE)
+def test_an_engine_of_one_node_fits_a_node(old: str, new: str, message: str | None, line: int | None) -> None:
+    problems = check(change(SINGLE, old, new)).problems
+    assert [problem.line for problem in problems] == ([line] if line else [])
+    assert all(problem.rule == "node-size" and str(message) in problem.message for problem in problems)
+    assert all(problem.level is Level.ERROR for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("label", "records", "fits"),
+    [
+        ("h200", "cluster:h200-a: {gpus-per-node: 8}", False),  # the family's clusters agree
+        ("h200", "cluster:h200-a: {gpus-per-node: 16}", True),
+        ("h200", "cluster:h200-a: {gpus-per-node: 8}, h200: {gpus-per-node: 16}", True),
+        ("h200", "cluster:gb200-a: {gpus-per-node: 4}", True),  # nothing is known of this one
+    ],
+)
+def test_a_label_without_a_record_has_the_nodes_of_its_family(label: str, records: str, fits: bool) -> None:
+    master = change(FIXED_ONLY, "runner: cluster:h200-a", f"runner: {label}").replace("tp: 8", "tp: 16")
+    inventory = HARDWARE[: HARDWARE.index("hardware:")] + f"hardware: {{{records}}}\n"
+    assert [problem.rule for problem in check(master, runners=inventory).problems] == ["node-size"] * (not fits)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            change(AGGREGATED, "num-nodes: 2", "num-nodes: 1"),
+            "worker takes 8 GPUs; a node of gb200 has 4. Lower tp, pp or pcp-size, or state more nodes.",
+        ),
+        (
+            change(AGGREGATED, "worker: {tp: 8, pp: 1}", "worker: {tp: 8, num-worker: 2}"),
+            "worker takes 16 GPUs; 2 nodes of gb200 have 8. Lower tp, pp or pcp-size, or state more nodes.",
+        ),
+        (
+            change(DISAGG, "          tp: 4\n", "          tp: 8\n"),  # with PREFILL_NODES=1
+            "prefill takes 8 GPUs; a node of cluster:gb200-a has 4. Lower tp, pp or pcp-size, or state more nodes.",
+        ),
+        (change(DISAGG, '          - "PREFILL_NODES=1"\n', ""), None),  # as many as it needs
+        (
+            change(
+                change(DISAGG, "          tp: 4\n", "          tp: 8\n          hardware: h200\n"),
+                "          num-worker: 2\n",
+                "          num-worker: 2\n          hardware: gb200\n",
+            ),
+            None,  # of nodes that are not the label's
+        ),
+    ],
+)
+def test_stated_nodes_hold_their_engines(text: str, message: str | None) -> None:
+    found = words(check(text), Level.ERROR)
+    assert [line.partition("]: ")[2] for line in found] == ([message] if message else [])
+
+
+def test_an_image_that_moves_is_a_warning() -> None:
+    report = check(change(SINGLE, "vllm-openai:v0.20.0", "vllm-openai:latest"))
+    assert words(report, Level.ERROR) == []
+    assert words(report, Level.WARNING) == [
+        'a.yaml:2: m1-fp8-h200-vllm.image: found "vllm/vllm-openai:latest"; the tag "latest" moves, so its results '
+        "cannot be reproduced. Name a release, or add its digest (@sha256:…)."
+    ]
+    assert [config.rows for config in report.configs] == [10]  # and it is planned all the same
+
+
+def test_many_labels_with_hardware_are_named_in_short() -> None:
+    clusters = [f"cluster:x{number:02}" for number in range(25)]
+    labels = "".join(f"  {label}: [r]\n" for label in clusters)
+    records = "".join(f"  {label}: {{gpus-per-node: 8, available-cpu-dram-mib: 9}}\n" for label in clusters)
+    inventory = f"labels:\n  cluster:h200-a: [r]\n{labels}hardware:\n{records}"
+    (error,) = words(check(SINGLE, runners=inventory), Level.ERROR)
+    assert error.endswith("cluster:x18, cluster:x19 and 5 more.")
+
+
+def test_a_record_that_no_label_uses_is_a_warning() -> None:
+    report = check(SINGLE, runners=HARDWARE + "  cluster:h100-x: {gpus-per-node: 8}\n")
+    assert words(report, Level.ERROR) == []
+    assert [line.partition(": ")[0] for line in words(report, Level.WARNING)] == ["r.yaml:9"]
 
 
 def test_an_inventory_without_labels_serves_nobody() -> None:

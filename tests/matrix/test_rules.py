@@ -12,6 +12,13 @@ from tests.matrix.samples import AGGREGATED, DISAGG, SINGLE, change
 
 WRONG = [
     (
+        "image",
+        change(SINGLE, "vllm/vllm-openai:v0.20.0", "VLLM/vllm-openai:v0.20.0"),
+        [
+            'c.yaml:2: m1-fp8-h200-vllm.image: found "VLLM/vllm-openai:v0.20.0"; the repository "VLLM/vllm-openai" has capital letters. Write "vllm/vllm-openai".'
+        ],
+    ),
+    (
         "no-scenario",
         AGGREGATED[: AGGREGATED.index("    fixed-seq-len:\n")] + "    fixed-seq-len: []\n",
         [

@@ -1,0 +1,104 @@
+"""Rows of a plan, held to the rules of configurations: a plan may have been made by another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from infx.errors import Problem
+from infx.matrix.config import (
+    AgenticScenario,
+    Concurrency,
+    Config,
+    FixedScenario,
+    Parallelism,
+    Runners,
+    SearchRow,
+)
+from infx.matrix.family import places_of
+from infx.matrix.inventory import UNKNOWN_RUNNER, check_inventory
+from infx.matrix.row import FixedWorkload, Recipe, Row
+from infx.matrix.rules import Found, check_config
+
+
+def check_rows(rows: Sequence[Row], runners: Runners, path: str) -> list[Problem]:
+    """Everything that `infx config check` would refuse in the configurations of these rows, once for each recipe.
+
+    Rows of a label that no runner has are planned with a warning, so they pass.
+    """
+    first: dict[Recipe, tuple[str, Row]] = {}
+    for place, row in zip(places_of(rows), rows, strict=True):
+        first.setdefault(row.recipe, (place, row))
+    return [
+        Problem(
+            rule=found.rule,
+            message=f"{place}: {found.finding.message}.",
+            path=path,
+            hint=found.finding.hint,
+        )
+        for recipe, (place, row) in first.items()
+        for found in _check_recipe(recipe, row.conc, runners)
+    ]
+
+
+def _check_recipe(recipe: Recipe, conc: tuple[int, ...], runners: Runners) -> Iterator[Found]:
+    config = _as_config(recipe, conc)
+    yield from check_config(config)
+    yield from (found for found in check_inventory(config, runners) if found.rule != UNKNOWN_RUNNER)
+
+
+def _as_config(recipe: Recipe, conc: tuple[int, ...]) -> Config:
+    """Return the configuration that has this row and no other."""
+    workload = recipe.workload
+    fixed: tuple[FixedScenario, ...] = ()
+    agentic: tuple[AgenticScenario, ...] = ()
+    if isinstance(workload, FixedWorkload):
+        row = _as_search_row(recipe, conc)
+        fixed = (
+            FixedScenario(
+                isl=workload.isl,
+                osl=workload.osl,
+                search_space=(row,),
+                line=1,
+                require_power=workload.require_power,
+            ),
+        )
+    else:
+        share = Decimal(1)  # what it was is in the row's budget
+        agentic = (AgenticScenario(search_space=(_as_search_row(recipe, conc),), line=1, dram_utilization=share),)
+    return Config(
+        key="row",
+        image=recipe.image,
+        model=recipe.model,
+        model_prefix=recipe.model_prefix,
+        precision=recipe.precision,
+        framework=recipe.framework,
+        runner=recipe.runner,
+        multinode=recipe.is_multinode,
+        path="",
+        line=1,
+        disagg=recipe.disagg,
+        fixed=fixed,
+        agentic=agentic,
+    )
+
+
+def _as_search_row(recipe: Recipe, conc: tuple[int, ...]) -> SearchRow:
+    layout, workload = recipe.layout, recipe.workload
+    is_fixed = isinstance(workload, FixedWorkload)
+    return SearchRow(
+        index=0,
+        line=1,
+        concurrency=Concurrency(values=conc),
+        spec_decoding=recipe.spec_decoding,
+        engine=layout if isinstance(layout, Parallelism) else None,
+        prefill=None if isinstance(layout, Parallelism) else layout.prefill,
+        decode=None if isinstance(layout, Parallelism) else layout.decode,
+        router=recipe.router,
+        kv_p2p_transfer=recipe.kv_p2p_transfer,
+        kv_offloading=None if is_fixed else workload.kv_offloading,
+        kv_offload_backend=None if is_fixed else workload.kv_offload_backend,
+        srt_recipe=recipe.srt_recipe,
+        eval_srt_recipe=recipe.eval_srt_recipe,
+        power=recipe.power,
+    )
