@@ -188,15 +188,41 @@ class _Composer(yaml.CLoader):
         return ""
 
 
+class _LastAnchorComposer(yaml.composer.Composer, _Composer):
+    """PyYAML's own composer over libyaml's events, slower, but an anchor may be set again: the last one counts.
+
+    YAML 1.2 allows that; libyaml's composer refuses it.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        _Composer.__init__(self, data)
+        yaml.composer.Composer.__init__(self)
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(event.anchor, None)
+        return super().compose_node(parent, index)
+
+
 def _compose(data: bytes, path: str, first_line: int) -> yaml.Node | None:
-    loader = _Composer(data)
     try:
-        return loader.get_single_node()
+        try:
+            return _compose_with(_Composer(data))
+        except yaml.composer.ComposerError as error:
+            if "duplicate anchor" not in str(error.context):
+                raise
+            return _compose_with(_LastAnchorComposer(data))
     except _TooDeepError as error:
         text = f"Nested deeper than {MAX_DEPTH} levels."
         raise ProblemsError([_problem(path, error.line + first_line - 1, "yaml-depth", text)]) from None
     except yaml.YAMLError as error:
         raise ProblemsError([_syntax_problem(error, data, path, first_line)]) from None
+
+
+def _compose_with(loader: _Composer) -> yaml.Node | None:
+    try:
+        return loader.get_single_node()
     finally:
         loader.dispose()
 

@@ -262,3 +262,35 @@ def test_properties_any_bytes_give_a_value_or_problems_with_lines(data: bytes) -
             continue
         assert found
         assert all(line is not None and 1 <= line <= lines for line in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: &x 1\nb: *x\nc: &x 2\nd: *x\n", {"a": 1, "b": 1, "c": 2, "d": 2}),
+        ("a: &x [1]\nb: &x {k: 2}\nc: *x\n", {"a": [1], "b": {"k": 2}, "c": {"k": 2}}),
+        ("a: &x\n  b: &x 2\n  c: *x\nd: *x\n", {"a": {"b": 2, "c": 2}, "d": 2}),
+        ('a: &x "1"\nb: &x\nc: *x\n', {"a": "1", "b": None, "c": None}),
+    ],
+)
+def test_an_anchor_that_is_set_twice_means_what_was_set_last(text: str, value: object) -> None:
+    document = yaml12.load(text.encode(), "a.yml")
+    assert document.value == value
+    assert document.line(*list(document.value)[-1:]) == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("a: &x 1\nb: &x 2\nb: 3\n", "yaml-duplicate-key"),
+        ("a: &x 1\nb: &x {c: *x}\nd: *y\n", "yaml-syntax"),
+        ("a: &x 1\nb: &x [*x]\n", "yaml-alias"),
+        ("a: &x 1\nb: &x 2\n---\nc: 3\n", "yaml-documents"),
+        ("a: &x 1\nb: &x " + "[" * 70 + "]" * 70 + "\n", "yaml-depth"),
+        ("a: &x 1\nb: &x !!python/none 2\n", "yaml-tag"),
+    ],
+)
+def test_an_anchor_that_is_set_twice_lets_nothing_else_pass(text: str, rule: str) -> None:
+    with pytest.raises(ProblemsError) as caught:
+        yaml12.load(text.encode(), "a.yml")
+    assert [problem.rule for problem in caught.value.problems] == [rule]
