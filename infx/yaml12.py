@@ -199,7 +199,7 @@ class _LastAnchorComposer(yaml.composer.Composer, _Composer):
         yaml.composer.Composer.__init__(self)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
+        event: Any = self.peek_event()
         if not isinstance(event, yaml.AliasEvent):
             self.anchors.pop(event.anchor, None)
         return super().compose_node(parent, index)

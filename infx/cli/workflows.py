@@ -40,9 +40,11 @@ def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: b
 
 
 def read_sources(directory: Path) -> dict[str, bytes]:
-    """Workflow files and actions below `directory` and the action beside it, by path from its parent. A repository
-    or its folder of workflows stands for the .github that belongs to it.
+    """Workflow files and actions below `directory`, the action beside it and those that they use by a path, by path
+    from its parent. A repository or its folder of workflows stands for the .github that belongs to it.
     """
+    from infx.workflows.local import find_local_paths
+
     given = directory.resolve()
     if (given / ".github").is_dir():
         given = given / ".github"
@@ -59,4 +61,11 @@ def read_sources(directory: Path) -> dict[str, bytes]:
     ]
     if not found:
         raise UsageError("There are no workflow or action files here.", where=str(directory))
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}
+    files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}
+    waiting = list(files.values())
+    while waiting:
+        for path in sorted(find_local_paths(waiting.pop()) - set(files)):
+            if (root / path).is_file() and (root / path).resolve().is_relative_to(root):
+                files[path] = (root / path).read_bytes()
+                waiting.append(files[path])
+    return files

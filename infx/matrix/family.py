@@ -71,7 +71,9 @@ def read_rows(plan: Any, path: str) -> list[Row]:
         (place, bucket), others = misplaced[0], len(misplaced) - 1
         more = f", and {count(others, 'other row')} elsewhere" if others else ""
         raise InfxError(
-            f"The row at {place} belongs to {bucket}{more}.", hint="Make the plan anew with infx plan.", where=path
+            f"The row at {place} belongs to {bucket}{more}.",
+            hint="Make the plan anew with infx plan.",
+            where=path,
         )
     if strangers:
         more = f" and {len(strangers) - 1:,} more are" if len(strangers) > 1 else " is"

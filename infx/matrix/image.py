@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import re
 
+# Sets of characters instead of patterns where these do: a pattern is compiled whenever the module is loaded.
+_DIGITS = frozenset("0123456789")
+_HEX = _DIGITS | frozenset("abcdef")
+_LETTERS = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_TAG = _LETTERS | frozenset("_.-")
+_USER = _TAG | {"$"}
 _COMPONENT = re.compile(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
-_HOST = re.compile(
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
-    r"|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?"
-)
-_USER = re.compile(r"[A-Za-z0-9$._-]+")
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}  # hexadecimal digits of each algorithm
-_HEX = re.compile(r"[0-9a-f]+")
-_SQUASH = re.compile(r"/[^\s\x00-\x1f]+\.sqsh")
-_MAX_NAME = 255  # characters
+_MAX_NAME, _MAX_TAG = 255, 128  # characters
 _MAX_TEXT = 600  # more than registry, repository, tag and digest have together
 
 # Words by which tags are known to move. A date or a commit beside them holds a tag in place; a version does so only
 # beside a word that also marks pre-releases.
 _MOVING = frozenset(("latest", "nightly", "daily", "weekly", "rolling", "edge", "snapshot"))
 _BRANCHES = frozenset(("main", "master", "head", "trunk", "dev", "devel", "canary", "stable", "unstable"))
-_DATE_OR_COMMIT = re.compile(r"[0-9]{4,14}|(?=[a-f]*[0-9])[0-9a-f]{7,40}")
-_VERSION = re.compile(r"v?[0-9]+\.[0-9]")
 
 
 def find_image_fault(text: str) -> tuple[str, str] | None:
     """Return why no runtime takes this reference and what to do, or None for a sound one."""
-    if _SQUASH.fullmatch(text):
+    if _is_squash_file(text):
         return None
     if fault := _find_common_fault(text):
         return fault
@@ -43,9 +39,9 @@ def find_image_fault(text: str) -> tuple[str, str] | None:
     repository = f"{folder}{slash}{repository}"
     if not mark:
         first, _, path = repository.partition("/")
-        if path and (first == "localhost" or re.search(r"[.:]", first)):
+        if path and _has_host_form(first):
             registry, repository = first, path
-    elif not _USER.fullmatch(registry.rpartition("@")[0] or "user"):
+    elif not _USER.issuperset(registry.rpartition("@")[0]):
         return f'"{registry}" is not a registry', "Write user@registry#repository:tag."
     return (
         _find_registry_fault(registry.rpartition("@")[2] if mark else registry, is_needed=bool(mark))
@@ -55,10 +51,22 @@ def find_image_fault(text: str) -> tuple[str, str] | None:
     )
 
 
+def _is_squash_file(text: str) -> bool:
+    return text.startswith("/") and text.endswith(".sqsh") and text.isprintable() and " " not in text
+
+
+def _has_host_form(name: str) -> bool:
+    """Whether a first part is a registry's: Docker tells it by a dot or a port."""
+    return "." in name or ":" in name or name == "localhost"
+
+
 def _find_common_fault(text: str) -> tuple[str, str] | None:
     """Return the slips that deserve words of their own."""
     if len(text) > _MAX_TEXT:
-        return f"the reference has {len(text):,} characters; expected at most {_MAX_TEXT}", "Use a shorter name."
+        return (
+            f"the reference has {len(text):,} characters; expected at most {_MAX_TEXT}",
+            "Use a shorter name.",
+        )
     if any(character.isspace() for character in text):
         return "the reference contains a space", f'Write "{"".join(text.split())}".'
     scheme, separator, rest = text.partition("://")
@@ -71,25 +79,41 @@ def _find_common_fault(text: str) -> tuple[str, str] | None:
 
 def _find_registry_fault(registry: str, *, is_needed: bool) -> tuple[str, str] | None:
     """Judge a host name with its port; one without a dot or a port is not known to any resolver."""
-    is_host = registry == "localhost" or (re.search(r"[.:]", registry) and _HOST.fullmatch(registry))
-    if is_host or not (registry or is_needed):
+    if not (registry or is_needed) or (_has_host_form(registry) and _is_host(registry)):
         return None
     return f'"{registry}" is not a registry', "Write its host name, and its port if it has one."
 
 
+def _is_host(text: str) -> bool:
+    host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if colon and not (_DIGITS.issuperset(port) and 0 < len(port) < 6):
+        return False
+    host = host if colon else text
+    if host.startswith("[") and host.endswith("]"):
+        return len(host) > 2 and (_LETTERS | {":"}).issuperset(host[1:-1])
+    labels = host.split(".")
+    return all(
+        label and _LETTERS.issuperset(label.replace("-", "")) and not {label[0], label[-1]} & {"-"}
+        for label in labels
+    )
+
+
 def _find_repository_fault(path: str) -> tuple[str, str] | None:
     if len(path) > _MAX_NAME:
-        return f"the repository has {len(path)} characters; expected at most {_MAX_NAME}", "Use a shorter one."
+        return (
+            f"the repository has {len(path)} characters; expected at most {_MAX_NAME}",
+            "Use a shorter one.",
+        )
     if path != path.lower() and all(map(_COMPONENT.fullmatch, path.lower().split("/"))):
         return f'the repository "{path}" has capital letters', f'Write "{path.lower()}".'
-    if not all(map(_COMPONENT.fullmatch, path.split("/"))) or re.fullmatch(r"[0-9a-f]{64}", path):
+    if not all(map(_COMPONENT.fullmatch, path.split("/"))) or (len(path) == 64 and _HEX.issuperset(path)):
         hint = "Its parts have lower-case letters and digits, with ., _, __ or hyphens between them."
         return f'"{path}" is not a repository', hint
     return None
 
 
 def _find_tag_fault(tag: str) -> tuple[str, str] | None:
-    if _TAG.fullmatch(tag):
+    if 0 < len(tag) <= _MAX_TAG and _TAG.issuperset(tag) and tag[0] not in ".-":
         return None
     hint = "A tag has letters, digits, _, . and -, 128 at most, and starts with a letter, a digit or _."
     return f'"{tag}" is not a tag', hint
@@ -97,14 +121,14 @@ def _find_tag_fault(tag: str) -> tuple[str, str] | None:
 
 def _find_digest_fault(digest: str) -> tuple[str, str] | None:
     algorithm, _, value = digest.partition(":")
-    if len(value) == _DIGESTS.get(algorithm) and _HEX.fullmatch(value):
+    if len(value) == _DIGESTS.get(algorithm) and _HEX.issuperset(value):
         return None
     return f'"{digest}" is not a digest', "Write @sha256: and its 64 hexadecimal digits."
 
 
 def find_moving_tag(text: str) -> str | None:
     """Return in words why a sound reference can mean another image tomorrow, or None if it does not seem to."""
-    if _SQUASH.fullmatch(text):
+    if _is_squash_file(text):
         return "a squash file can be replaced"
     last = text.rpartition("/")[2].rpartition("#")[2]
     if "@" in last:
@@ -112,8 +136,15 @@ def find_moving_tag(text: str) -> str | None:
     tag = last.partition(":")[2]
     if not tag:
         return 'without a tag it is whatever "latest" is'
-    words = re.split(r"[-_.]", tag.lower())
-    if any(map(_DATE_OR_COMMIT.fullmatch, words)):
+    words = tag.lower().replace("_", "-").replace(".", "-").split("-")
+    if any(map(_is_date_or_commit, words)):
         return None
-    moves = not _MOVING.isdisjoint(words) or (words[0] in _BRANCHES and not _VERSION.search(tag))
+    is_version = words[0] in _BRANCHES and re.search(r"v?[0-9]+\.[0-9]", tag)
+    moves = not _MOVING.isdisjoint(words) or (words[0] in _BRANCHES and not is_version)
     return f'the tag "{tag}" moves' if moves else None
+
+
+def _is_date_or_commit(word: str) -> bool:
+    if _DIGITS.issuperset(word):
+        return 4 <= len(word) <= 14
+    return 7 <= len(word) <= 40 and _HEX.issuperset(word) and not _DIGITS.isdisjoint(word)

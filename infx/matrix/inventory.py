@@ -33,6 +33,8 @@ def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Found]:
     elif hardware := find_hardware(config.runner, runners):
         for at, scenario in iterate_scenarios(config):
             for row in scenario.search_space:
+                if row.engine is not None and row.engine.gpus <= hardware.gpus_per_node:
+                    continue
                 if misfit := _find_oversize(row, config.runner, hardware.gpus_per_node):
                     yield Found(rule="node-size", finding=misfit, at=row_path(at, row))
 
@@ -43,7 +45,9 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> Finding | None:
         if gpus > nodes * per_node:
             engines = f"{name} takes" if name else "the engine takes"
             have = f"a node of {label} has" if nodes == 1 else f"{nodes} nodes of {label} have"
-            hint = "Lower tp, pp or pcp-size" + (", or state more nodes." if name else ", or set multinode: true.")
+            hint = "Lower tp, pp or pcp-size" + (
+                ", or state more nodes." if name else ", or set multinode: true."
+            )
             return Finding(message=f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint=hint)
     return None
 

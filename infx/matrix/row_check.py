@@ -17,7 +17,7 @@ from infx.matrix.config import (
 )
 from infx.matrix.family import places_of
 from infx.matrix.inventory import UNKNOWN_RUNNER, check_inventory
-from infx.matrix.row import FixedWorkload, Recipe, Row
+from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Row
 from infx.matrix.rules import Found, check_config
 
 
@@ -65,7 +65,9 @@ def _as_config(recipe: Recipe, conc: tuple[int, ...]) -> Config:
         )
     else:
         share = Decimal(1)  # what it was is in the row's budget
-        agentic = (AgenticScenario(search_space=(_as_search_row(recipe, conc),), line=1, dram_utilization=share),)
+        agentic = (
+            AgenticScenario(search_space=(_as_search_row(recipe, conc),), line=1, dram_utilization=share),
+        )
     return Config(
         key="row",
         image=recipe.image,
@@ -84,8 +86,8 @@ def _as_config(recipe: Recipe, conc: tuple[int, ...]) -> Config:
 
 
 def _as_search_row(recipe: Recipe, conc: tuple[int, ...]) -> SearchRow:
-    layout, workload = recipe.layout, recipe.workload
-    is_fixed = isinstance(workload, FixedWorkload)
+    layout = recipe.layout
+    workload = recipe.workload if isinstance(recipe.workload, AgenticWorkload) else None
     return SearchRow(
         index=0,
         line=1,
@@ -96,8 +98,8 @@ def _as_search_row(recipe: Recipe, conc: tuple[int, ...]) -> SearchRow:
         decode=None if isinstance(layout, Parallelism) else layout.decode,
         router=recipe.router,
         kv_p2p_transfer=recipe.kv_p2p_transfer,
-        kv_offloading=None if is_fixed else workload.kv_offloading,
-        kv_offload_backend=None if is_fixed else workload.kv_offload_backend,
+        kv_offloading=workload.kv_offloading if workload else None,
+        kv_offload_backend=workload.kv_offload_backend if workload else None,
         srt_recipe=recipe.srt_recipe,
         eval_srt_recipe=recipe.eval_srt_recipe,
         power=recipe.power,

@@ -18,36 +18,41 @@ _CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
 
 @dataclass(frozen=True, kw_only=True)
 class Scalar:
-    """A text somewhere below a job or step: `path` leads to it from the root of the file."""
+    """A text somewhere in a file: `path` leads to it from the root."""
 
     path: Path
     text: str
 
     @property
-    def expressions(self) -> list[str]:
+    def expressions(self) -> list[expressions.Node]:
         """An `if` is one as a whole."""
         if self.path[-1] == "if":
-            return [expressions.condition(self.text)]
-        return expressions.find_expressions(self.text)
+            return [expressions.parse_condition(self.text)]
+        return [expressions.parse(found) for found in expressions.find_expressions(self.text)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    index: int
     path: Path
-    uses: str | None
-    run: str | None
+    uses: str
+    run: str
     condition: str | None
     inputs: Mapping[str, Any]
     env: Mapping[str, Any]
 
     @property
     def is_checkout(self) -> bool:
-        return (self.uses or "").startswith("actions/checkout@")
+        return self.uses.startswith("actions/checkout@")
+
+    def is_ours(self, *actions: str) -> bool:
+        """Whether one of these actions of infx is used, by whichever path."""
+        return bool(re.search(rf"\.github/actions/({'|'.join(actions)})(@|/?$)", self.uses))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
+    """condition: the text of `if`. computed_strategy: where an expression makes the whole of it."""
+
     id: str
     path: Path
     name: str
@@ -55,7 +60,6 @@ class Job:
     condition: str | None
     needs: tuple[str, ...]
     runs_on: Any
-    permissions: Any
     timeout: Any
     strategy: Mapping[str, Any]
     computed_strategy: str | None
@@ -92,22 +96,29 @@ class Job:
         return values
 
     @property
+    def asks(self) -> expressions.Node:
+        """What `if` asks, with what GitHub adds to it."""
+        return expressions.parse_condition(self.condition)
+
+    @property
     def concurrency_group(self) -> str | None:
         return _group(self.concurrency)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workflow:
-    """callees: workflows of this repository, as a job's `uses` names them; hosted_callees: see `_find_hosted`."""
+    """siblings: the repository's workflows, this one too, by path. hosted: see `_find_hosted`. known: every path of
+    the repository at which a workflow or an action was looked for and found.
+    """
 
     document: yaml12.Document
+    name: str
     events: Mapping[str, Any]
-    permissions: Any
     concurrency: Any
-    env: Mapping[str, Any]
     jobs: tuple[Job, ...]
-    hosted_callees: frozenset[str] = frozenset()
-    callees: Mapping[str, Workflow] = field(default_factory=dict)
+    hosted: frozenset[str] = frozenset()
+    siblings: Mapping[str, Workflow] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
 
     @property
     def path(self) -> str:
@@ -117,19 +128,34 @@ class Workflow:
     def concurrency_group(self) -> str | None:
         return _group(self.concurrency)
 
+    @property
+    def steps(self) -> list[tuple[Job, Step]]:
+        return [(job, step) for job in self.jobs for step in job.steps]
+
+    def callee(self, job: Job) -> Workflow | None:
+        """The workflow of this repository that a job calls."""
+        return self.siblings.get((job.uses or "").removeprefix("./")) if job.uses else None
+
     def reaches_gpus(self, job: Job) -> bool:
         """It runs on a machine of one's own, or calls a workflow of this repository that does, as far as it is known."""
         if job.uses is None:
             return not job.is_hosted
-        return job.uses.startswith("./") and job.uses not in self.hosted_callees
+        return job.uses.startswith("./") and job.uses.removeprefix("./") not in self.hosted
 
     def filters(self, event: str) -> Mapping[str, Any]:
         """`branches`, `paths`, `types` of an event."""
         return _mapping(self.events.get(event))
 
-    def permissions_of(self, job: Job) -> Any:
-        """What a job's token may do; None if nothing says so."""
-        return self.permissions if job.permissions is None else job.permissions
+    def ancestors(self, job: Job) -> list[Job]:
+        """The jobs that end before this one starts."""
+        by_id, found = {one.id: one for one in self.jobs}, dict[str, Job]()
+        waiting = list(job.needs)
+        while waiting:
+            name = waiting.pop()
+            if name in by_id and name not in found:
+                found[name] = by_id[name]
+                waiting += by_id[name].needs
+        return list(found.values())
 
     @property
     def declared_inputs(self) -> list[tuple[str, Mapping[str, Any]]]:
@@ -138,25 +164,16 @@ class Workflow:
             (event, _mapping(_mapping(self.events.get(event)).get("inputs"))) for event in _CALLING_EVENTS
         ]
 
-    @property
-    def boolean_inputs(self) -> frozenset[str]:
-        """`inputs.<name>`, in lower case, of every input that arrives as a boolean."""
-        return frozenset(
-            f"inputs.{name}".lower()
-            for _, inputs in self.declared_inputs
-            for name, values in inputs.items()
-            if _mapping(values).get("type") == "boolean"
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """An `action.yml`; only composite ones have steps."""
+    """An `action.yml`; only composite ones have steps. known: as in Workflow."""
 
     document: yaml12.Document
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     steps: tuple[Step, ...]
+    known: frozenset[str] = frozenset()
 
     @property
     def path(self) -> str:
@@ -173,35 +190,38 @@ class Sources:
 
 
 def parse_sources(files: Mapping[str, bytes]) -> Sources:
-    """files: path → bytes of workflow files and of files called action.yml or action.yaml."""
+    """files: path → bytes of workflow files and of files called action.yml, action.yaml or Dockerfile."""
     workflows, actions, problems = [], [], []
     for path, data in sorted(files.items()):
+        name = path.rpartition("/")[2]
+        if name == "Dockerfile":  # only that it is there counts
+            continue
         try:
             document = yaml12.load_mapping(data, path)
         except ProblemsError as error:
             problems.extend(error.problems)
             continue
-        if path.rsplit("/", 1)[-1].startswith("action."):
+        if name.startswith("action."):
             actions.append(_parse_action(document))
         elif isinstance(document.value.get("jobs"), dict):
             workflows.append(_parse_workflow(document))
         else:
             message = "The workflow has no jobs. Expected a mapping under jobs."
             problems.append(Problem(rule="workflow-jobs", message=message, path=path, line=1))
-    hosted, callees = _find_hosted(workflows), {f"./{one.path}": one for one in workflows}
+    hosted, siblings, known = _find_hosted(workflows), {one.path: one for one in workflows}, frozenset(files)
     return Sources(
-        workflows=tuple(replace(one, hosted_callees=hosted, callees=callees) for one in workflows),
-        actions=tuple(actions),
+        workflows=tuple(replace(one, hosted=hosted, siblings=siblings, known=known) for one in workflows),
+        actions=tuple(replace(one, known=known) for one in actions),
         problems=tuple(problems),
     )
 
 
 def _find_hosted(workflows: list[Workflow]) -> frozenset[str]:
-    """As a job's `uses` names them: the workflows none of whose jobs reaches a machine of one's own."""
+    """The paths of the workflows none of whose jobs reaches a machine of one's own."""
     hosted: frozenset[str] = frozenset()
     while True:
-        known = [replace(workflow, hosted_callees=hosted) for workflow in workflows]
-        found = frozenset(f"./{one.path}" for one in known if not any(map(one.reaches_gpus, one.jobs)))
+        known = [replace(workflow, hosted=hosted) for workflow in workflows]
+        found = frozenset(one.path for one in known if not any(map(one.reaches_gpus, one.jobs)))
         if found == hosted:
             return hosted
         hosted = found
@@ -231,10 +251,9 @@ def _parse_workflow(document: yaml12.Document) -> Workflow:
     jobs = [_parse_job(name, body) for name, body in value["jobs"].items() if isinstance(body, dict)]
     return Workflow(
         document=document,
+        name=_text(value.get("name")) or document.path,
         events=_parse_events(value.get("on")),
-        permissions=value.get("permissions"),
         concurrency=value.get("concurrency"),
-        env=_mapping(value.get("env")),
         jobs=tuple(jobs),
     )
 
@@ -254,10 +273,9 @@ def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
         path=path,
         name=str(body.get("name", name)),
         uses=_text(body.get("uses")),
-        condition=None if body.get("if") is None else str(body["if"]),
+        condition=_condition(body),
         needs=texts(body.get("needs")),
         runs_on=body.get("runs-on"),
-        permissions=body.get("permissions"),
         timeout=body.get("timeout-minutes"),
         strategy=_mapping(body.get("strategy")),
         computed_strategy=_text(body.get("strategy")),
@@ -284,17 +302,20 @@ def _parse_steps(path: Path, value: Any) -> tuple[Step, ...]:
     steps = value if isinstance(value, list) else []
     return tuple(
         Step(
-            index=index,
             path=(*path, "steps", index),
-            uses=_text(step.get("uses")),
-            run=_text(step.get("run")),
-            condition=None if step.get("if") is None else str(step["if"]),
+            uses=_text(step.get("uses")) or "",
+            run=_text(step.get("run")) or "",
+            condition=_condition(step),
             inputs=_mapping(step.get("with")),
             env=_mapping(step.get("env")),
         )
         for index, step in enumerate(steps)
         if isinstance(step, dict)
     )
+
+
+def _condition(body: Mapping[str, Any]) -> str | None:
+    return None if body.get("if") is None else str(body["if"])
 
 
 def _group(concurrency: Any) -> str | None:

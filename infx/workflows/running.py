@@ -1,93 +1,65 @@
-"""Rules about what GitHub does with a file when it runs: time, truth, matrices, groups, sizes."""
+"""Rules about jobs on GPU runners, matrices, concurrency groups, and what is handed from job to job."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 
+from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
+from infx.workflows.expressions import CANCELLED, RUNNING, Call, Node, Value
 from infx.workflows.finding import Finding
 from infx.workflows.model import Action, Job, Path, Step, Workflow, scalars
 
-MAX_EXPRESSION = 21_000  # characters of a scalar that holds an expression
+# Events whose runs take the workflow file from the pull request's merge commit.
+PULL_REQUEST_EVENTS = ("pull_request", "pull_request_review", "pull_request_review_comment")
 _BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs)([^a-z]|$)", re.IGNORECASE)
-_SMALL = ("matrix.", "github.", "runner.", "strategy.")
+_SMALL = frozenset(("matrix", "github", "runner", "strategy", "job", "env", "vars", "secrets"))
 _CONTENTS = re.compile(r"\$\((?:cat\s|<)\s*\"?([^)\"]+)\"?\s*\)")
 # What such a name may still carry: where something lies, how much there is, which one.
 _HANDLE = re.compile(r"path|dir|file|count|number|name|id\b|ref|sha|has|total|size|key", re.IGNORECASE)
+_NUMBER = re.compile(r"count|number|total|size|length|\bn\b", re.IGNORECASE)
+_EMPTY = re.compile(r"empty|none|nothing|skip", re.IGNORECASE)
+
+
+def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Finding]:
+    """A runner that takes any job runs any code, where the pull request brings the workflow along."""
+    events = [event for event in PULL_REQUEST_EVENTS if event in file.events]
+    if not events or policy.workflows.runner_boundary:
+        return
+    for job in [job for job in file.jobs if file.reaches_gpus(job)][:1]:
+        yield Finding(
+            level=Level.WARNING,
+            path=job.path,
+            message=f"The job {job.id} reaches self-hosted runners from a file that a pull request can edit "
+            f"({events[0]} takes it from the merge commit).",
+            hint="Put the runners into a group that admits only benchmark.yml of the base branch and call it by "
+            "owner/repository/path@branch, or state in the policy, under workflows, what protects them.",
+        )
 
 
 def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
     for job in file.jobs:
-        if job.uses is None and job.timeout is None:
-            message = f"The job {job.id} has no timeout-minutes. Without one GitHub waits six hours."
+        if job.uses is None and job.timeout is None and file.reaches_gpus(job):
+            message = (
+                f"The job {job.id} has no timeout-minutes. Without one it may hold its runner for six hours."
+            )
             yield Finding(path=job.path, message=message, hint="Add timeout-minutes.")
 
 
 def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
-    """GitHub asks `if` again on cancellation: `always()` keeps a runner that somebody wanted back."""
+    """GitHub asks `if` again on cancellation; where it still holds, the job keeps a runner that somebody wanted back."""
     for job in file.jobs:
-        asks = [
-            name for name in ("always", "cancelled") if expressions.is_called_plainly(_condition(job), name)
-        ]
-        if file.reaches_gpus(job) and asks:
-            message = f"The job {job.id} would go on after a cancellation, because of {asks[0]}()."
-            yield Finding(path=(*job.path, "if"), message=message, hint="Use !cancelled().")
-
-
-def string_booleans(file: Workflow, _: Policy) -> Iterator[Finding]:
-    """Outputs are text: GitHub refuses them as booleans, and in a condition 'false' counts as true."""
-    for scalar in scalars(file.document):
-        if _is_setting(scalar.path):
-            inner = expressions.condition(scalar.text)
-            if inner == scalar.text.strip() or (
-                expressions.is_bare_text(inner) and inner.lower() not in file.boolean_inputs
-            ):
-                message = f"{scalar.path[-1]} is text. Expected a boolean: true, false or a comparison."
-                yield Finding(path=scalar.path, message=message, hint="Compare with == 'true'.")
-        for name, text in (pair for found in scalar.expressions for pair in expressions.comparisons(found)):
-            if name in file.boolean_inputs and text in {"true", "false"}:
-                message = f"{name} is a boolean, which never equals the text {text!r}."
-                yield Finding(path=scalar.path, message=message, hint=f"Write {name} or !{name}.")
-    texts = frozenset(f"github.event.{name}" for name in file.boolean_inputs)  # in the event they are text
-    for job in file.jobs:
-        conditions = [((*job.path, "if"), job.condition)]
-        conditions += [((*step.path, "if"), step.condition) for step in job.steps]
-        for path, condition in conditions:
-            yield from _text_as_truth(path, condition, texts)
-
-
-def _is_setting(path: Path) -> bool:
-    """Of a matrix, a concurrency group, a job or a step: what GitHub takes as a boolean and nothing else."""
-    where = {"fail-fast": "strategy", "cancel-in-progress": "concurrency"}.get(str(path[-1]))
-    if where:
-        return len(path) > 1 and path[-2] == where
-    is_of_job, is_of_step = len(path) == 3, len(path) > 3 and path[-3] == "steps"
-    return path[-1] == "continue-on-error" and (is_of_job or is_of_step)
-
-
-def string_booleans_in_action(file: Action, _: Policy) -> Iterator[Finding]:
-    for step in file.steps:
-        yield from _text_as_truth((*step.path, "if"), step.condition)
-        inner = expressions.condition(step.condition or "")
-        if re.fullmatch(r"inputs\.[\w-]+", inner):
-            message = f"{inner} stands as a condition, but an action's inputs are text and 'false' is true."
-            yield Finding(path=(*step.path, "if"), message=message, hint="Compare with == 'true'.")
-
-
-def _text_as_truth(path: Path, text: str | None, texts: frozenset[str] = frozenset()) -> Iterator[Finding]:
-    if text is None:
-        return
-    if "${{" in text and not re.fullmatch(r"\s*\$\{\{.*\}\}\s*", text, re.DOTALL):
-        message = "The condition mixes an expression with other text, which is always true."
-        yield Finding(path=path, message=message, hint="Write one expression without ${{ }}.")
-    for operand in expressions.bare_text_operands(expressions.condition(text), texts):
-        message = f"{operand} stands as a condition, but it is text and 'false' is true."
-        hint = "Compare with == 'true', or with != '' if it is no truth value."
-        yield Finding(path=path, message=message, hint=hint)
+        if file.reaches_gpus(job) and expressions.can_hold([job.asks], CANCELLED):
+            message = (
+                f"The job {job.id} would go on after a cancellation, because its condition can hold then."
+            )
+            hint = "Write !cancelled() && … instead of always(), and instead of a negated success() or failure()."
+            yield Finding(path=(*job.path, "if"), message=message, hint=hint)
 
 
 def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
@@ -115,8 +87,8 @@ def _bulk_in_workflow(file: Workflow) -> Iterator[Finding]:
                 words = f"The input {name} looks like a plan or its rows"
                 yield _bulk(("on", event, "inputs", name), words)
     for job in file.jobs:
-        for name in job.outputs:
-            if _is_bulk(name) and not _feeds_a_matrix_only(file, job, name):
+        for name, value in job.outputs.items():
+            if _is_bulk(name) and _carries_bulk(value) and not _feeds_a_matrix_only(file, job, name):
                 yield _bulk((*job.path, "outputs", name), f"The output {name} looks like a plan or its rows")
         places = [((*job.path, "env"), job.env), ((*job.path, "with"), job.inputs)]
         for step in job.steps:
@@ -133,15 +105,15 @@ def _is_bulk(name: str) -> bool:
 
 
 def _carries_bulk(value: object) -> bool:
-    """An expression in it is more than where something lies, and than one value of one leg."""
-    found = expressions.find_expressions(str(value))
-    names = [name for expression in found for name in expressions.variables(expression)]
-    return any(not _HANDLE.search(name) and not name.startswith(_SMALL) for name in names)
+    """Whether an expression in it hands on more than where something lies, and than one leg's own values."""
+    found = map(expressions.parse, expressions.find_expressions(str(value)))
+    names = [name for node in found for name in expressions.carried_names(node)]
+    return any(not _HANDLE.search(name) and name.partition(".")[0] not in _SMALL for name in names)
 
 
 def _bulk_arguments(step: Step) -> Iterator[Finding]:
     """`tool "$(cat rows.json)"`: one argument has the limit of one variable; echo is the shell's own and has none."""
-    for line in (step.run or "").splitlines():
+    for line in step.run.splitlines():
         words = line.split()
         if not words or words[0] in {"echo", "printf"} or re.match(r"\w+=", words[0]):
             continue
@@ -161,7 +133,7 @@ def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
     readers = [
         scalar.path
         for scalar in scalars(file.document, "jobs")
-        if any(name in expressions.names(found) for found in expressions.find_expressions(scalar.text))
+        if any(name in expressions.carried_names(node) for node in scalar.expressions)
     ]
     return bool(readers) and all("matrix" in path or path[-1] == "if" for path in readers)
 
@@ -170,7 +142,10 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
         matrix = job.strategy.get("matrix") or job.computed_strategy
-        if any(not _is_guarded(vector, _condition(job)) for vector in _computed_vectors(matrix)):
+        askers = [job.asks]
+        if job.condition is None or not expressions.asks_for_status(expressions.parse(job.condition)):
+            askers += [one.asks for one in file.ancestors(job)]  # where one of them is skipped, so is this
+        if any(_may_be_empty(vector) and not _is_guarded(vector, askers) for vector in _computed(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
             path = (*job.path, "strategy", *(("matrix",) if job.computed_strategy is None else ()))
@@ -183,11 +158,11 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
                     yield Finding(path=path, message=message, hint="Give it a value or remove the job.")
 
 
-def _computed_vectors(matrix: object) -> Iterator[str]:
+def _computed(matrix: object) -> Iterator[Node]:
     """The expressions that make a whole matrix or one of its vectors; a list in the file has a length."""
     for value in _vectors(matrix).values() if isinstance(matrix, dict) else [matrix]:
         if isinstance(value, str):
-            yield from expressions.find_expressions(value)
+            yield from map(expressions.parse, expressions.find_expressions(value))
 
 
 def _vectors(matrix: Mapping[str, object]) -> Mapping[str, object]:
@@ -196,10 +171,65 @@ def _vectors(matrix: Mapping[str, object]) -> Mapping[str, object]:
     return vectors or {name: value for name, value in matrix.items() if name == "include"}
 
 
-def _is_guarded(vector: str, condition: str) -> bool:
-    """Whether the condition asks for an output of the job, or for an input, that the vector comes from."""
-    sources = {re.sub(r"(outputs|^inputs|^vars)\..*", r"\1", name) for name in expressions.variables(vector)}
-    return any(name.startswith(f"{source}.") for name in expressions.names(condition) for source in sources)
+def _may_be_empty(node: Node) -> bool:
+    """Whether a computed vector or matrix is not known to have a value, whichever way its expression goes."""
+    match node:
+        case Call("&&", (_, right)):
+            return _may_be_empty(right)
+        case Call("||", (Call("&&", (_, middle)), right)):
+            return _may_be_empty(middle) or _may_be_empty(right)
+        case Call("||", (left, right)):
+            return _may_be_empty(left) or _may_be_empty(right)
+        case Call("fromjson", (text,)):
+            texts = expressions.possible_texts(text)
+            return texts is None or any(map(_is_empty_json, texts))
+    return True
+
+
+def _is_empty_json(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return not value or (isinstance(value, dict) and not all(_vectors(value).values()))
+
+
+def _is_guarded(vector: Node, askers: list[Node]) -> bool:
+    """Whether one of the conditions cannot hold when what computes the vector finds nothing.
+
+    Nothing is an empty list and a count of 0; or every output without a text, if the condition holds when there is
+    something.
+    """
+    sources = {re.sub(r"(outputs|^inputs|^vars)\..*", r"\1", name) for name in expressions.names(vector)}
+    for asks in askers:
+        known = [
+            name for name in expressions.names(asks) if any(name.startswith(f"{one}.") for one in sources)
+        ]
+        if not known:
+            continue
+        lists = expressions.names(vector)
+        nothing, something = (
+            {name: _say(name, lists, is_empty=empty) for name in known} for empty in (True, False)
+        )
+        if not _holds(asks, nothing) or (
+            not _holds(asks, dict.fromkeys(known, "")) and _holds(asks, something)
+        ):
+            return True
+    return False
+
+
+def _holds(asks: Node, outputs: Mapping[str, Value]) -> bool:
+    return any(expressions.can_hold([asks], {**state, **outputs}) for state in RUNNING)
+
+
+def _say(name: str, lists: list[str], *, is_empty: bool) -> Value:
+    """What an output says of a list, as far as its name tells."""
+    output = name.rpartition(".")[2]
+    if name in lists:
+        return "[]" if is_empty else expressions.OTHER
+    if _NUMBER.search(output):
+        return "0" if is_empty else "2"
+    return str(is_empty is bool(_EMPTY.search(output))).lower()
 
 
 def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
@@ -208,22 +238,23 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
     for job in file.jobs:
         if job.concurrency_group is not None:
             groups[job.concurrency_group].append(job)
-        callee = file.callees.get(job.uses or "")
+        callee = file.callee(job)
         held = {file.concurrency_group, job.concurrency_group} - {None}
         if callee is not None and callee.concurrency_group in held:
             message = f"The job {job.id} calls a workflow that waits for the group its caller holds."
             hint = "github.workflow is the caller's name there too: spell the group in one of both."
             yield Finding(path=(*job.path, "uses"), message=message, hint=hint)
     for group, jobs in groups.items():
-        for one, other in combinations(jobs, 2):
-            if not expressions.excludes(_condition(one), _condition(other)):
+        for one, other in itertools.combinations(jobs, 2):
+            if _run_together(one, other, file):
                 message = (
                     f"The jobs {one.id} and {other.id} share a concurrency group and can run in one run."
                 )
-                hint = "Give the group to one job, or compare one value with different texts in their ifs."
+                hint = "Give the group to one job, or write conditions that cannot hold together."
                 yield Finding(path=(*other.path, "concurrency"), message=message, hint=hint)
         for job in jobs:
-            if job.strategy.get("matrix") is not None and "matrix." not in group:
+            has_legs = job.strategy.get("matrix") is not None and job.strategy.get("max-parallel") != 1
+            if has_legs and "matrix." not in group:
                 message = f"All legs of {job.id} join one concurrency group and cancel each other."
                 hint = "Move the group to one calling job without a matrix."
                 yield Finding(path=(*job.path, "concurrency"), message=message, hint=hint)
@@ -232,12 +263,14 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
                 yield Finding(path=(*job.path, "concurrency"), message=message, hint="Use another group.")
 
 
-def _condition(job: Job) -> str:
-    return expressions.condition(job.condition or "")
-
-
-def large_expressions(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
-    for scalar in scalars(file.document):
-        if "${{" in scalar.text and len(scalar.text) > MAX_EXPRESSION:
-            message = f"A text with an expression has {len(scalar.text):,} characters; GitHub takes {MAX_EXPRESSION:,}."
-            yield Finding(path=scalar.path, message=message, hint="Move the script into a file.")
+def _run_together(one: Job, other: Job, file: Workflow) -> bool:
+    """Whether both can be wanted at one time: neither waits for the other, and their conditions can hold together."""
+    if one in file.ancestors(other) or other in file.ancestors(one):
+        return False
+    return any(
+        expressions.can_hold(
+            [expressions.holds_in(one.asks, first), expressions.holds_in(other.asks, second)], {}
+        )
+        for first, second in itertools.product((*RUNNING, CANCELLED), repeat=2)
+        if first["cancelled()"] == second["cancelled()"]
+    )

@@ -112,7 +112,9 @@ def test_a_hardware_record_without_a_label_stops_nothing(folder: Path, command: 
 
 def test_rows_that_no_node_holds_are_planned_with_a_warning(folder: Path) -> None:
     """As rows of a label that no runner has are; both are errors of config check."""
-    write(folder, {"nvidia-master": change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}")})
+    write(
+        folder, {"nvidia-master": change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}")}
+    )
     assert check().exit_code == 1
     result = CliRunner().invoke(infx, ["matrix", "full-sweep"])
     assert result.exit_code == 0

@@ -136,7 +136,12 @@ OVERSIZE = [
     ("{tp: 8, kv-offloading: none", "{tp: 9, kv-offloading: none", "the engine takes 9 GPUs", 19),
     # decode context parallelism shares the GPUs of tp
     ("{tp: 8, conc-list: [4, 64]}", "{tp: 8, dcp-size: 8, conc-list: [4]}", None, None),
-    ("{tp: 8, conc-list: [4, 64]}", "{tp: 5, conc-list: [4]}", None, None),  # without offload nothing is shared
+    (
+        "{tp: 8, conc-list: [4, 64]}",
+        "{tp: 5, conc-list: [4]}",
+        None,
+        None,
+    ),  # without offload nothing is shared
 ]
 
 
@@ -160,7 +165,9 @@ def test_an_engine_of_one_node_fits_a_node(old: str, new: str, message: str | No
 def test_a_label_without_a_record_has_the_nodes_of_its_family(label: str, records: str, fits: bool) -> None:
     master = change(FIXED_ONLY, "runner: cluster:h200-a", f"runner: {label}").replace("tp: 8", "tp: 16")
     inventory = HARDWARE[: HARDWARE.index("hardware:")] + f"hardware: {{{records}}}\n"
-    assert [problem.rule for problem in check(master, runners=inventory).problems] == ["node-size"] * (not fits)
+    assert [problem.rule for problem in check(master, runners=inventory).problems] == ["node-size"] * (
+        not fits
+    )
 
 
 @pytest.mark.parametrize(

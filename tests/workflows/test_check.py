@@ -68,9 +68,38 @@ jobs:
 """
 
 
-def found(text: str, path: str = PATH) -> list[tuple[str, int | None, str]]:
-    problems = check_files({path: text.encode()}, POLICY)
-    return [(problem.rule, problem.line, problem.message) for problem in problems]
+# What the good workflow uses.
+ACTION = """\
+name: gate
+inputs:
+  fast: {description: whether}
+outputs:
+  verdict: {description: what, value: "${{ steps.gate.outputs.verdict }}"}
+runs:
+  using: composite
+  steps:
+    - id: gate
+      shell: bash
+      if: inputs.fast == 'true'
+      run: infx gate
+"""
+ROWS = """\
+on: workflow_call
+jobs:
+  row: {runs-on: "${{ inputs.label }}", timeout-minutes: 780, steps: [{run: ./measure}]}
+"""
+ACTION_PATH = ".github/actions/gate/action.yml"
+OTHERS = {
+    ACTION_PATH: ACTION,
+    ".github/workflows/benchmark.yml": ROWS,
+    ".github/workflows/run-sweep.yml": "on: push\njobs: {sweep: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n",
+}
+
+
+def found(text: str, path: str = PATH, policy: Policy = POLICY) -> list[tuple[str, int | None, str]]:
+    files = {**OTHERS, PATH: GOOD, path: text}
+    problems = check_files({name: content.encode() for name, content in files.items()}, policy)
+    return [(problem.rule, problem.line, problem.message) for problem in problems if problem.path == path]
 
 
 def test_the_good_workflow_has_no_problem() -> None:
@@ -78,33 +107,6 @@ def test_the_good_workflow_has_no_problem() -> None:
 
 
 CASES = [
-    (
-        "expression-in-run",
-        ('- run: echo "$TITLE"', '- run: echo "${{ github.event.pull_request.title }}"'),
-        20,
-        "The script contains ${{ github.event.pull_request.title }}, which is expanded before the shell reads it.",
-    ),
-    (
-        "unpinned-uses",
-        (f"checkout@{SHA} # v7.0.0\n        with: {{path: m", "checkout@v7\n        with: {path: m"),
-        14,
-        "actions/checkout@v7 is not pinned. Expected a full commit SHA after @.",
-    ),
-    (
-        "missing-permissions",
-        ("permissions: {}\njobs", "jobs"),
-        1,
-        "The workflow grants its repository's default to all its jobs. Expected permissions: {} at the top.",
-    ),
-    (
-        "missing-permissions",
-        (
-            "timeout-minutes: 10\n    permissions: {contents: read}",
-            "timeout-minutes: 10\n    permissions: write-all",
-        ),
-        9,
-        "The job gate asks for write-all. Expected the scopes that it needs, by name.",
-    ),
     (
         "label-literal",
         (
@@ -121,83 +123,29 @@ CASES = [
         "The condition asks for the label 'sweep-enable', which the policy does not know.",
     ),
     (
-        "head-under-privilege",
-        (
-            "  merge_group:\n",
-            "  merge_group:\n  pull_request_target:\n",
-        ),
-        16,
-        "A job of pull_request_target checks out the pull request's code beside a full token.",
-    ),
-    (
-        "persisted-credentials",
-        ("{path: measured, persist-credentials: false}", "{path: measured}"),
-        14,
-        "The checkout leaves its token behind for every later step.",
-    ),
-    (
-        "code-after-head-checkout",
-        ("./.infx/.github/actions/gate", "./.github/actions/gate"),
-        19,
-        "./.github/actions/gate is read from the workspace after the pull request's code was laid out there.",
-    ),
-    (
-        "code-after-head-checkout",
-        ("          TITLE: ${{", "          TOKEN: ${{ secrets.HF_TOKEN }}\n          TITLE: ${{"),
-        20,
-        "secrets.hf_token is given to a step after the pull request's code was laid out.",
-    ),
-    (
         "missing-timeout",
-        ("    timeout-minutes: 10\n", ""),
+        ("runs-on: ubuntu-24.04\n    timeout-minutes: 10\n", "runs-on: [self-hosted, h200]\n"),
         6,
-        "The job gate has no timeout-minutes. Without one GitHub waits six hours.",
+        "The job gate has no timeout-minutes. Without one it may hold its runner for six hours.",
+    ),
+    ("missing-timeout", ("    timeout-minutes: 10\n", ""), None, ""),  # GitHub's own machine
+    (
+        "missing-action",
+        ("./.infx/.github/actions/gate", "./.infx/.github/actions/gates"),
+        19,
+        "./.infx/.github/actions/gates does not exist in this repository.",
+    ),
+    (
+        "missing-action",
+        ("uses: ./.github/workflows/benchmark.yml", "uses: ./.github/workflows/rows.yml"),
+        36,
+        "The job rows calls ./.github/workflows/rows.yml, which does not exist in this repository.",
     ),
     (
         "always-on-gpu",
         ("verdict == 'run'", "verdict == 'run' && always()"),
         33,
-        "The job rows would go on after a cancellation, because of always().",
-    ),
-    (
-        "string-boolean",
-        (
-            "cancel-in-progress: true}\n    permissions: {contents",
-            'cancel-in-progress: "${{ needs.gate.outputs.stop }}"}\n    permissions: {contents',
-        ),
-        34,
-        "cancel-in-progress is text. Expected a boolean: true, false or a comparison.",
-    ),
-    (
-        "string-boolean",
-        (
-            "    uses: ./.github/workflows/benchmark.yml",
-            "    strategy:\n      fail-fast: ${{ needs.gate.outputs.fail-fast }}\n"
-            "    uses: ./.github/workflows/benchmark.yml",
-        ),
-        37,
-        "fail-fast is text. Expected a boolean: true, false or a comparison.",
-    ),
-    (
-        "string-boolean",
-        ("verdict == 'run'", "verdict == 'run' && needs.gate.outputs.has-rows"),
-        33,
-        "needs.gate.outputs.has-rows stands as a condition, but it is text and 'false' is true.",
-    ),
-    (
-        "string-boolean",
-        (
-            "    if: needs.gate.outputs.verdict == 'run'",
-            "    if: \"${{ needs.gate.outputs.verdict == 'run' }} \"",
-        ),
-        None,
-        "",
-    ),
-    (
-        "string-boolean",
-        ("needs.gate.outputs.verdict == 'run'", "${{ needs.gate.outputs.verdict == 'run' }} && true"),
-        33,
-        "The condition mixes an expression with other text, which is always true.",
+        "The job rows would go on after a cancellation, because its condition can hold then.",
     ),
     (
         "bulk-handed-over",
@@ -243,12 +191,6 @@ CASES = [
         "All legs of rows join one concurrency group and cancel each other.",
     ),
     (
-        "large-expression",
-        ('run: echo "$TITLE"', 'name: "' + "x" * 21_000 + "${{ github.sha }}\"\n        run: 'true'"),
-        20,
-        "A text with an expression has 21,017 characters; GitHub takes 21,000.",
-    ),
-    (
         "required-check",
         ("  pull_request:\n", "  pull_request: {paths: [perf-changelog.yaml]}\n"),
         2,
@@ -281,7 +223,7 @@ CASES = [
             "  gate:\n    runs-on",
         ),
         7,
-        "The job approve waits for /ok-to-sweep, but the policy's command is /approve-sweep.",
+        "The job approve does not start for a comment with /approve-sweep, which is the policy's sweep.approve-command.",
     ),
 ]
 
@@ -290,7 +232,7 @@ CASES = [
 def test_one_spoiled_place(rule: str, change: tuple[str, str], line: int | None, message: str) -> None:
     assert change[0] in GOOD
     expected = [] if line is None else [(rule, line, message)]
-    assert [problem for problem in found(GOOD.replace(*change, 1)) if problem[0] == rule] == expected
+    assert [problem for problem in found(GOOD.replace(*change, 1)) if problem[0] == rule][:1] == expected
 
 
 def test_every_rule_has_a_case() -> None:
@@ -298,83 +240,48 @@ def test_every_rule_has_a_case() -> None:
     assert {rule.id for rule in RULES} == {case[0] for case in CASES} | elsewhere
 
 
-def test_without_a_stated_boundary_the_way_to_the_runners_is_a_problem() -> None:
-    problems = check_files({PATH: GOOD.encode()}, default_policy())
-    assert [(problem.rule, problem.line) for problem in problems] == [("runner-boundary", 31)]
-    only_push = GOOD.replace("  pull_request:\n  merge_group:\n", "  push:\n")
-    assert check_files({PATH: only_push.encode()}, default_policy()) == []
-
-
-PERMISSIONS = [
-    ("permissions: {}", "    permissions: {contents: read}\n", []),
-    ("permissions: {}", "", []),  # it has none
-    ("permissions: {contents: read}", "", []),
-    ("permissions: {contents: write}", "", []),  # for this job alone
-    ("permissions: write-all", "    permissions: {contents: read}\n", [4]),
-    ("permissions: read-all", "", [4]),
-    ("name: x", "    permissions: {contents: read}\n", [1]),
-    ("name: x", "", [1, 6]),
-]
-
-
-@pytest.mark.parametrize(("top", "own", "lines"), PERMISSIONS)
-def test_permissions_are_stated(top: str, own: str, lines: list[int]) -> None:
-    text = GOOD.replace("permissions: {}\njobs", f"{top}\njobs")
-    text = text.replace("    permissions: {contents: read}\n    outputs", f"{own}    outputs")
-    assert [problem[1] for problem in found(text) if problem[0] == "missing-permissions"] == lines
-
-
-def test_a_permission_to_write_is_not_handed_to_several_jobs() -> None:
-    text = GOOD.replace("permissions: {}\njobs", "permissions: {issues: write}\njobs")
-    text = text.replace("    permissions: {contents: read}\n    outputs", "    outputs")
-    text = text.replace("    permissions: {}\n    steps: [{run: echo fine}]", "    steps: [{run: echo fine}]")
-    message = "The workflow grants issues: write to all its jobs. Expected permissions: {} at the top."
-    assert found(text) == [("missing-permissions", 4, message)]
-
-
-ACTION = """\
-name: gate
-inputs:
-  fast: {description: whether}
-outputs:
-  verdict: {description: what, value: "${{ steps.gate.outputs.verdict }}"}
-runs:
-  using: composite
-  steps:
-    - id: gate
-      shell: bash
-      if: inputs.fast == 'true'
-      run: infx gate
-"""
+@pytest.mark.parametrize(
+    ("events", "level"),
+    [
+        ("  pull_request:\n  merge_group:\n", Level.WARNING),
+        ("  pull_request_review:\n", Level.WARNING),  # the merge commit's file, too
+        ("  pull_request_review_comment:\n", Level.WARNING),
+        ("  push:\n  pull_request_review: {types: [submitted]}\n", Level.WARNING),
+        ("  push:\n", None),
+        ("  pull_request_target:\n", None),  # the base branch's file
+        ("  issue_comment:\n", None),
+        ("  workflow_run: {workflows: [x]}\n", None),
+    ],
+)
+def test_without_a_stated_boundary_the_way_to_the_runners_is_a_warning(
+    events: str, level: Level | None
+) -> None:
+    text = GOOD.replace("  pull_request:\n  merge_group:\n", events)
+    assert events in text
+    for policy in (POLICY, replace(POLICY, workflows=replace(POLICY.workflows, runner_boundary=None))):
+        problems = check_files({**{k: v.encode() for k, v in OTHERS.items()}, PATH: text.encode()}, policy)
+        levels = [problem.level for problem in problems if problem.rule == "runner-boundary"]
+        assert levels == ([level] if level and policy is not POLICY else [])
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("run: infx gate", "run: infx gate ${{ inputs.fast }}"), ("expression-in-run", 12)),
-        (("inputs.fast == 'true'", "inputs.fast"), ("string-boolean", 11)),
         (("  fast:", "  search-space:"), ("bulk-handed-over", 3)),
         (("  verdict: {", "  rows: {"), ("bulk-handed-over", 5)),
         (
             ("      run: infx gate", "      run: infx gate\n      env: {PLAN: '${{ inputs.fast }}'}"),
             ("bulk-handed-over", 13),
         ),
-        (("- id: gate", "- uses: actions/setup-python@v6\n    - id: gate"), ("unpinned-uses", 9)),
+        (("if: inputs.fast == 'true'", "if: inputs.label == 'sweep-enabled'"), ("label-literal", 11)),
+        (("- id: gate", "- uses: ./.github/actions/other\n    - id: gate"), ("missing-action", 9)),
     ],
 )
 def test_actions(change: tuple[str, str], expected: tuple[str, int]) -> None:
-    assert found(ACTION, ".github/actions/gate/action.yml") == []
+    assert found(ACTION, ACTION_PATH) == []
     assert change[0] in ACTION
-    spoiled = found(ACTION.replace(*change, 1), ".github/actions/gate/action.yml")
+    spoiled = found(ACTION.replace(*change, 1), ACTION_PATH)
     assert [problem[:2] for problem in spoiled] == [expected]
-
-
-def test_a_script_may_not_expand_an_expression_either() -> None:
-    text = GOOD.replace(
-        '- run: echo "$TITLE"',
-        f"- uses: actions/github-script@{SHA}\n        with: {{script: 'x(${{{{ github.actor }}}})'}}",
-    )
-    assert [problem[:2] for problem in found(text)] == [("expression-in-run", 21)]
 
 
 def test_one_matrix_of_ids_may_be_an_output() -> None:
@@ -387,16 +294,6 @@ def test_one_matrix_of_ids_may_be_an_output() -> None:
         "    strategy: {matrix: {row: '${{ fromJSON(needs.gate.outputs.rows) }}'}}\n    uses: ./.github/workflows/benchmark.yml",
     )
     assert "bulk-handed-over" not in {problem[0] for problem in found(text)}
-
-
-def test_a_boolean_input_is_a_boolean() -> None:
-    spoiled = GOOD.replace(
-        "    uses: ./.github/workflows/benchmark.yml",
-        "    strategy: {fail-fast: '${{ inputs.fast }}'}\n    uses: ./.github/workflows/benchmark.yml",
-    )
-    assert [problem[0] for problem in found(spoiled)] == ["string-boolean"]
-    declared = "  workflow_call: {inputs: {fast: {type: boolean}}}\n  merge_group:\n"
-    assert found(spoiled.replace("  merge_group:\n", declared)) == []
 
 
 def test_a_file_that_is_no_yaml_hides_no_other_file() -> None:
@@ -469,50 +366,11 @@ def test_a_call_reaches_what_is_called(callee: str | None, reaches: bool) -> Non
     assert [problem.rule for problem in problems if (problem.path or "").endswith("a.yml")] == [
         "runner-boundary"
     ] * reaches
+    assert [problem.rule for problem in problems if (problem.path or "").endswith("b.yml")] == [
+        "missing-action"
+    ] * (callee is None)
     circle = {**files, ".github/workflows/c.yml": middle.replace("c.yml", "b.yml")}
     assert check_files({path: text.encode() for path, text in circle.items()}, default_policy())
-
-
-@pytest.mark.parametrize(
-    ("expression", "level"),
-    [
-        ("github.event.pull_request.title", Level.ERROR),
-        ("github.head_ref", Level.ERROR),
-        ("github.actor", Level.ERROR),
-        ("inputs.fast", Level.ERROR),
-        ("needs.a.outputs.b", Level.ERROR),
-        ("secrets.TOKEN", Level.ERROR),
-        ("format('{0}', github.head_ref)", Level.ERROR),
-        ("matrix.row", Level.ERROR),
-        ("matrix.tool", Level.WARNING),
-        ("github.sha", Level.WARNING),
-        ("format('{0}-{1}', runner.os, matrix.tool)", Level.WARNING),
-        ("'literal'", Level.WARNING),
-    ],
-)
-def test_an_expression_in_a_script_that_nobody_outside_can_fill_is_only_a_habit(
-    expression: str, level: Level
-) -> None:
-    matrix = "strategy: {matrix: {tool: [ruff, mypy], row: '${{ fromJSON(needs.a.outputs.rows) }}'}}\n    if: needs.a.outputs.n > 0"
-    text = JOB.replace("timeout", f"{matrix}\n    timeout").replace('"true"', f'"x ${{{{ {expression} }}}}"')
-    assert of_job(text, "expression-in-run") == [(9, level)]
-
-
-@pytest.mark.parametrize(
-    ("ref", "expected"),
-    [
-        ("acme/bench/.github/workflows/benchmark.yml@main", []),
-        ("acme/bench/.github/workflows/benchmark.yml@refs/heads/main", []),
-        ("acme/bench/.github/workflows/benchmark.yml@feature", [(5, Level.ERROR)]),
-        ("eve/bench/.github/workflows/benchmark.yml@main", [(5, Level.ERROR)]),
-        ("acme/bench/.github/actions/x@main", [(5, Level.ERROR)]),
-    ],
-)
-def test_a_runner_group_admits_our_own_workflow_by_its_branch(
-    ref: str, expected: list[tuple[int, Level]]
-) -> None:
-    text = f"on: push\npermissions: {{}}\njobs:\n  one:\n    uses: {ref}\n"
-    assert of_job(text, "unpinned-uses", replace(POLICY, repository="acme/bench")) == expected
 
 
 @pytest.mark.parametrize(
@@ -536,6 +394,18 @@ def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
     [
         ("needs.a.outputs.count > 0", True),
         ("needs.a.outputs.rows != '[]'", True),
+        ("needs.a.outputs.rows != ''", True),
+        ("!cancelled() && needs.a.outputs.has-rows == 'true'", True),
+        ("needs.a.outputs.empty != 'true'", True),
+        ("needs.a.outputs.empty == 'false'", True),
+        ("always() && (needs.a.outputs.count > 0 && true)", True),
+        # it asks, and holds all the same
+        ("needs.a.outputs.count == 0", False),
+        ("needs.a.outputs.count >= 0", False),
+        ("needs.a.outputs.rows == '[]'", False),
+        ("needs.a.outputs.empty == 'true'", False),
+        ("needs.a.outputs.count > 0 || github.event_name == 'push'", False),
+        ("always() || needs.a.outputs.count > 0", False),
         ("github.event_name == 'push'", False),
         ("needs.a.result == 'success'", False),
         ("needs.b.outputs.count > 0", False),
@@ -544,6 +414,21 @@ def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
 def test_what_keeps_a_computed_matrix_from_being_empty(condition: str, guarded: bool) -> None:
     matrix = "strategy: {matrix: {row: '${{ fromJSON(needs.a.outputs.rows) }}'}}"
     text = JOB.replace("timeout", f"{matrix}\n    if: {condition}\n    timeout")
+    assert bool(of_job(text, "empty-matrix")) is not guarded
+
+
+@pytest.mark.parametrize(
+    ("condition", "guarded"),
+    [(None, True), ("github.event_name == 'push'", True), ("!cancelled()", False), ("always()", False)],
+)
+def test_a_job_that_waits_for_a_guarded_one_is_guarded(condition: str | None, guarded: bool) -> None:
+    """It is skipped with the other, unless it asks for a status itself."""
+    own = f'if: "{condition}"' if condition else "name: one"
+    text = JOB.replace(
+        "timeout",
+        f"needs: two\n    {own}\n    strategy: {{matrix: {{row: '${{{{ fromJSON(needs.a.outputs.rows) }}}}'}}}}\n    timeout",
+    )
+    text += "  two: {runs-on: ubuntu-24.04, if: needs.a.outputs.count > 0, steps: [{run: x}]}\n"
     assert bool(of_job(text, "empty-matrix")) is not guarded
 
 
@@ -563,11 +448,26 @@ def test_labels_that_are_none_of_a_sweep_s_are_nobody_s_business() -> None:
         ("run-ci", 0),
         ("Sweep-Enabled", 1),
         ("full-sweep-enable", 1),
+        ("skip_queue", 1),
     ):
         condition = f"if: contains(github.event.pull_request.labels.*.name, '{name}')"
         assert (
             len(of_job(JOB.replace("timeout", f"{condition}\n    timeout"), "label-literal")) == expected
         ), name
+
+
+def test_a_label_that_is_a_plain_word_is_one_only_among_labels() -> None:
+    labels = replace(POLICY.labels, control=("fast",))
+    policy = replace(POLICY, labels=labels)
+    for condition, expected in (
+        ("inputs.mode == 'fast'", 0),
+        ("contains(github.event.pull_request.labels.*.name, 'fast')", 1),
+        ("github.event.label.name == 'fast'", 1),
+        ("contains(toJSON(github.event.pull_request.labels), 'FAST')", 1),
+        ("needs.gate.outputs.labels == 'fast'", 1),
+    ):
+        text = JOB.replace("timeout", f'if: "{condition}"\n    timeout')
+        assert len(of_job(text, "label-literal", policy)) == expected, condition
 
 
 def test_the_page_shows_every_rule() -> None:
@@ -580,8 +480,8 @@ def test_the_page_shows_every_rule() -> None:
 
 
 def test_every_example_is_wrong() -> None:
-    """Each stands in a workflow that one of the cases above has spoiled."""
-    elsewhere = {"runner-boundary", "large-expression"}
+    """Each stands in a workflow that one of the cases above has spoiled, or is what it stands for."""
+    elsewhere = {"runner-boundary"}
     for rule in RULES:
         spoiled = [GOOD.replace(*change, 1) for name, change, _, _ in CASES if name == rule.id]
         assert rule.id in elsewhere or any(rule.example in text for text in spoiled), rule.id

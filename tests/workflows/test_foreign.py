@@ -38,5 +38,6 @@ def test_they_are_a_fair_sample() -> None:
     """One is an ordinary project's, in which next to nothing is wrong; one a sweep with nearly everything."""
     marks = {path.rpartition("/")[2]: len(_MARK.findall(data.decode())) for path, data in FILES.items()}
     assert set(marks) == {"action.yml", "ci.yml", "docs.yml", "release.yml", "sweep.yml", "triage.yml"}
-    assert marks["sweep.yml"] > 15
+    assert marks["sweep.yml"] > 10
     assert marks["ci.yml"] <= 2
+    assert marks["release.yml"] == marks["docs.yml"] == 0
