@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,9 +13,8 @@ from infx.signoff.wake import wake_words
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, FAILED, RUNNING, Node, Value
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Step, Workflow, scalars, texts
+from infx.workflows.model import Action, Job, Path, Step, Workflow, find_nodes, texts
 
-_SAME = "Spell the same in both."
 _BODY, _BEFORE = "github.event.comment.body", "github.event.changes.body.from"
 # Every action of infx: a workflow that uses one repeats parts of the policy.
 _ACTIONS = ("approve", "changelog", "gate", "plan", "reconcile", "results", "row", "rows", "signoff")
@@ -25,23 +25,18 @@ def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]
     from difflib import get_close_matches
 
     lower = {name.lower() for name in policy.labels.names}
-    for scalar in scalars(file.document):
-        for node in scalar.expressions:
-            reads_labels = any("label" in name for name in expressions.names(node))
-            for text in expressions.literals(node):
-                is_own_word = reads_labels or not text.isalnum()  # a plain word may mean anything elsewhere
-                if text.lower() in lower and is_own_word:
-                    message = (
-                        f"The label {text!r} is spelled in a condition. Labels are the policy's business."
-                    )
-                    yield Finding(path=scalar.path, message=message, hint="Use an output of infx gate.")
-            for text in _label_texts(node):
-                near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
-                if near and text.lower() not in lower:  # other labels are none of a sweep's
-                    message = f"The condition asks for the label {text!r}, which the policy does not know."
-                    yield Finding(
-                        path=scalar.path, message=message, hint="Add it to the policy and ask infx gate."
-                    )
+    for path, node in find_nodes(file.document.value):
+        reads_labels = any("label" in name for name in expressions.names(node))
+        for text in expressions.literals(node):
+            # A plain word may mean anything where no labels are read.
+            if text.lower() in lower and (reads_labels or not text.isalnum()):
+                message = f"The label {text!r} is spelled in a condition. Labels are the policy's business."
+                yield Finding(path=path, message=message, hint="Use an output of infx gate.")
+        for text in _label_texts(node):
+            near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
+            if near and text.lower() not in lower:  # other labels are none of a sweep's
+                message = f"The condition asks for the label {text!r}, which the policy does not know."
+                yield Finding(path=path, message=message, hint="Add it to the policy and ask infx gate.")
 
 
 def _label_texts(node: Node) -> Iterator[str]:
@@ -54,42 +49,37 @@ def _label_texts(node: Node) -> Iterator[str]:
 def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding]:
     """A required check that does not start stays pending for ever; one that is skipped counts as passed."""
     for job in file.jobs:
-        if job.name not in policy.workflows.required_checks:
-            continue
-        for event in ("pull_request", "merge_group"):
-            filters = file.filters(event)
-            for key in ("paths", "paths-ignore"):
-                if key in filters:
-                    message = f"The check {job.name} is required, but {event} is filtered by {key}."
-                    yield Finding(path=("on", event, key), message=message, hint="Remove the filter.")
-            if not _admits_branch(filters, policy.base_branch):
-                message = f"The check {job.name} is required, but {event} leaves {policy.base_branch} out."
-                yield Finding(path=("on", event), message=message, hint="Name the branch, or filter none.")
-        yield from _missing_types(job, file)
-        if "merge_group" not in file.events:
-            message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
-            yield Finding(
-                path=("on",), message=message, hint="Add merge_group to the events.", level=Level.WARNING
-            )
-        if job.uses is not None or job.strategy.get("matrix") is not None:
-            message = f"The check {job.name} is required, but its name changes with what it calls or with its matrix."
-            yield Finding(path=job.path, message=message, hint="Require one plain job that needs it.")
-        if job.needs and not all(
-            expressions.always_holds(job.asks, state, "needs.") for state in (FAILED, CANCELLED)
-        ):
-            message = f"The check {job.name} is required, but it is skipped, which passes, when a job before it fails."
-            yield Finding(
-                path=job.path, message=message, hint="Add if: always() and look at the results in it."
-            )
+        if job.name in policy.workflows.required_checks:
+            for path, reason, hint in _find_obstacles(job, file, policy.base_branch):
+                message = f"The check {job.name} is required, but {reason}."
+                yield Finding(path=path, message=message, hint=hint)
+            if "merge_group" not in file.events:
+                message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
+                hint = "Add merge_group to the events."
+                yield Finding(path=("on",), message=message, hint=hint, level=Level.WARNING)
 
 
-def _missing_types(job: Job, file: Workflow) -> Iterator[Finding]:
-    """With `types` of its own an event no longer comes with every push."""
-    given = texts(file.filters("pull_request").get("types"))
-    missing = sorted({"opened", "synchronize", "reopened"} - set(given)) if given else []
-    if missing:
-        message = f"The check {job.name} is required, but pull_request comes without {', '.join(missing)}."
-        yield Finding(path=("on", "pull_request", "types"), message=message, hint="Add them to the types.")
+def _find_obstacles(job: Job, file: Workflow, base_branch: str) -> Iterator[tuple[Path, str, str]]:
+    """(path, what stands in the way of the check, hint)"""
+    for event in ("pull_request", "merge_group"):
+        filters = file.filters(event)
+        for key in {"paths", "paths-ignore"} & set(filters):
+            yield ("on", event, key), f"{event} is filtered by {key}", "Remove the filter."
+        if not _admits_branch(filters, base_branch):
+            yield ("on", event), f"{event} leaves {base_branch} out", "Name the branch, or filter none."
+    types = texts(file.filters("pull_request").get("types"))
+    if types and (
+        missing := sorted({"opened", "synchronize", "reopened"} - set(types))
+    ):  # not with every push
+        at = ("on", "pull_request", "types")
+        yield at, f"pull_request comes without {', '.join(missing)}", "Add them to the types."
+    if job.uses is not None or job.matrix is not None:
+        reason = "its name changes with what it calls or with its matrix"
+        yield job.path, reason, "Require one plain job that needs it."
+    states = (FAILED, CANCELLED)
+    if job.needs and not all(expressions.always_holds(job.asks, state, "needs.") for state in states):
+        reason = "it is skipped, which passes, when a job before it fails"
+        yield job.path, reason, "Add if: always() and look at the results in it."
 
 
 def find_absent_checks(workflows: Iterable[Workflow], policy: Policy) -> Iterator[Problem]:
@@ -109,130 +99,96 @@ def find_absent_checks(workflows: Iterable[Workflow], policy: Policy) -> Iterato
 
 def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
     """Where a file must repeat what the policy says, both say the same; else nothing starts, and nothing says why."""
-    is_ours = file.path == policy.sweep.workflow or any(step.is_ours(*_ACTIONS) for _, step in file.steps)
-    if not is_ours:
-        return
-    yield from _filter_mismatches(file, policy)
-    if file.path == policy.sweep.workflow and policy.sweep.job not in {job.id for job in file.jobs}:
-        message = f"There is no job {policy.sweep.job}, by which the policy knows a sweep."
-        yield Finding(path=("jobs",), message=message, hint=_SAME)
-    followed = {"sweep.workflow": policy.sweep.workflow}
-    for job, step in file.steps:
-        if (
-            step.is_ours("gate")
-            and "pull_request" in file.events
-            and policy.sweep.workflow not in file.siblings
-        ):
-            message = f"The policy's sweep.workflow is {policy.sweep.workflow}, which does not exist here."
-            yield Finding(path=step.path, message=message, hint=_SAME)
-        if step.is_ours("signoff"):
-            followed["signoff.relay-workflow"] = policy.signoff.relay_workflow
-            words = {word: _origin(word, policy) for word in wake_words(policy)}
-            yield from _word_mismatches(file, job, step, words)
-        if step.is_ours("approve"):
-            words = {policy.sweep.approve_command: "sweep.approve-command"}
-            yield from _word_mismatches(file, job, step, words)
-        if step.is_ours("results"):
-            yield from _artifact_mismatches(file, step, policy)
-        if step.is_ours("plan"):
-            yield from _priority_mismatches(step, policy)
-    yield from _run_mismatches(file, followed)
+    if file.path == policy.sweep.workflow or any(step.is_ours(*_ACTIONS) for step in file.steps):
+        differences = [*_compare_filters(file, policy), *_compare_runs(file, policy)]
+        for job in file.jobs:
+            for step in job.steps:
+                differences += [*_compare_words(file, job, step, policy), *_compare_names(file, step, policy)]
+        for path, message in differences:
+            yield Finding(path=path, message=message, hint="Spell the same in both.")
 
 
-def _filter_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
+def _compare_filters(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:
     """Events of the base branch, and changes of the changelog, must come through."""
     names = {job.name for job in file.jobs}
     for event in ("pull_request", "push", "merge_group"):
         filters = file.filters(event)
         is_required = event != "push" and not names.isdisjoint(policy.workflows.required_checks)
         if not is_required and not _admits_branch(filters, policy.base_branch):
-            message = f"{event} leaves out {policy.base_branch}, which is the policy's base branch."
-            yield Finding(path=("on", event), message=message, hint=_SAME)
+            yield (
+                ("on", event),
+                f"{event} leaves out {policy.base_branch}, which is the policy's base branch.",
+            )
         paths, without = texts(filters.get("paths")), texts(filters.get("paths-ignore"))
         if (paths and not _admits(paths, policy.changelog)) or _admits(without, policy.changelog):
-            message = f"{event} leaves out {policy.changelog}, which is the policy's changelog."
-            key = "paths" if paths else "paths-ignore"
-            yield Finding(path=("on", event, key), message=message, hint=_SAME)
+            at = ("on", event, "paths" if paths else "paths-ignore")
+            yield at, f"{event} leaves out {policy.changelog}, which is the policy's changelog."
 
 
-def _run_mismatches(file: Workflow, followed: Mapping[str, str]) -> Iterator[Finding]:
-    """A workflow that follows runs of others names them as these files do. followed: key of the policy → path."""
-    if "workflow_run" not in file.events or not any(
-        step.is_ours("reconcile", "signoff") for _, step in file.steps
-    ):
-        return
-    at = ("on", "workflow_run", "workflows")
+def _compare_runs(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:
+    """The workflows of the policy exist, and who follows their runs names them as they name themselves."""
+    if file.path == policy.sweep.workflow and policy.sweep.job not in {job.id for job in file.jobs}:
+        yield ("jobs",), f"There is no job {policy.sweep.job}, by which the policy knows a sweep."
+    used = [name for step in file.steps for name in _ACTIONS if step.is_ours(name)]
+    followed = {"sweep.workflow": policy.sweep.workflow}
+    if "signoff" in used:
+        followed["signoff.relay-workflow"] = policy.signoff.relay_workflow
     names = texts(file.filters("workflow_run").get("workflows"))
     for key, path in followed.items():
         other = file.siblings.get(path)
-        if other is None:
-            message = f"The policy's {key} is {path}, which does not exist here."
-            yield Finding(path=at, message=message, hint="Add the file, or name the right one in the policy.")
-        elif other.name not in names:
-            message = f"workflow_run does not name {other.name}, which is the policy's {key} ({path})."
-            yield Finding(path=at, message=message, hint="Add it to the workflows.")
+        if other is None and ("workflow_run" in file.events or "pull_request" in file.events):
+            yield ("on",), f"The policy's {key} is {path}, which does not exist here."
+        if other is None or "workflow_run" not in file.events or not {"reconcile", "signoff"} & set(used):
+            continue
+        if other.name not in names:
+            at = ("on", "workflow_run", "workflows")
+            yield at, f"workflow_run does not name {other.name}, which is the policy's {key} ({path})."
         elif key == "signoff.relay-workflow" and "pull_request_review" not in other.events:
-            message = f"{path} is the policy's {key}, but no review starts it."
-            yield Finding(path=at, message=message, hint="Add pull_request_review to its events.")
+            yield ("on",), f"{path} is the policy's {key}, but no review starts it."
 
 
-def _word_mismatches(file: Workflow, job: Job, step: Step, words: Mapping[str, str]) -> Iterator[Finding]:
-    """A filter of comments lets through what holds a word of the policy, and nothing else.
-
-    words: each with the key of the policy that it comes from.
-    """
+def _compare_words(file: Workflow, job: Job, step: Step, policy: Policy) -> Iterator[tuple[Path, str]]:
+    """A filter of comments lets through what holds a word of the policy, and nothing else."""
+    words = {policy.sweep.approve_command: "sweep.approve-command"} if step.is_ours("approve") else {}
+    if step.is_ours("signoff"):
+        keys = {policy.signoff.settle_command: "signoff.settle-command"}
+        keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")
+        words = {word: keys.get(word, "signoff.phrase") for word in wake_words(policy)}
     asks = [job.asks, expressions.parse_condition(step.condition)]
-    at = (*job.path, "if") if job.condition else (*step.path, "if")
-    given = [
-        text for node in asks for name in (_BODY, _BEFORE) for text in expressions.compared_texts(node, name)
-    ]
-    places = [_BODY]
+    at = (*(job if job.condition else step).path, "if")
+    places = {_BODY: "a comment"}
     if "edited" in texts(file.filters("issue_comment").get("types")):
-        places.append(_BEFORE)
-    for word, key in words.items():
-        for place in places:
-            if not _starts(asks, place, word):
-                when = "a comment" if place == _BODY else "an edit of a comment"
-                message = (
-                    f"The job {job.id} does not start for {when} with {word}, which is the policy's {key}."
-                )
-                yield Finding(path=at, message=message, hint=_SAME)
-    for text in dict.fromkeys(given):
+        places[_BEFORE] = "an edit of a comment"
+    for (word, key), place in itertools.product(words.items(), places):
+        if not _starts(asks, place, word):
+            yield (
+                at,
+                f"The job {job.id} does not start for {places[place]} with {word}, which is the policy's {key}.",
+            )
+    given = [text for node in asks for place in places for text in expressions.compared_texts(node, place)]
+    for text in dict.fromkeys(given) if words else ():
         known = any(word.casefold() in text.casefold() for word in words)
         if not known and any(_starts(asks, place, text) for place in places):
-            message = f"The job {job.id} starts for a comment with {text!r}, which the policy does not know."
-            yield Finding(path=at, message=message, hint=_SAME)
+            yield at, f"The job {job.id} starts for a comment with {text!r}, which the policy does not know."
 
 
 def _starts(asks: list[Node], place: str, text: str) -> bool:
     world: dict[str, Value] = {"github.event_name": "issue_comment", _BODY: "", _BEFORE: "", place: text}
-    return expressions.can_hold(asks, {**RUNNING[0], **world})
+    return expressions.can_hold([(node, {**RUNNING[0], **world}) for node in asks])
 
 
-def _origin(word: str, policy: Policy) -> str:
-    if word == policy.signoff.settle_command:
-        return "signoff.settle-command"
-    return "reuse.commands" if word in policy.reuse.commands else "signoff.phrase"
-
-
-def _artifact_mismatches(file: Workflow, step: Step, policy: Policy) -> Iterator[Finding]:
+def _compare_names(file: Workflow, step: Step, policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Of the artifact with results, and of the file with priorities. What an expression makes is not compared."""
+    uploads = [other.inputs for other in file.steps if other.uses.startswith("actions/upload-artifact@")]
+    names = [str(inputs.get("name", "artifact")) for inputs in uploads]
     wanted = policy.comments.visualizer.results
-    uploads = [other for _, other in file.steps if other.uses.startswith("actions/upload-artifact@")]
-    names = [str(upload.inputs.get("name", "artifact")) for upload in uploads]
-    if wanted not in names and not any("${{" in name for name in names):
-        message = (
-            f"No step uploads the artifact {wanted}, by which the policy (comments.visualizer.results) knows "
-            "that a run has results."
-        )
-        yield Finding(path=step.path, message=message, hint=_SAME)
-
-
-def _priority_mismatches(step: Step, policy: Policy) -> Iterator[Finding]:
-    given = step.inputs.get("priorities")
-    path = str(given).rpartition(":")[2]
-    if given is not None and "${{" not in path and path != policy.priorities:
-        message = f"The priorities are read from {path}, but the policy's are in {policy.priorities}."
-        yield Finding(path=(*step.path, "with", "priorities"), message=message, hint=_SAME)
+    if step.is_ours("results") and wanted not in names and "${{" not in "".join(names):
+        key = "comments.visualizer.results"
+        yield step.path, f"No step uploads the artifact {wanted}, by which the policy knows results ({key})."
+    path = str(step.inputs.get("priorities", policy.priorities)).rpartition(":")[2]
+    if step.is_ours("plan") and "${{" not in path and path != policy.priorities:
+        at = (*step.path, "with", "priorities")
+        yield at, f"The priorities are read from {path}, but the policy's are in {policy.priorities}."
 
 
 def _admits_branch(filters: Mapping[str, Any], branch: str) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import operator
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,19 +23,30 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<literal>'(?:[^']|'')*')"
     r"|(?P<number>[-+]?(?:0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\b)"
     r"|(?P<name>[A-Za-z_][\w-]*)"
-    r"|(?P<operator>&&|\|\||[=!<>]=|[<>!(),.*\[\]]))"
+    r"|(?P<operator>&&|\|\||[=!<>]=|[<>!(),.*\[\]])|(?P<wrong>\S))"
 )
 _STATUS = ("success", "failure", "cancelled", "always")
 _RESULTS = ("success", "failure", "cancelled", "skipped")
-_TEXT_TESTS = ("contains", "startswith", "endswith")
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_DECIDING = frozenset(
-    ("!", "hashfiles", *_STATUS, *_TEXT_TESTS, *_COMPARISONS)
-)  # give no part of what they read
 _CONSTANTS: Mapping[str, Value] = {"true": True, "false": False, "null": None}
+_ORDERS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "contains": operator.contains,
+    "startswith": str.startswith,
+    "endswith": str.endswith,
+}
+_COMPARISONS = ("==", "!=", *_ORDERS, *_TEXTS)
+_COMPUTED = frozenset(("!", "&&", "||", *_STATUS, *_COMPARISONS))
+_DECIDING = frozenset(("!", "hashfiles", *_STATUS, *_COMPARISONS))  # give no part of what they read
 # An expression that is longer or deeper may have any value; one that takes more steps of a search may hold.
 _MAX_TOKENS, _MAX_DEPTH, _MAX_STEPS = 500, 60, 2_000
 OTHER = "\0other"  # a text that no expression spells
+_UNKNOWN, _SOME_TRUE, _SOME_FALSE = object(), object(), object()  # what is not known, and of what kind
+_TRUTHS: Mapping[object, bool | None] = {_UNKNOWN: None, _SOME_TRUE: True, _SOME_FALSE: False}
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,8 @@ def parse_condition(scalar: str | None) -> Node:
         node: Node = Call("format", (Literal(_EXPRESSION.sub("{0}", text)), *map(parse, found)))
     else:
         node = parse(match[1] if match else text)
-    return node if asks_for_status(node) else Call("&&", (Call("success", ()), node))
+    asks_for_status = any(isinstance(one, Call) and one.function in _STATUS for one in walk(node))
+    return node if asks_for_status else Call("&&", (Call("success", ()), node))
 
 
 def parse(expression: str) -> Node:
@@ -113,41 +126,29 @@ def literals(node: Node) -> list[str]:
     return [one.value for one in walk(node) if isinstance(one, Literal) and isinstance(one.value, str)]
 
 
-def asks_for_status(node: Node) -> bool:
-    return any(isinstance(one, Call) and one.function in _STATUS for one in walk(node))
-
-
-def holds_in(node: Node, state: World) -> Node:
-    """Return the node with its status functions as they are in a state, which another job need not share."""
-    if not isinstance(node, Call):
-        return node
-    if node.function in _STATUS:
-        return Literal(state.get(f"{node.function}()", True))
-    return Call(node.function, tuple(holds_in(argument, state) for argument in node.arguments))
-
-
-def can_hold(nodes: Collection[Node], world: World) -> bool:
-    """Return whether all nodes can be true together, whatever those names are that the world does not know."""
-    domains = {name: values for name, values in _find_domains(nodes).items() if name not in world}
+def can_hold(nodes: Collection[tuple[Node, World]]) -> bool:
+    """Return whether all nodes can be true together, each in its world, whatever names are that the worlds do not know."""
+    domains = _find_domains(nodes)
     steps = itertools.count()
 
     def search(known: World, unknown: tuple[str, ...]) -> bool:
-        truths = [_truth(node, known) for node in nodes]
+        truths = [_truth(_evaluate(node, {**known, **world})) for node, world in nodes]
         if False in truths:
             return False
         if not unknown or all(truths) or next(steps) > _MAX_STEPS:
             return True
-        name, *rest = unknown
-        return any(search({**known, name: value}, tuple(rest)) for value in domains[name])
+        return any(search({**known, unknown[0]: value}, unknown[1:]) for value in domains[unknown[0]])
 
-    return search(world, tuple(domains))
+    return search({}, tuple(domains))
 
 
 def always_holds(node: Node, world: World, prefix: str) -> bool:
     """Return whether a node can be true for each value of the names that start with the prefix."""
-    domains = {name: values for name, values in _find_domains([node]).items() if name.startswith(prefix)}
+    domains = {
+        name: values for name, values in _find_domains([(node, {})]).items() if name.startswith(prefix)
+    }
     worlds = itertools.islice(itertools.product(*domains.values()), _MAX_STEPS)
-    return all(can_hold([node], {**world, **dict(zip(domains, values, strict=True))}) for values in worlds)
+    return all(can_hold([(node, {**world, **dict(zip(domains, values, strict=True))})]) for values in worlds)
 
 
 def compared_texts(node: Node, name: str) -> list[str]:
@@ -176,7 +177,7 @@ def possible_texts(node: Node) -> set[str] | None:
             first, second = possible_texts(left), possible_texts(right)
             return None if first is None or second is None else (first - {""}) | second
         case Call("format", (Literal(str(template)), *_)):
-            return {re.sub(r"\{(\d+)\}", "", template).replace("{{", "{").replace("}}", "}")}
+            return {re.sub(r"\{\d+\}", "", template).replace("{{", "{").replace("}}", "}")}
     return None
 
 
@@ -199,44 +200,42 @@ class _SyntaxError(Exception):
 class _Parser:
     """Recursive descent; operators bind as in `!a == b && c || d`: ((!a) == b && c) || d."""
 
-    _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="))
+    _LEVELS = (("||",), ("&&",), ("==", "!="), tuple(_ORDERS))
 
     def __init__(self, text: str) -> None:
-        self.tokens: list[tuple[str, str]] = []
-        position = 0
-        while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
-            if match is None or len(self.tokens) == _MAX_TOKENS:
-                raise _SyntaxError
-            kind = str(match.lastgroup)
-            self.tokens.append((kind, match[kind]))
-            position = match.end()
+        self.tokens = [(str(match.lastgroup), match[str(match.lastgroup)]) for match in _TOKEN.finditer(text)]
+        self.tokens.append(("end", ""))
         self.index = self.depth = 0
+        if len(self.tokens) > _MAX_TOKENS:
+            raise _SyntaxError
 
     def parse(self) -> Node:
         node = self.binary(0)
-        if self.index < len(self.tokens):
-            raise _SyntaxError
+        self.expect("end")
         return node
 
     def peek(self) -> str:
-        """Return the operator that comes next."""
-        kind, text = self.tokens[self.index] if self.index < len(self.tokens) else ("end", "")
-        return text if kind == "operator" else ""
+        """Return the operator that comes next, or `end`."""
+        kind, text = self.tokens[self.index]
+        return text if kind == "operator" else "end" if kind == "end" else ""
 
-    def take(self, *expected: str) -> tuple[str, str]:
-        if self.index >= len(self.tokens) or (expected and self.peek() not in expected):
-            raise _SyntaxError
+    def take(self) -> tuple[str, str]:
         self.index += 1
+        if self.index == len(self.tokens):
+            raise _SyntaxError
         return self.tokens[self.index - 1]
+
+    def expect(self, text: str) -> None:
+        if self.peek() != text:
+            raise _SyntaxError
+        self.index += text != "end"
 
     def binary(self, level: int) -> Node:
         if level == len(self._LEVELS):
             return self.unary()
         node = self.binary(level + 1)
-        while (operator := self.peek()) and operator in self._LEVELS[level]:
-            self.take()
-            node = Call(operator, (node, self.binary(level + 1)))
+        while self.peek() in self._LEVELS[level]:
+            node = Call(self.take()[1], (node, self.binary(level + 1)))
         return node
 
     def unary(self) -> Node:
@@ -244,115 +243,92 @@ class _Parser:
         if self.depth > _MAX_DEPTH:
             raise _SyntaxError
         if self.peek() == "!":
-            self.take()
-            node: Node = Call("!", (self.unary(),))
+            node: Node = Call(self.take()[1], (self.unary(),))
         else:
             node = self.members(self.single())
         self.depth -= 1
         return node
 
     def single(self) -> Node:
-        kind, text = self.take()
-        if kind == "literal":
-            return Literal(text[1:-1].replace("''", "'"))
-        if kind == "number":
-            return Literal(float(int(text, 16)) if "x" in text.lower() else float(text))
-        if kind == "operator":
-            if text != "(":
-                raise _SyntaxError
-            node = self.binary(0)
-            self.take(")")
-            return node
-        if self.peek() == "(":
-            return Call(text.lower(), self.arguments())
-        lower = text.lower()
-        return Literal(_CONSTANTS[lower]) if lower in _CONSTANTS else Name(lower)
+        match self.take():
+            case "literal", text:
+                return Literal(text[1:-1].replace("''", "'"))
+            case "number", text:
+                return Literal(float(int(text, 16)) if "x" in text.lower() else float(text))
+            case "operator", "(":
+                node = self.binary(0)
+                self.expect(")")
+                return node
+            case "name", text if self.peek() == "(":
+                return Call(text.lower(), tuple(self.arguments()))
+            case "name", text:
+                return Literal(_CONSTANTS[lower]) if (lower := text.lower()) in _CONSTANTS else Name(lower)
+        raise _SyntaxError
 
-    def arguments(self) -> tuple[Node, ...]:
-        self.take("(")
-        found: list[Node] = []
+    def arguments(self) -> Iterator[Node]:
+        self.expect("(")
         while self.peek() != ")":
-            if found:
-                self.take(",")
-            found.append(self.binary(0))
-        self.take(")")
-        return tuple(found)
+            yield self.binary(0)
+            if self.peek() != ")":
+                self.expect(",")
+        self.expect(")")
 
     def members(self, node: Node) -> Node:
-        while self.peek() in {".", "["}:
-            _, opened = self.take()
-            if opened == ".":
-                _, member = self.take()
-            else:
-                index = self.binary(0)
-                self.take("]")
-                member = index.value if isinstance(index, Literal) and isinstance(index.value, str) else "*"
-            if isinstance(node, Name):
-                node = Name(f"{node.path}.{member.lower()}")
-            else:
-                node = Call(".", (node, Literal(member)))
+        while (opened := self.peek()) in {".", "["}:
+            self.take()
+            member = self.take()[1] if opened == "." else self.subscript()
+            node = (
+                Name(f"{node.path}.{member.lower()}")
+                if isinstance(node, Name)
+                else Call(".", (node, Literal(member)))
+            )
         return node
 
-
-_UNKNOWN = object()
-
-
-def _truth(node: Node, world: World) -> bool | None:
-    """Return whether a node is true, or None if the world does not tell."""
-    if isinstance(node, Call):
-        match node.function:
-            case "!":
-                inner = _truth(node.arguments[0], world) if node.arguments else None
-                return None if inner is None else not inner
-            case "&&" | "||":
-                decisive = node.function == "||"
-                truths = [_truth(argument, world) for argument in node.arguments]
-                return decisive if decisive in truths else None if None in truths else not decisive
-            case "format" if node.arguments and (literal := possible_texts(node)) and all(literal):
-                return True
-    value = _evaluate(node, world)
-    return None if value is _UNKNOWN else bool(value) and value == value  # NaN is false
+    def subscript(self) -> str:
+        index = self.binary(0)
+        self.expect("]")
+        return index.value if isinstance(index, Literal) and isinstance(index.value, str) else "*"
 
 
 def _evaluate(node: Node, world: World) -> object:
-    """Return the value of a node, or `_UNKNOWN`."""
+    """Return the value of a node; one of the three objects above where the world does not tell it."""
     match node:
         case Literal(value):
             return value
-        case Name(path):
-            return world.get(path, _UNKNOWN)
-        case Call("always", ()):
+        case Call("!", (inner,)):
+            truth = _truth(_evaluate(inner, world))
+            return _UNKNOWN if truth is None else not truth
+        case Call("&&" | "||" as function, (left, right)):
+            decisive = function == "||"
+            first, second = _evaluate(left, world), _evaluate(right, world)
+            if (truth := _truth(first)) is not None:
+                return first if truth is decisive else second
+            return (_SOME_TRUE if decisive else _SOME_FALSE) if _truth(second) is decisive else _UNKNOWN
+        case Call("always", _):
             return True
-        case Call(function, ()) if function in _STATUS:
+        case Call(function, _) if function in _STATUS:
             return world.get(f"{function}()", _UNKNOWN)
-        case Call("&&" | "||", (left, right)):
-            truth = _truth(left, world)
-            if truth is None:
-                return _UNKNOWN
-            return _evaluate(left if truth == (node.function == "||") else right, world)
-        case Call("!", _):
-            truth = _truth(node, world)
-            return _UNKNOWN if truth is None else truth
-        case Call(function, (left, right)) if function in _COMPARISONS or function in _TEXT_TESTS:
-            values = _evaluate(left, world), _evaluate(right, world)
-            return _UNKNOWN if _UNKNOWN in values else _compare(function, *values)
+        case Call(function, (left, right)) if function in _COMPARISONS:
+            first, second = _evaluate(left, world), _evaluate(right, world)
+            return _UNKNOWN if first in _TRUTHS or second in _TRUTHS else _compare(function, first, second)
+        case Call("format", (Literal(str(template)), *_)) if re.sub(r"\{\d+\}", "", template):
+            return _SOME_TRUE
     return world.get(_render(node), _UNKNOWN)
 
 
-def _compare(operator: str, one: object, other: object) -> bool:
-    if operator in _TEXT_TESTS:
-        whole, part = _as_text(one), _as_text(other)
-        return {"contains": part in whole, "startswith": whole.startswith(part)}.get(
-            operator, whole.endswith(part)
-        )
-    if operator in {"==", "!="}:
-        if isinstance(one, str) and isinstance(other, str):
-            equal = one.lower() == other.lower()
-        else:
-            equal = one is other or _as_number(one) == _as_number(other)
-        return equal is (operator == "==")
-    first, second = _as_number(one), _as_number(other)
-    return {"<": first < second, "<=": first <= second, ">": first > second}.get(operator, first >= second)
+def _truth(value: object) -> bool | None:
+    """Return whether a value counts as true, or None if nobody knows."""
+    return _TRUTHS[value] if value in _TRUTHS else bool(value)
+
+
+def _compare(function: str, one: object, other: object) -> bool:
+    if function in _TEXTS:
+        return _TEXTS[function](_as_text(one), _as_text(other))
+    if function in _ORDERS:
+        return _ORDERS[function](_as_number(one), _as_number(other))
+    both_texts = isinstance(one, str) and isinstance(other, str)
+    equal = _as_text(one) == _as_text(other) if both_texts else _as_number(one) == _as_number(other)
+    return equal is (function == "==")
 
 
 def _as_text(value: object) -> str:
@@ -360,57 +336,45 @@ def _as_text(value: object) -> str:
 
 
 def _as_number(value: object) -> float:
-    if isinstance(value, str):
-        try:
-            return float(value) if value.strip() else 0.0
-        except ValueError:
-            return math.nan
-    return float(value) if isinstance(value, (bool, float)) else 0.0
+    if isinstance(value, (bool, float)):
+        return float(value)
+    try:
+        return float(str(value or "0").strip() or 0)
+    except ValueError:
+        return math.nan
 
 
-def _find_domains(nodes: Iterable[Node]) -> dict[str, list[Value]]:
-    """Return the values to try for each name, and for each function whose result nobody knows."""
+def _find_domains(nodes: Iterable[tuple[Node, World]]) -> dict[str, list[Value]]:
+    """Return the values to try for each name, and each function, that nobody knows: those that it is compared with."""
     domains: dict[str, dict[Value, None]] = {}
-    for node in nodes:
+    for node, world in nodes:
         for one in walk(node):
-            if name := _unknown(one):
-                results = _RESULTS if name.endswith(".result") else ()
-                domains.setdefault(name, dict.fromkeys((*results, "", OTHER)))
-        for one in walk(node):
-            if isinstance(one, Call) and len(one.arguments) == 2:
+            if not isinstance(one, Literal) and (name := _render(one)) not in world and not _is_computed(one):
+                domains.setdefault(
+                    name, dict.fromkeys(("", OTHER, *(_RESULTS if name.endswith(".result") else ())))
+                )
+            if isinstance(one, Call) and one.function in _COMPARISONS and len(one.arguments) == 2:
                 for operand, other in itertools.permutations(one.arguments):
-                    if (name := _unknown(operand)) and isinstance(other, Literal):
-                        domains[name] |= dict.fromkeys(_neighbors(one.function, other.value))
+                    if isinstance(other, Literal) and (name := _render(operand)) not in world:
+                        value = other.value
+                        near = (value - 1, value + 1) if isinstance(value, float) else ()
+                        domains.setdefault(name, {}).update(dict.fromkeys((value, *near, "", OTHER)))
     for name, values in domains.items():
         texts = [value for value in values if isinstance(value, str) and value not in {"", OTHER}]
-        if len(texts) > 1 and not name.endswith(".result"):
+        if not name.endswith(".result"):
             values[" ".join(texts)] = None  # a text in which all of them can be found
     return {name: list(values) for name, values in domains.items()}
 
 
-def _neighbors(operator: str, value: Value) -> tuple[Value, ...]:
-    if isinstance(value, float) and not isinstance(value, bool) and operator in _COMPARISONS:
-        return (value, value - 1, value + 1)
-    return (value,)
-
-
-def _unknown(node: Node) -> str | None:
-    """Return the name by which a world knows the value of a node that is not computed here."""
-    if isinstance(node, Name):
-        return node.path
-    if isinstance(node, Call):
-        is_computed = node.function in {"&&", "||"} or (
-            node.function in _DECIDING and node.function != "hashfiles"
-        )
-        return None if is_computed else _render(node)
-    return None
+def _is_computed(node: Node) -> bool:
+    return isinstance(node, Call) and node.function in _COMPUTED
 
 
 def _render(node: Node) -> str:
+    """Return the name by which a world knows the value of a node."""
     match node:
-        case Literal(value):
-            return json.dumps(value)
-        case Name(path):
-            return path
         case Call(function, arguments):
             return f"{function}({', '.join(map(_render, arguments))})"
+        case Name(path):
+            return path
+    return json.dumps(node.value)

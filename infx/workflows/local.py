@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from infx.policy.model import Policy
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Step, Workflow
+from infx.workflows.model import Action, Step, Workflow
 
 _USES = re.compile(rb"""\buses["']?\s*:\s*["']?[.$]/([\w./-]*)""")
 _FILES = ("action.yml", "action.yaml", "Dockerfile")

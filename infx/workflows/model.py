@@ -17,21 +17,6 @@ _CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scalar:
-    """A text somewhere in a file: `path` leads to it from the root."""
-
-    path: Path
-    text: str
-
-    @property
-    def expressions(self) -> list[expressions.Node]:
-        """An `if` is one as a whole."""
-        if self.path[-1] == "if":
-            return [expressions.parse_condition(self.text)]
-        return [expressions.parse(found) for found in expressions.find_expressions(self.text)]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Step:
     path: Path
     uses: str
@@ -51,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """condition: the text of `if`. computed_strategy: where an expression makes the whole of it."""
+    """condition: the text of `if`. matrix: a mapping, or the text of the expression that makes it, or its strategy."""
 
     id: str
     path: Path
@@ -61,9 +46,9 @@ class Job:
     needs: tuple[str, ...]
     runs_on: Any
     timeout: Any
-    strategy: Mapping[str, Any]
-    computed_strategy: str | None
-    concurrency: Any
+    matrix: Any
+    max_parallel: Any
+    concurrency_group: str | None
     outputs: Mapping[str, Any]
     inputs: Mapping[str, Any]
     env: Mapping[str, Any]
@@ -80,29 +65,22 @@ class Job:
 
     def _resolve(self, label: Any) -> list[Any]:
         """`${{ matrix.os }}` and `${{ matrix.one.os }}` as the values that the file gives it."""
-        found = (
-            re.fullmatch(r"\$\{\{\s*matrix((?:\.[\w-]+)+)\s*\}\}", label) if isinstance(label, str) else None
-        )
-        matrix = self.strategy.get("matrix")
-        if found is None or not isinstance(matrix, dict):
+        found = re.fullmatch(r"\$\{\{\s*matrix\.([\w.-]+)\s*\}\}", label) if isinstance(label, str) else None
+        if found is None or not isinstance(self.matrix, dict):
             return [label]
-        name, *path = found[1].removeprefix(".").split(".")
-        vector, more = matrix.get(name, []), matrix.get("include", [])
+        name, *path = found[1].split(".")
+        vector, more = self.matrix.get(name, []), self.matrix.get("include", [])
         if not isinstance(vector, list) or not isinstance(more, list):
             return [label]
         values = [*vector, *(item[name] for item in more if isinstance(item, dict) and name in item)]
         for key in path:
-            values = [value.get(key) if isinstance(value, dict) else None for value in values]
+            values = [_mapping(value).get(key) for value in values]
         return values
 
     @property
     def asks(self) -> expressions.Node:
         """What `if` asks, with what GitHub adds to it."""
         return expressions.parse_condition(self.condition)
-
-    @property
-    def concurrency_group(self) -> str | None:
-        return _group(self.concurrency)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +92,7 @@ class Workflow:
     document: yaml12.Document
     name: str
     events: Mapping[str, Any]
-    concurrency: Any
+    concurrency_group: str | None
     jobs: tuple[Job, ...]
     hosted: frozenset[str] = frozenset()
     siblings: Mapping[str, Workflow] = field(default_factory=dict)
@@ -125,12 +103,8 @@ class Workflow:
         return self.document.path
 
     @property
-    def concurrency_group(self) -> str | None:
-        return _group(self.concurrency)
-
-    @property
-    def steps(self) -> list[tuple[Job, Step]]:
-        return [(job, step) for job in self.jobs for step in job.steps]
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for job in self.jobs for step in job.steps)
 
     def callee(self, job: Job) -> Workflow | None:
         """The workflow of this repository that a job calls."""
@@ -227,23 +201,15 @@ def _find_hosted(workflows: list[Workflow]) -> frozenset[str]:
         hosted = found
 
 
-def scalars(document: yaml12.Document, *start: str | int) -> Iterator[Scalar]:
-    """Every text below `start`, in the order of the file."""
-    value = document.value
-    for step in start:
-        value = value[step]
-    yield from _walk(start, value)
-
-
-def _walk(path: Path, value: Any) -> Iterator[Scalar]:
-    if isinstance(value, dict):
-        for key, below in value.items():
-            yield from _walk((*path, key), below)
-    elif isinstance(value, list):
-        for index, below in enumerate(value):
-            yield from _walk((*path, index), below)
+def find_nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, expressions.Node]]:
+    """Yield every expression below a value of a file, in its order; an `if` is one as a whole."""
+    if isinstance(value, (dict, list)):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from find_nodes(below, (*path, key))
+    elif isinstance(value, str) and path[-1] == "if":
+        yield path, expressions.parse_condition(value)
     elif isinstance(value, str):
-        yield Scalar(path=path, text=value)
+        yield from ((path, expressions.parse(found)) for found in expressions.find_expressions(value))
 
 
 def _parse_workflow(document: yaml12.Document) -> Workflow:
@@ -253,7 +219,7 @@ def _parse_workflow(document: yaml12.Document) -> Workflow:
         document=document,
         name=_text(value.get("name")) or document.path,
         events=_parse_events(value.get("on")),
-        concurrency=value.get("concurrency"),
+        concurrency_group=_group(value.get("concurrency")),
         jobs=tuple(jobs),
     )
 
@@ -268,6 +234,7 @@ def _parse_events(value: Any) -> Mapping[str, Any]:
 
 def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
     path: Path = ("jobs", name)
+    strategy = body.get("strategy")
     return Job(
         id=name,
         path=path,
@@ -277,9 +244,9 @@ def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
         needs=texts(body.get("needs")),
         runs_on=body.get("runs-on"),
         timeout=body.get("timeout-minutes"),
-        strategy=_mapping(body.get("strategy")),
-        computed_strategy=_text(body.get("strategy")),
-        concurrency=body.get("concurrency"),
+        matrix=_mapping(strategy).get("matrix") or _text(strategy),
+        max_parallel=_mapping(strategy).get("max-parallel"),
+        concurrency_group=_group(body.get("concurrency")),
         outputs=_mapping(body.get("outputs")),
         inputs=_mapping(body.get("with")),
         env=_mapping(body.get("env")),

@@ -13,11 +13,12 @@ from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, RUNNING, Call, Node, Value
 from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Path, Step, Workflow, scalars
+from infx.workflows.model import Action, Job, Path, Step, Workflow, find_nodes
 
 # Events whose runs take the workflow file from the pull request's merge commit.
 PULL_REQUEST_EVENTS = ("pull_request", "pull_request_review", "pull_request_review_comment")
 _BULK = re.compile(r"(^|[^a-z])(plan|rows|matrix|search[-_]?space|configs)([^a-z]|$)", re.IGNORECASE)
+_ANYTHING = "${{ anything }}"  # the value of what is only declared
 _SMALL = frozenset(("matrix", "github", "runner", "strategy", "job", "env", "vars", "secrets"))
 _CONTENTS = re.compile(r"\$\((?:cat\s|<)\s*\"?([^)\"]+)\"?\s*\)")
 # What such a name may still carry: where something lies, how much there is, which one.
@@ -54,7 +55,7 @@ def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
 def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
     """GitHub asks `if` again on cancellation; where it still holds, the job keeps a runner that somebody wanted back."""
     for job in file.jobs:
-        if file.reaches_gpus(job) and expressions.can_hold([job.asks], CANCELLED):
+        if file.reaches_gpus(job) and expressions.can_hold([(job.asks, CANCELLED)]):
             message = (
                 f"The job {job.id} would go on after a cancellation, because its condition can hold then."
             )
@@ -64,44 +65,44 @@ def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
 
 def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
     """Plans and rows travel by file: 128 KiB of environment and 1 MB of outputs end far below a sweep."""
-    if isinstance(file, Workflow):
-        yield from _bulk_in_workflow(file)
-        return
-    for name in file.inputs:
-        if _is_bulk(name):
-            yield _bulk(("inputs", name), f"The input {name} looks like a plan or its rows")
-    for name in file.outputs:
-        if _is_bulk(name) and name != "matrix":  # of ids; who reads it is checked in the workflow
-            yield _bulk(("outputs", name), f"The output {name} looks like a plan or its rows")
+    found: list[tuple[Path, str]] = []
+    for path, kind, values in _handed_over(file):
+        names = [name for name in values if _BULK.search(name) and not _HANDLE.search(name)]
+        found += [((*path, name), f"{kind}{name}") for name in names if _carries_bulk(values[name])]
     for step in file.steps:
-        for name, value in step.env.items():
-            if _is_bulk(name) and _carries_bulk(value):
-                yield _bulk((*step.path, "env", name), f"The variable {name} looks like a plan or its rows")
-        yield from _bulk_arguments(step)
+        found += [((*step.path, "run"), f"The argument {text}") for text in _bulk_arguments(step)]
+    for path, words in found:
+        message = f"{words} looks like a plan or its rows and would meet GitHub's limits."
+        hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
+        yield Finding(path=path, message=message, hint=hint)
 
 
-def _bulk_in_workflow(file: Workflow) -> Iterator[Finding]:
-    for event, declared in file.declared_inputs:
-        for name, values in declared.items():
-            if _is_bulk(name) and (not isinstance(values, dict) or values.get("type", "string") == "string"):
-                words = f"The input {name} looks like a plan or its rows"
-                yield _bulk(("on", event, "inputs", name), words)
-    for job in file.jobs:
-        for name, value in job.outputs.items():
-            if _is_bulk(name) and _carries_bulk(value) and not _feeds_a_matrix_only(file, job, name):
-                yield _bulk((*job.path, "outputs", name), f"The output {name} looks like a plan or its rows")
-        places = [((*job.path, "env"), job.env), ((*job.path, "with"), job.inputs)]
-        for step in job.steps:
-            yield from _bulk_arguments(step)
-            places += [((*step.path, "env"), step.env), ((*step.path, "with"), step.inputs)]
-        for path, values in places:
-            for name, value in values.items():
-                if _is_bulk(name) and _carries_bulk(value):
-                    yield _bulk((*path, name), f"{name} looks like a plan or its rows")
-
-
-def _is_bulk(name: str) -> bool:
-    return bool(_BULK.search(name)) and not _HANDLE.search(name)
+def _handed_over(file: Workflow | Action) -> Iterator[tuple[Path, str, Mapping[str, object]]]:
+    """(path, what it is called, values by name) of everything by which files, jobs and steps hand on values."""
+    if isinstance(file, Action):
+        yield ("inputs",), "The input ", dict.fromkeys(file.inputs, _ANYTHING)
+        outputs = [
+            name for name in file.outputs if name != "matrix"
+        ]  # of ids; the workflow's rule sees who reads it
+        yield ("outputs",), "The output ", dict.fromkeys(outputs, _ANYTHING)
+    else:
+        for event, inputs in file.declared_inputs:
+            texts = [
+                name
+                for name, one in inputs.items()
+                if not isinstance(one, dict) or one.get("type", "string") == "string"
+            ]
+            yield ("on", event, "inputs"), "The input ", dict.fromkeys(texts, _ANYTHING)
+        for job in file.jobs:
+            read = {
+                name: value
+                for name, value in job.outputs.items()
+                if not _feeds_a_matrix_only(file, job, name)
+            }
+            yield (*job.path, "outputs"), "The output ", read
+            yield from (((*job.path, "env"), "", job.env), ((*job.path, "with"), "", job.inputs))
+    for step in file.steps:
+        yield from (((*step.path, "env"), "", step.env), ((*step.path, "with"), "", step.inputs))
 
 
 def _carries_bulk(value: object) -> bool:
@@ -111,45 +112,32 @@ def _carries_bulk(value: object) -> bool:
     return any(not _HANDLE.search(name) and name.partition(".")[0] not in _SMALL for name in names)
 
 
-def _bulk_arguments(step: Step) -> Iterator[Finding]:
+def _bulk_arguments(step: Step) -> Iterator[str]:
     """`tool "$(cat rows.json)"`: one argument has the limit of one variable; echo is the shell's own and has none."""
     for line in step.run.splitlines():
         words = line.split()
-        if not words or words[0] in {"echo", "printf"} or re.match(r"\w+=", words[0]):
-            continue
-        for match in _CONTENTS.finditer(line):
-            if _BULK.search(match[1]):
-                yield _bulk((*step.path, "run"), f"The argument {match[0]} looks like a plan or its rows")
-
-
-def _bulk(path: Path, words: str) -> Finding:
-    hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
-    return Finding(path=path, message=f"{words} and would meet GitHub's limits.", hint=hint)
+        if words and words[0] not in {"echo", "printf"} and not re.match(r"\w+=", words[0]):
+            yield from (match[0] for match in _CONTENTS.finditer(line) if _BULK.search(match[1]))
 
 
 def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
     """One shard's matrix of ids may be an output, if nothing but `strategy.matrix` reads it."""
     name = f"needs.{job.id}.outputs.{output}".lower()
-    readers = [
-        scalar.path
-        for scalar in scalars(file.document, "jobs")
-        if any(name in expressions.carried_names(node) for node in scalar.expressions)
-    ]
+    nodes = find_nodes(file.document.value)
+    readers = [path for path, node in nodes if name in expressions.carried_names(node)]
     return bool(readers) and all("matrix" in path or path[-1] == "if" for path in readers)
 
 
 def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
-        matrix = job.strategy.get("matrix") or job.computed_strategy
-        askers = [job.asks]
-        if job.condition is None or not expressions.asks_for_status(expressions.parse(job.condition)):
+        matrix, askers = job.matrix, [job.asks]
+        if not any(expressions.can_hold([(job.asks, state)]) for state in RUNNING[1:]):
             askers += [one.asks for one in file.ancestors(job)]  # where one of them is skipped, so is this
         if any(_may_be_empty(vector) and not _is_guarded(vector, askers) for vector in _computed(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
-            path = (*job.path, "strategy", *(("matrix",) if job.computed_strategy is None else ()))
-            yield Finding(path=path, message=message, hint=hint)
+            yield Finding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
         if isinstance(matrix, dict):
             for name, vector in matrix.items():
                 if vector == [] and name in _vectors(matrix):
@@ -219,7 +207,7 @@ def _is_guarded(vector: Node, askers: list[Node]) -> bool:
 
 
 def _holds(asks: Node, outputs: Mapping[str, Value]) -> bool:
-    return any(expressions.can_hold([asks], {**state, **outputs}) for state in RUNNING)
+    return any(expressions.can_hold([(asks, {**state, **outputs})]) for state in RUNNING)
 
 
 def _say(name: str, lists: list[str], *, is_empty: bool) -> Value:
@@ -253,8 +241,7 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
                 hint = "Give the group to one job, or write conditions that cannot hold together."
                 yield Finding(path=(*other.path, "concurrency"), message=message, hint=hint)
         for job in jobs:
-            has_legs = job.strategy.get("matrix") is not None and job.strategy.get("max-parallel") != 1
-            if has_legs and "matrix." not in group:
+            if job.matrix is not None and job.max_parallel != 1 and "matrix." not in group:
                 message = f"All legs of {job.id} join one concurrency group and cancel each other."
                 hint = "Move the group to one calling job without a matrix."
                 yield Finding(path=(*job.path, "concurrency"), message=message, hint=hint)
@@ -268,9 +255,7 @@ def _run_together(one: Job, other: Job, file: Workflow) -> bool:
     if one in file.ancestors(other) or other in file.ancestors(one):
         return False
     return any(
-        expressions.can_hold(
-            [expressions.holds_in(one.asks, first), expressions.holds_in(other.asks, second)], {}
-        )
+        expressions.can_hold([(one.asks, first), (other.asks, second)])
         for first, second in itertools.product((*RUNNING, CANCELLED), repeat=2)
         if first["cancelled()"] == second["cancelled()"]
     )

@@ -24,4 +24,4 @@ def holds(text: str | None, situation: Situation) -> bool:
         "failure()": not situation.cancelled and "failure" in situation.results,
         "success()": not situation.cancelled and all(result == "success" for result in situation.results),
     }
-    return can_hold([node], {**dict.fromkeys(names(node), ""), **situation.values, **states})
+    return can_hold([(node, {**dict.fromkeys(names(node), ""), **situation.values, **states})])

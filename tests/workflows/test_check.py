@@ -419,7 +419,13 @@ def test_what_keeps_a_computed_matrix_from_being_empty(condition: str, guarded: 
 
 @pytest.mark.parametrize(
     ("condition", "guarded"),
-    [(None, True), ("github.event_name == 'push'", True), ("!cancelled()", False), ("always()", False)],
+    [
+        (None, True),
+        ("github.event_name == 'push'", True),
+        ("success() && github.event_name == 'push'", True),
+        ("!cancelled()", False),
+        ("${{ always() }}", False),
+    ],
 )
 def test_a_job_that_waits_for_a_guarded_one_is_guarded(condition: str | None, guarded: bool) -> None:
     """It is skipped with the other, unless it asks for a status itself."""

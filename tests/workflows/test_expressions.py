@@ -86,14 +86,14 @@ FALSE = ["false", "0", "''", "null", "!1", "'a' == 'b'", "contains('a', 'b')", "
 
 @pytest.mark.parametrize("expression", TRUE)
 def test_an_expression_that_always_holds(expression: str) -> None:
-    assert can_hold([parse(expression)], {})
-    assert not can_hold([parse(f"!({expression})")], {})
+    assert can_hold([(parse(expression), {})])
+    assert not can_hold([(parse(f"!({expression})"), {})])
 
 
 @pytest.mark.parametrize("expression", FALSE)
 def test_an_expression_that_never_holds(expression: str) -> None:
-    assert not can_hold([parse(expression)], {})
-    assert can_hold([parse(f"!({expression})")], {})
+    assert not can_hold([(parse(expression), {})])
+    assert can_hold([(parse(f"!({expression})"), {})])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_expression_that_never_holds(expression: str) -> None:
     ],
 )
 def test_what_can_hold_together(expressions: list[str], together: bool) -> None:
-    assert can_hold([parse(one) for one in expressions], {}) is together
+    assert can_hold([(parse(one), {}) for one in expressions]) is together
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_a_condition_asks_for(
     condition: str | None, running: bool, failed: bool, cancelled: bool
 ) -> None:
     node = parse_condition(condition)
-    assert [can_hold([node], state) for state in (RUNNING[0], FAILED, CANCELLED)] == [
+    assert [can_hold([(node, state)]) for state in (RUNNING[0], FAILED, CANCELLED)] == [
         running,
         failed,
         cancelled,
@@ -165,5 +165,5 @@ def test_a_situation_of_which_everything_is_known_has_one_answer() -> None:
 def test_an_expression_of_any_size_is_judged_in_time(expression: str) -> None:
     """Workflow files come from pull requests. What is too much to read or to try may hold."""
     started = time.perf_counter()
-    assert can_hold([parse_condition(expression)], RUNNING[0])
+    assert can_hold([(parse_condition(expression), RUNNING[0])])
     assert time.perf_counter() - started < 5

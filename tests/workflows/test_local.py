@@ -66,7 +66,7 @@ def checkout(values: str) -> str:
 )
 def test_an_action_is_there(steps: list[str], found: int) -> None:
     files = {".github/workflows/x.yml": FILE.format(steps="\n      ".join(steps)).encode()}
-    files |= {name: b"name: x\n" for name in THERE}
+    files |= dict.fromkeys(THERE, b"name: x\n")
     problems = check_files(files, POLICY)
     assert [problem.rule for problem in problems] == ["missing-action"] * found
     assert [problem.line for problem in problems] == [5 + len(steps) if "run" not in steps[-1] else 6] * found

@@ -34,6 +34,16 @@ def test_nothing_is_wrong_with_them() -> None:
     assert check_files(read_sources(ROOT / ".github"), policy) == []
 
 
+def test_a_dangerous_trigger_has_its_reason_beside_it() -> None:
+    """A file that zizmor ignores as a whole may gain another trigger, or do something else, and nobody is told."""
+    rules = yaml12.load((ROOT / ".github/zizmor.yml").read_bytes(), "zizmor.yml").value["rules"]
+    assert "dangerous-triggers" not in rules
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        dangerous = {"issue_comment", "workflow_run", "pull_request_target"} & set(load(path.name)["on"])
+        ignored = re.findall(r"# zizmor: ignore\[dangerous-triggers\] \w+ \w+ .+", path.read_text())
+        assert bool(ignored) is bool(dangerous), path
+
+
 def test_they_are_short() -> None:
     """The workflows of a sweep carry decisions and make none."""
     names = ("run-sweep.yml", "sweep.yml", "benchmark.yml", "approve-fork.yml", "ci.yml")
