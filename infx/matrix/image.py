@@ -51,6 +51,12 @@ def find_image_fault(text: str) -> tuple[str, str] | None:
     )
 
 
+def _suggest(text: str) -> str:
+    """Return what to write, if that is a sound reference."""
+    is_sound = "://" not in text and not find_image_fault(text)
+    return f'Write "{text}".' if is_sound else "Write registry/repository:tag."
+
+
 def _is_squash_file(text: str) -> bool:
     return text.startswith("/") and text.endswith(".sqsh") and text.isprintable() and " " not in text
 
@@ -68,10 +74,10 @@ def _find_common_fault(text: str) -> tuple[str, str] | None:
             "Use a shorter name.",
         )
     if any(character.isspace() for character in text):
-        return "the reference contains a space", f'Write "{"".join(text.split())}".'
+        return "the reference contains a space", _suggest("".join(text.split()))
     scheme, separator, rest = text.partition("://")
     if separator:
-        return f"a reference does not start with {scheme}://", f'Write "{rest}".'
+        return f"a reference does not start with {scheme}://", _suggest(rest)
     if text.count("#") > 1:
         return "the reference has # more than once", "Write # or / after the registry, and / elsewhere."
     return None

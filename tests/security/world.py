@@ -123,9 +123,13 @@ class World:
             text: {**config(text), "runner": text, "precision": text, text: text, "scenarios": {text: []}}
             for text in lines_of_text(self.canary)
         }
+        images = {
+            f"image-{index}": {**config("plain"), "image": text}
+            for index, text in enumerate(lines_of_text(self.canary))
+        }
         return {
             "perf-changelog.yaml": CHANGELOG + "\n" + "\n".join(map(entry_text, entries)),
-            "configs/nvidia-master.yaml": masters({**_plain(), **configs}),
+            "configs/nvidia-master.yaml": masters({**_plain(), **configs, **images}),
         }
 
     # Commands
@@ -227,9 +231,9 @@ def _plain() -> dict[str, Any]:
 
 
 def config(text: str, other: str = "h100") -> dict[str, Any]:
-    """A configuration in which every free text is this one. other: its runner label."""
+    """A configuration in which every free text is this one; an image is not free. other: its runner label."""
     return {
-        "image": f"{text}:v1" if text.startswith("image:") else text,
+        "image": "acme/vllm:v1",
         "model": text,
         "model-prefix": text[:200],  # what a result may hold
         "runner": other,
