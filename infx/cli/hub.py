@@ -43,7 +43,7 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
     """Serve a stand-in for GitHub's REST API until it is interrupted."""
     from infx.errors import UnavailableError
     from infx.hub import Hub
-    from infx.hub.seed import seed
+    from infx.hub.seed import add_people, seed
 
     try:
         served = Hub(folder, repository=check_name(repo), port=port)
@@ -53,6 +53,7 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
             f"{what} cannot be used: {error.strerror}.", hint=f"Give another {option}."
         ) from None
     with ended_in_order(0), served:
+        add_people(served)
         samples = [] if empty else seed(served)
         click.echo(describe(served, [(sample.number, sample.words) for sample in samples]))
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from infx import yaml12
+from infx.hub.seed import WORKFLOW_FILES
 
 DATA = Path(__file__).with_name("data")
 MASTER = "configs/nvidia-master.yaml"
@@ -46,6 +47,7 @@ def base_files() -> dict[str, str]:
         SCRIPT: read_data("run.py"),
         ARMS_SCRIPT: serving_script(5, "3.51"),
         ".github/CODEOWNERS": _CODEOWNERS,
+        **WORKFLOW_FILES,
     }
 
 

@@ -104,9 +104,15 @@ def _line(base_url: str, retry: Retry) -> Any:
     return line
 
 
+class _Anonymous(requests.Session):
+    def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
+        """Bring no credentials along on a redirect; the base class would look into ~/.netrc again."""
+        prepared_request.headers.pop("Authorization", None)
+
+
 def _session(url: str) -> requests.Session:
     """For another server than GitHub: with no credentials at all, also none from ~/.netrc."""
-    session = requests.Session()
+    session = _Anonymous()
     session.auth = Requester.noopAuth
     session.trust_env = not _is_loopback(url)
     return session

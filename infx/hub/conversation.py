@@ -125,4 +125,9 @@ class ConversationActions(PullActions):
 
     def _review_payload(self, review: Comment) -> dict[str, object]:
         pull = self.state.pulls[review.pull]
-        return {"review": render.review(self, review), "pull_request": render.pull(self, pull)}
+        shown = render.review(self, review)
+        # events spell the state in lower case, the API in capitals
+        return {
+            "review": {**shown, "state": shown["state"].lower()},
+            "pull_request": render.pull(self, pull),
+        }

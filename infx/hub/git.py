@@ -54,7 +54,7 @@ class BareRepository:
         self._reader: ObjectReader | None = None
         self._merges: dict[tuple[str, str], TestMerge] = {}
         self._bases: dict[tuple[str, str], str | None] = {}
-        self._ranges: dict[tuple[str, str], list[str]] = {}
+        self._ranges: dict[tuple[str | None, str], list[str]] = {}
         self._diffs: dict[tuple[str, str], tuple[FileChange, ...]] = {}
 
     def close(self) -> None:
@@ -147,13 +147,29 @@ class BareRepository:
         output = self.git.run("commit-tree", tree, *given, stdin=message.encode(), env={**os.environ, **env})
         return output.decode().strip()
 
-    def commits_between(self, base: str, head: str) -> list[str]:
-        """SHAs that `head` has and `base` has not, oldest first."""
+    def commits_between(self, base: str | None, head: str) -> list[str]:
+        """SHAs that `head` has and `base` has not, oldest first; every one of `head` if there is no base."""
         if (base, head) not in self._ranges:
-            self._ranges[base, head] = self.git.line(
-                "rev-list", "--reverse", "--topo-order", head, f"^{base}"
-            ).split()
+            without = [f"^{base}"] if base else []
+            text = self.git.run("rev-list", "--reverse", "--topo-order", head, *without)
+            self._ranges[base, head] = text.decode().split()
         return self._ranges[base, head]
+
+    def touched(self, shas: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+        """SHA → A, M or D → the paths that this commit added, changed or removed; of a merge none."""
+        options = ("-r", "--root", "--name-status", "--no-renames", "-z")
+        output = self.git.run(
+            "diff-tree", "--stdin", *options, stdin="".join(f"{sha}\n" for sha in shas).encode()
+        )
+        found: dict[str, dict[str, list[str]]] = {sha: {"A": [], "M": [], "D": []} for sha in shas}
+        parts = iter(output.decode(errors="replace").split("\0"))
+        sha = ""
+        for part in parts:
+            if part in found:
+                sha = part
+            elif part:
+                found[sha].get(part, found[sha]["M"]).append(next(parts))
+        return found
 
     def changes(self, base: str, head: str) -> tuple[FileChange, ...]:
         """What the range changes against its merge base, in the order of the paths."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import infx.hub.routes  # noqa: F401 - fills the table
 from infx.hub.faults import Fault, FaultKind
-from infx.hub.pulls import Refused
+from infx.hub.refusal import Refused
 from infx.hub.router import CORE, GRAPHQL, ROUTES, Answer, Call, Refusal, Route
 from infx.hub.tokens import Token, TokenKind
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from infx.hub.hub import Hub
 
 HOLD = 5.0  # seconds that an overtaken request waits for another at most
+NO_PERMISSION = "Resource not accessible by integration"
+STORE_TEMPLATE = "/_store/{artifact}"
 _CUTS = {FaultKind.DROP, FaultKind.KILL}
 _DELAYS = {FaultKind.SLOW, FaultKind.OVERTAKEN}
 
@@ -49,8 +53,11 @@ class Exchange:
     fault: FaultKind | None = None
 
 
-def handle(hub: Hub, incoming: Incoming) -> Answer | None:
-    """The answer, or None if the connection is to be cut. What happened is recorded before anybody is told."""
+def handle(hub: Hub, incoming: Incoming, respond: Responder) -> Answer | None:
+    """The answer, or None if the connection is to be cut. What happened is recorded before anybody is told.
+
+    respond: `respond_as_api` or `respond_as_store`.
+    """
     fault = hub.faults.strike(incoming.method, incoming.path)
     exchange = Exchange(
         method=incoming.method,
@@ -59,7 +66,7 @@ def handle(hub: Hub, incoming: Incoming) -> Answer | None:
         headers=incoming.headers,
         fault=fault.kind if fault else None,
     )
-    answer = _with_fault(hub, incoming, exchange, fault)
+    answer = _with_fault(hub, incoming, fault, functools.partial(respond, hub, incoming, exchange))
     if answer is not None:
         exchange.status, exchange.reply, exchange.reply_headers = answer.status, answer.data, answer.headers
     hub.record(exchange)
@@ -68,13 +75,18 @@ def handle(hub: Hub, incoming: Incoming) -> Answer | None:
     return answer
 
 
-def _with_fault(hub: Hub, incoming: Incoming, exchange: Exchange, fault: Fault | None) -> Answer | None:
+Responder = Callable[["Hub", Incoming, Exchange], Answer]
+
+
+def _with_fault(
+    hub: Hub, incoming: Incoming, fault: Fault | None, respond: Callable[[], Answer]
+) -> Answer | None:
     if fault is None:
-        return _respond(hub, incoming, exchange)
+        return respond()
     if fault.applied or fault.kind in _DELAYS:
         if not fault.applied:
             _delay(hub, fault)
-        answer = _respond(hub, incoming, exchange)
+        answer = respond()
         if fault.kind in _DELAYS:
             if fault.applied:
                 _delay(hub, fault)
@@ -97,7 +109,7 @@ def _reply_of(hub: Hub, fault: Fault) -> Answer:
     seconds = fault.seconds
     match fault.kind:
         case FaultKind.FORBIDDEN:
-            return Refusal(403, "Resource not accessible by integration").answer
+            return Refusal(403, NO_PERMISSION).answer
         case FaultKind.PRIMARY_LIMIT:
             reset = str(hub.seconds() + int(seconds or 0))
             headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
@@ -115,7 +127,7 @@ def _reply_of(hub: Hub, fault: Fault) -> Answer:
             return Answer(status=502, data={"message": "Server Error"})
 
 
-def _respond(hub: Hub, incoming: Incoming, exchange: Exchange) -> Answer:
+def respond_as_api(hub: Hub, incoming: Incoming, exchange: Exchange) -> Answer:
     token: Token | None = None
     try:
         token = _authenticate(hub, incoming.headers.get("authorization"))
@@ -125,6 +137,21 @@ def _respond(hub: Hub, incoming: Incoming, exchange: Exchange) -> Answer:
     exchange.login = token.login if token else None
     answer.headers = {**_limit_headers(hub, token, incoming), **answer.headers}
     return answer
+
+
+_STORED = re.compile(r"/_store/([0-9]+)")
+
+
+def respond_as_store(hub: Hub, incoming: Incoming, exchange: Exchange) -> Answer:
+    """The file store is another service: it knows signed links, and refuses whoever brings a token of GitHub's."""
+    match = _STORED.fullmatch(incoming.path)
+    artifact = hub.state.artifacts.get(int(match[1])) if match and incoming.method == "GET" else None
+    if artifact is None:
+        return Answer(status=404, data={"message": "BlobNotFound"})
+    exchange.template = STORE_TEMPLATE
+    if "authorization" in incoming.headers or incoming.query.get("sig") != artifact.signature:
+        return Answer(status=403, data={"message": "AuthenticationFailed"})
+    return Answer(raw=artifact.data)
 
 
 def _dispatch(hub: Hub, incoming: Incoming, exchange: Exchange, token: Token | None) -> Answer:
@@ -138,15 +165,17 @@ def _dispatch(hub: Hub, incoming: Incoming, exchange: Exchange, token: Token | N
         hub.spend(token)
     if "repo" in arguments and f"{arguments['owner']}/{arguments['repo']}".lower() != hub.repository.lower():
         raise Refusal(404, "Not Found")
-    _check_permission(route, token)
     call = Call(hub=hub, token=token, incoming=incoming, arguments=arguments, body=exchange.body)
+    _check_permission(route, call)
+    route.check_body(exchange.body)
     with hub.lock:
         hub.sync()
         hub.actor_is_workflow = token is not None and token.kind is TokenKind.WORKFLOW
         try:
             answer = route.handler(call)
         except Refused as refused:
-            raise Refusal(refused.status, refused.message) from None
+            more: dict[str, Any] = {"errors": list(refused.errors)} if refused.errors else {}
+            raise Refusal(refused.status, refused.message, **more) from None
         finally:
             hub.actor_is_workflow = False
     if route.needs:
@@ -170,17 +199,21 @@ def _authenticate(hub: Hub, header: str | None) -> Token | None:
     return token
 
 
-def _check_permission(route: Route, token: Token | None) -> None:
+def _check_permission(route: Route, call: Call) -> None:
+    token = call.token
     if route.needs is None:
         return
+    headers = {"X-Accepted-GitHub-Permissions": route.needs}
     if token is None:
         if route.method != "GET":
-            raise Refusal(401, "Requires authentication")
-        return  # the repository is public
-    if not token.allows(route.needs):
-        headers = {"X-Accepted-GitHub-Permissions": route.needs}
-        subject = "personal access token" if token.kind is TokenKind.USER else "integration"
-        raise Refusal(403, f"Resource not accessible by {subject}", headers=headers)
+            raise Refusal(401, "Requires authentication")  # reading is free: the repository is public
+    elif not call.allows(route.needs, route.role):
+        words = (
+            "Resource not accessible by personal access token"
+            if token.kind is TokenKind.USER
+            else NO_PERMISSION
+        )
+        raise Refusal(403, words, headers=headers)
 
 
 def _limit_headers(hub: Hub, token: Token | None, incoming: Incoming) -> dict[str, str]:

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Self
 
 from infx.hub.faults import Faults
-from infx.hub.handling import Exchange
+from infx.hub.handling import Exchange, respond_as_api, respond_as_store
 from infx.hub.router import CORE, GRAPHQL, Refusal
 from infx.hub.runs import RunActions
 from infx.hub.server import HubServer
@@ -61,13 +61,15 @@ class Hub(RunActions):
         port: int = 0,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._server = HubServer(self, port)  # first: a taken port leaves nothing behind
+        self._server = HubServer(self, port, respond_as_api)  # first: a taken port leaves nothing behind
+        self._store = HubServer(self, 0, respond_as_store)
         self._temporary = Path(tempfile.mkdtemp(prefix="infx-hub-")) if folder is None else None
         where = (folder or self._temporary or Path()) / f"{repository}.git"
         try:
             super().__init__(repository, where, branch=branch, clock=clock)
         except OSError:
             self._server.server_close()
+            self._store.server_close()
             raise
         self.faults = Faults()
         self.tokens: dict[str, Token] = {}
@@ -79,8 +81,13 @@ class Hub(RunActions):
         self._handled = threading.Condition()
         self._count = 0
         self.api = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        self.store = f"http://127.0.0.1:{self._store.server_port}"  # where links to artifacts lead
+        self._threads = [
+            threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+            for server in (self._server, self._store)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def __enter__(self) -> Self:
         return self
@@ -94,9 +101,10 @@ class Hub(RunActions):
         self.stop()
 
     def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        for server, thread in zip((self._server, self._store), self._threads, strict=True):
+            server.shutdown()
+            server.server_close()
+            thread.join()
         self.git.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
@@ -107,8 +115,8 @@ class Hub(RunActions):
         In short joins, because a signal that comes between Python's last look for one and the system's wait
         does not end that wait: its handler would run when something else does, which may be never.
         """
-        while self._thread.is_alive():
-            self._thread.join(WAKE)
+        while self._threads[0].is_alive():
+            self._threads[0].join(WAKE)
 
     # Tokens
 
@@ -125,9 +133,8 @@ class Hub(RunActions):
         return self._token(TokenKind.APP, login, {**(permissions or {}), **scopes})
 
     def user_token(self, login: str) -> str:
-        """A classic token of a person: it may do what the person may."""
-        write = self.account(login).permission in {"write", "admin"}
-        return self._token(TokenKind.USER, login, dict.fromkeys(SCOPES, "write" if write else "read"))
+        """A classic token of a person: it may do what the person's role allows at that time."""
+        return self._token(TokenKind.USER, login, {})
 
     @locked
     def _token(self, kind: TokenKind, login: str, scopes: Mapping[str, str]) -> str:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from infx.hub import render
-from infx.hub.git import ZERO, Files
+from infx.hub.git import Files
+from infx.hub.refusal import Refused, refuse_pull
 from infx.hub.state import Pull, TimelineEntry
 from infx.hub.world import World, locked
 
-
-class Refused(Exception):  # noqa: N818 - a refusal is no error of ours
-    """An action that GitHub would refuse, with its status and words."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
+LONGEST_TITLE = 256
 
 
 class PullActions(World):
@@ -91,13 +85,52 @@ class PullActions(World):
             raise Refused(422, f"There is no branch {branch}.")
         return sha
 
+    @locked
+    def delete_branch(self, branch: str, *, by: str = "cody", repository: str | None = None) -> None:
+        """Delete a branch, which closes every open pull request from it and into it."""
+        ref = self.branch_ref(branch, repository)
+        before = self.git.resolve(ref)
+        if before is None:
+            raise Refused(422, "Reference does not exist")
+        if ref == self.branch_ref(self.branch):
+            raise Refused(422, "Cannot delete the default branch")
+        self.git.update_ref(ref, None)
+        self._emit_push(ref, before, None, by)
+        for pull in self._pulls_of(ref):
+            self._close_without(pull, by)
+
+    def _pulls_of(self, ref: str) -> list[Pull]:
+        """Open pull requests with that head or base."""
+        return [
+            pull
+            for pull in self.state.pulls.values()
+            if pull.is_open and ref in {self._head_ref(pull), self.branch_ref(pull.base_ref)}
+        ]
+
+    def _head_ref(self, pull: Pull) -> str:
+        return self.branch_ref(pull.head_ref, pull.head_repository)
+
+    def _close_without(self, pull: Pull, by: str) -> None:
+        """Close a pull request one of whose branches is not there any more."""
+        if self.git.resolve(self._head_ref(pull)) is None:
+            self.note(pull, "head_ref_deleted", by)
+        self.close_pull(pull.number, by)
+
     def _pushed(self, ref: str, before: str | None, after: str, by: str) -> None:
-        if ref.startswith("refs/heads/"):
-            payload = {"ref": ref, "before": before or ZERO, "after": after}
-            self.emit("push", None, by, payload)
-        for pull in self.state.pulls.values():
-            if pull.is_open and self.branch_ref(pull.head_ref, pull.head_repository) == ref:
+        self._emit_push(ref, before, after, by)
+        for pull in self._pulls_of(ref):
+            if self._head_ref(pull) == ref:
                 self._move_head(pull, after, by)
+
+    def _emit_push(self, ref: str, before: str | None, after: str | None, by: str) -> None:
+        """Of this repository alone: what happens in a fork is told there."""
+        if not ref.startswith("refs/heads/"):
+            return
+        default = self.branch_ref(self.branch)
+        known = before or (self.git.resolve(default) if ref != default else None)
+        new = [] if after is None else self.git.commits_between(known, after)
+        forced = bool(before and after and self.git.merge_base(before, after) != before)
+        self.emit("push", None, by, render.push(self, ref, (before, after), new, by=by, forced=forced))
 
     def _move_head(self, pull: Pull, sha: str, by: str) -> None:
         before, pull.head_sha = pull.head_sha, sha
@@ -111,11 +144,14 @@ class PullActions(World):
     @locked
     def sync(self) -> None:
         """Take notice of pushes that were made with git itself."""
-        for pull in self.state.pulls.values():
-            if pull.is_open and pull.head_repository is not None:
-                tip = self.git.resolve(self.branch_ref(pull.head_ref, pull.head_repository))
-                if tip is not None and tip != pull.head_sha:
-                    self._move_head(pull, tip, pull.author or "ghost")
+        for pull in list(self.state.pulls.values()):
+            if not pull.is_open or pull.head_repository is None:
+                continue
+            tip = self.git.resolve(self._head_ref(pull))
+            if tip is None or self.git.resolve(self.branch_ref(pull.base_ref)) is None:
+                self._close_without(pull, pull.author or "ghost")
+            elif tip != pull.head_sha:
+                self._move_head(pull, tip, pull.author or "ghost")
 
     @locked
     def open_pull(
@@ -131,11 +167,17 @@ class PullActions(World):
         number: int | None = None,
         labels: Sequence[str] = (),
     ) -> Pull:
-        """Open a pull request from a pushed branch. repository: the fork it is in. labels: on from the start."""
+        """Open a pull request from a pushed branch. repository: the fork it is in. labels: on from the start.
+
+        Raises Refused where GitHub refuses: no such branch, no commits, or such a pull request is open already.
+        """
         base = base or self.branch
         sha = self.git.resolve(self.branch_ref(head, repository))
         if sha is None:
-            raise Refused(422, f"There is no branch {head}.")
+            raise refuse_pull(field="head", code="invalid")
+        _check_title(title)
+        owner = (repository or self.repository).split("/")[0]
+        self._check_sides(f"{owner}:{head}", self.branch_ref(head, repository), sha, base)
         if number is not None:
             self.state.ids["number"] = number - 1
         self.account(by)
@@ -147,7 +189,7 @@ class PullActions(World):
             body=body,
             author=by,
             head_ref=head,
-            head_owner=(repository or self.repository).split("/")[0],
+            head_owner=owner,
             head_repository=repository or self.repository,
             head_sha=sha,
             base_ref=base,
@@ -165,6 +207,91 @@ class PullActions(World):
         for name in labels:
             self.emit_pull(pull, "labeled", by, label=render.label(self, self.label_named(name)))
         return pull
+
+    def _check_sides(self, label: str, ref: str, sha: str, base: str, *, but: Pull | None = None) -> None:
+        """Whether a pull request of these two branches may be open. label: of its head. but: the one that changes."""
+        tip = self.git.resolve(self.branch_ref(base))
+        if tip is None:
+            raise refuse_pull(f"Proposed base branch '{base}' was not found", code="invalid")
+        if self.git.merge_base(tip, sha) is None:
+            raise refuse_pull(f"The {label} branch has no history in common with {base}", field="")
+        if not self.git.commits_between(tip, sha):
+            raise refuse_pull(f"No commits between {base} and {label.removeprefix(self._owner())}", field="")
+        for pull in self._pulls_of(ref):
+            if pull is not but and (self._head_ref(pull), pull.base_ref) == (ref, base):
+                raise refuse_pull(f"A pull request already exists for {label}.", field="")
+
+    def _owner(self) -> str:
+        return self.repository.split("/")[0] + ":"
+
+    @locked
+    def edit_pull(
+        self,
+        number: int,
+        *,
+        title: str | None = None,
+        body: str | None = None,
+        base: str | None = None,
+        state: str | None = None,
+        by: str = "cody",
+    ) -> None:
+        """Change what is given and differs; raises Refused, with nothing changed, where GitHub refuses."""
+        pull = self.state.pulls[number]
+        if title is not None:
+            _check_title(title)
+        if state not in {None, "open", "closed"}:
+            raise refuse_pull(f"state {state} is neither open nor closed", field="state", code="invalid")
+        if base is not None and base != pull.base_ref:
+            if not pull.is_open:
+                raise refuse_pull("Cannot change the base branch of a closed pull request.")
+            self._check_sides(self._label(pull), self._head_ref(pull), pull.head_sha, base, but=pull)
+        if state == "open" and not pull.is_open:
+            self._check_reopening(pull)
+        changes = self._edit(pull, {"title": title, "body": body, "base_ref": base})
+        if changes:
+            self.touch(pull)
+            self.emit_pull(pull, "edited", by, changes=changes)
+        if base is not None and "base" in changes:
+            self.note(pull, "base_ref_changed", by)
+        if state == "closed" and pull.is_open:
+            self.close_pull(number, by)
+        elif state == "open" and not pull.is_open:
+            self.reopen_pull(number, by)
+
+    def _edit(self, pull: Pull, wanted: Mapping[str, str | None]) -> dict[str, object]:
+        """Set these attributes; returns `changes` as the event has them."""
+        changes: dict[str, object] = {}
+        for name, value in wanted.items():
+            before = getattr(pull, name)
+            if value is None or value == before:
+                continue
+            setattr(pull, name, value)
+            if name == "base_ref":
+                changes["base"] = {"ref": {"from": before}, "sha": {"from": pull.base_sha}}
+                pull.base_sha, pull.merge_of = self._tip(value), None
+            else:
+                changes[name] = {"from": before or ""}
+        return changes
+
+    def _label(self, pull: Pull) -> str:
+        return f"{pull.head_owner}:{pull.head_ref}"
+
+    def _check_reopening(self, pull: Pull) -> str:
+        """The tip that the pull request would have; raises Refused if it cannot be reopened."""
+        if pull.merged_at is not None:
+            raise refuse_pull(
+                "state cannot be changed. The pull request is merged.", field="state", code="invalid"
+            )
+        gone = pull.head_repository is None
+        tip = None if gone else self.git.resolve(self._head_ref(pull))
+        if tip is None:
+            words = f"state cannot be changed. The {pull.head_ref} branch has been deleted."
+            raise refuse_pull(words, field="state", code="invalid")
+        if self.git.merge_base(pull.head_sha, tip) != pull.head_sha:
+            words = f"state cannot be changed. The {pull.head_ref} branch was force-pushed or recreated."
+            raise refuse_pull(words, field="state", code="invalid")
+        self._check_sides(self._label(pull), self._head_ref(pull), tip, pull.base_ref, but=pull)
+        return tip
 
     @locked
     def label(self, number: int, *names: str, by: str = "cody") -> None:
@@ -210,7 +337,12 @@ class PullActions(World):
 
     @locked
     def reopen_pull(self, number: int, by: str = "cody") -> None:
+        """Open a closed pull request again, with what was pushed meanwhile; raises Refused where GitHub refuses."""
         pull = self.state.pulls[number]
+        tip = self._check_reopening(pull)
+        if tip != pull.head_sha:
+            pull.head_sha, pull.base_sha = tip, self._tip(pull.base_ref)
+            self.git.update_ref(f"refs/pull/{pull.number}/head", tip)
         pull.closed_at = None
         self.note(pull, "reopened", by)
         self.touch(pull)
@@ -222,8 +354,10 @@ class PullActions(World):
 
         While it conflicts, `merge_sha` and `refs/pull/N/merge` keep the last merge that worked.
         """
+        if not pull.is_open:
+            return
         sides = (self._tip(pull.base_ref), pull.head_sha)
-        if not pull.is_open or pull.merge_of == sides:
+        if pull.merge_of == sides:
             return
         merge = self.git.test_merge(*sides)
         pull.merge_of, pull.mergeable = sides, merge.tree is not None
@@ -267,7 +401,7 @@ class PullActions(World):
         self.note(pull, "closed", by)
         self.touch(pull)
         self.emit_pull(pull, "closed", by)
-        self.emit("push", None, by, {"ref": f"refs/heads/{pull.base_ref}", "before": base, "after": merged})
+        self._emit_push(self.branch_ref(pull.base_ref), base, merged, by)
         return merged
 
     def touch(self, pull: Pull) -> None:
@@ -288,3 +422,11 @@ class PullActions(World):
     def emit_pull(self, pull: Pull, action: str, by: str, **more: object) -> None:
         payload = {"number": pull.number, "pull_request": render.pull(self, pull), **more}
         self.emit("pull_request", action, by, payload)
+
+
+def _check_title(title: str) -> None:
+    if not title.strip():
+        raise refuse_pull("title can't be blank", field="title", code="missing_field")
+    if len(title) > LONGEST_TITLE:
+        words = f"title is too long (maximum is {LONGEST_TITLE} characters)"
+        raise refuse_pull(words, field="title")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from infx.hub.tokens import Token
+from infx.hub.tokens import Token, TokenKind
 
 if TYPE_CHECKING:
     from infx.hub.handling import Incoming
@@ -53,17 +53,23 @@ class Call:
         assert self.token is not None
         return self.token.login
 
+    def allows(self, needs: str, role: str = "none") -> bool:
+        """Whether who asks may: a person by the role, any other token by what it `needs`; nobody reads what is public."""
+        if self.token is None or self.token.kind is TokenKind.USER:
+            return not self.is_person_without(role)
+        return self.token.allows(needs)
+
+    def is_person_without(self, role: str) -> bool:
+        """Whether a person asks whose role is less than that; other tokens are held to their permissions."""
+        token = self.token
+        return (
+            token is not None
+            and token.kind is TokenKind.USER
+            and not self.hub.account(token.login).has_role(role)
+        )
+
     def number(self, name: str) -> int:
         return int(self.arguments[name])
-
-    def text(self, name: str, *, longest: int | None = None) -> str:
-        """A string of the body that must be there."""
-        value = self.body.get(name) if isinstance(self.body, dict) else None
-        if not isinstance(value, str) or not value:
-            raise invalid(f"{name} is missing", field=name, code="missing_field")
-        if longest is not None and len(value) > longest:
-            raise invalid(f"{name} is too long (maximum is {longest} characters)", field=name)
-        return value
 
 
 def invalid(message: str, *, field: str = "data", code: str = "unprocessable", resource: str = "") -> Refusal:
@@ -75,24 +81,89 @@ Handler = Callable[[Call], Answer]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Field:
+    """What a field of a request's body may hold. choices: every text if it is empty."""
+
+    kind: type | tuple[type, ...] = str
+    is_required: bool = False
+    is_nullable: bool = False
+    choices: tuple[str, ...] = ()
+    longest: int | None = None  # characters, or members
+
+    def problem(self, name: str, value: Any) -> tuple[str, str] | None:
+        """(GitHub's code, its words), or None if the value will do."""
+        if value is None and (self.is_nullable or not self.is_required):
+            return None if self.is_nullable else ("invalid", f"{name} must not be null")
+        if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
+            return "invalid", f"{name} has a wrong type"
+        if self.is_required and value in ("", " ", [], {}):
+            return "missing_field", f"{name} is missing"
+        if self.choices and value not in self.choices:
+            return "invalid", f"{name} is not included in the list"
+        if self.longest is not None and isinstance(value, Sized) and len(value) > self.longest:
+            return "custom", f"{name} is too long (maximum is {self.longest} characters)"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Route:
-    """needs: what a token must have; None for what anybody may ask. is_limited: it counts for the rate limit."""
+    """needs: what a token of a workflow or an app must have; None for what anybody may ask.
+
+    role: the least role of a person who may ask. is_limited: it counts for the rate limit.
+    fields: of the body, those that are looked at; None for a body of another form, which the handler checks.
+    """
 
     method: str
     template: str
     pattern: re.Pattern[str]
     needs: str | None
+    role: str
     is_limited: bool
+    resource: str
+    fields: Mapping[str, Field] | None
     handler: Handler
+
+    def check_body(self, body: Any) -> None:
+        """Raises a Refusal that names every field GitHub would not take."""
+        if self.fields is None:
+            return
+        if not isinstance(body, dict | None):
+            raise Refusal(422, "Invalid request. The body is not an object.")
+        given = body or {}
+        errors = []
+        for name, field_ in self.fields.items():
+            if name not in given and not field_.is_required:
+                continue
+            problem = (
+                field_.problem(name, given[name])
+                if name in given
+                else ("missing_field", f"{name} is missing")
+            )
+            if problem is not None:
+                errors.append(
+                    {"resource": self.resource, "field": name, "code": problem[0], "message": problem[1]}
+                )
+        if errors:
+            raise Refusal(422, "Validation Failed", errors=errors)
 
 
 ROUTES: list[Route] = []
 
 
 def route(
-    method: str, template: str, *, needs: str | None, is_limited: bool = True
+    method: str,
+    template: str,
+    *,
+    needs: str | None,
+    role: str | None = None,
+    is_limited: bool = True,
+    resource: str = "",
+    fields: Mapping[str, Field] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Register a handler. `{name}` is one part of a path, `{name:int}` a number, `{name:path}` the rest."""
+    """Register a handler. `{name}` is one part of a path, `{name:int}` a number, `{name:path}` the rest.
+
+    role: by default everybody reads, because the repository is public, and whoever may push writes.
+    """
 
     def register(handler: Handler) -> Handler:
         kinds = {"": r"[^/]+", ":int": r"\d+", ":path": r".+"}
@@ -105,7 +176,10 @@ def route(
                 template=template,
                 pattern=re.compile(pattern),
                 needs=needs,
+                role=role or ("none" if method == "GET" else "write"),
                 is_limited=is_limited,
+                resource=resource,
+                fields=fields,
                 handler=handler,
             )
         )

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from infx.hub import render
 from infx.hub.conversation import ConversationActions
-from infx.hub.pulls import Refused
+from infx.hub.dispatching import complete_inputs
+from infx.hub.refusal import Refused
 from infx.hub.state import Artifact, Check, Job, Run, Status
 from infx.hub.world import WORKFLOW_LOGIN, locked
 
@@ -152,11 +153,13 @@ class RunActions(ConversationActions):
     def dispatch(
         self, workflow: str, *, ref: str, inputs: Mapping[str, str], by: str = WORKFLOW_LOGIN
     ) -> Run:
-        """`workflow_dispatch`; always starts a run, whoever asks."""
+        """`workflow_dispatch`; starts a run, whoever asks. The workflow's file on that branch says which inputs it takes."""
         branch = ref.removeprefix("refs/heads/")
         if self.git.resolve(f"refs/heads/{branch}") is None:
             raise Refused(422, f"No ref found for: {ref}")
-        self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, inputs), starts=True)
+        file = self.git.file(f"refs/heads/{branch}", f"{WORKFLOWS}{workflow}")
+        whole = complete_inputs(file[2] if file else b"", workflow, inputs)
+        self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, whole), starts=True)
         title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows
         if {"pr", "head-ref"} <= set(inputs):  # and what that of run-sweep makes of them
             title = f"PR {inputs['pr']} at {inputs['head-ref']}"

@@ -47,9 +47,23 @@ clusters:
   mi300x-amd: {scheduler: slurm, slurm: {partition: batch, exclusive: true}, gpus-per-node: 8}
 """
 
-_WORKFLOW = """\
+# What `infx approve` dispatches; its inputs are those of the project's own workflow.
+_RUN_SWEEP = """\
 name: run-sweep
-on: [pull_request]
+run-name: ${{ inputs.pr && format('PR {0} at {1}', inputs.pr, inputs.head-ref || 'its head') || '' }}
+on:
+  pull_request:
+    types: [opened, reopened, synchronize, labeled, unlabeled, ready_for_review, closed]
+  workflow_dispatch:
+    inputs:
+      command: {}
+      base-ref: {}
+      head-ref: {}
+      pr: {}
+      merge-sha: {}
+      trim: {type: boolean, default: false}
+      fail-fast: {type: boolean, default: false}
+      modifiers: {}
 permissions: {}
 jobs:
   gate:
@@ -58,6 +72,7 @@ jobs:
     steps:
       - run: "true"
 """
+WORKFLOW_FILES = {".github/workflows/run-sweep.yml": _RUN_SWEEP}
 
 
 def _entry(key: str, words: str, link: str) -> str:
@@ -72,10 +87,15 @@ class Sample:
     words: str
 
 
-def seed(hub: Hub) -> Sequence[Sample]:
-    """Fill an empty hub. Numbers, names and words are the same every time."""
+def add_people(hub: Hub) -> None:
+    """Who belongs to the repository, with or without samples; mia may do everything."""
     for login, role in {"mia": "admin", "cody": "write", "amy": "write", "noor": "write"}.items():
         hub.account(login, role=role)
+
+
+def seed(hub: Hub) -> Sequence[Sample]:
+    """Fill an empty hub. Numbers, names and words are the same every time."""
+    add_people(hub)
     link = f"{hub.web}/{hub.repository}/pull"
     nvidia = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64)
     first = _entry("dsr1-fp8-h200-sglang", "Measure DeepSeek-R1 on H200 with SGLang.", f"{link}/1")
@@ -83,7 +103,7 @@ def seed(hub: Hub) -> Sequence[Sample]:
     files = {NVIDIA: nvidia, AMD: amd, RUNNERS: _RUNNERS, CHANGELOG: first}
     files |= {
         POLICY: f"repository: {hub.repository}\n",
-        ".github/workflows/run-sweep.yml": _WORKFLOW,
+        **WORKFLOW_FILES,
         ".github/CODEOWNERS": "* @mia\nconfigs/nvidia-master.yaml @noor\nconfigs/amd-master.yaml @amy\n",
     }
     hub.push(hub.branch, files, "Measure DeepSeek-R1 on H200 and MI300X", by="mia")

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from infx.hub.handling import Incoming, handle
+from infx.hub.handling import Incoming, Responder, handle
 from infx.hub.router import Answer
 
 if TYPE_CHECKING:
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 
 class HubServer(ThreadingHTTPServer):
+    """respond: what this server is, the API or the store of files."""
+
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, hub: Hub, port: int) -> None:
+    def __init__(self, hub: Hub, port: int, respond: Responder) -> None:
         self.hub = hub
+        self.respond = respond
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -48,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
             raw=self.rfile.read(int(self.headers.get("Content-Length") or 0)),
             headers={name.lower(): value for name, value in self.headers.items()},
         )
-        answer = handle(self.server.hub, incoming)
+        answer = handle(self.server.hub, incoming, self.server.respond)
         if answer is None:
             self.close_connection = True
         else:

@@ -7,13 +7,15 @@ from typing import Any
 
 from infx.model import CommentKind, UserType
 
+ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # each may do what those before it may
+
 
 @dataclass(kw_only=True)
 class Account:
     id: int
     login: str
     type: UserType = UserType.USER
-    role: str = "none"  # none, read, triage, write, maintain, admin, or a custom role
+    role: str = "none"  # one of ROLES, or a custom role
     custom_base: str | None = None  # of a custom role: the one of the five that it extends
 
     @property
@@ -21,6 +23,9 @@ class Account:
         """What GitHub's `permission` field says: maintain shows as write, triage as read."""
         role = self.custom_base or self.role
         return {"maintain": "write", "triage": "read"}.get(role, role)
+
+    def has_role(self, least: str) -> bool:
+        return ROLES.index(self.custom_base or self.role) >= ROLES.index(least)
 
 
 @dataclass(kw_only=True)
@@ -166,6 +171,11 @@ class Artifact:
     data: bytes
     created_at: str
     expired: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Of the link to its bytes."""
+        return str(self.id * 7919)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,16 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+# What `permissions` of a job can name, and three that only an app's token has.
 SCOPES = (
     "actions",
+    "artifact_metadata",
+    "attestations",
     "checks",
     "contents",
+    "deployments",
+    "discussions",
+    "id_token",
     "issues",
+    "models",
+    "packages",
+    "pages",
     "pull_requests",
+    "repository_projects",
+    "security_events",
     "statuses",
-    "metadata",
     "administration",
     "members",
+    "metadata",
 )
 _RANK = {"none": 0, "read": 1, "write": 2}
 
@@ -28,7 +39,10 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Token:
-    """permissions: scope → read or write, scopes spelled as in GitHub's headers (`pull_requests`)."""
+    """permissions: scope → read or write, scopes spelled as in GitHub's headers (`pull_requests`).
+
+    A person's token has none: what it may do follows from the person's role at the time of the request.
+    """
 
     secret: str
     kind: TokenKind

@@ -16,6 +16,7 @@ from infx.cli import infx
 from infx.cli.shell import run
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
+from infx.hub.seed import WORKFLOW_FILES
 from infx.policy.facts import Changelog, Facts
 from infx.saved import dump_json, parse_json
 from tests.policy.gate import HEAD, READY, with_event, with_pull
@@ -355,7 +356,7 @@ def test_approve_answers_the_comment_of_the_run(
     hub.push("patch", {"perf-changelog.yaml": "one\nfork\n"}, by="eve", repository="eve/bench", start="main")
     pull = hub.open_pull("patch", by="eve", repository="eve/bench")
     hub.label(pull.number, "full-sweep-enabled", by="mia")
-    hub.state.workflows.append("run-sweep.yml")
+    hub.push("main", WORKFLOW_FILES)
     monkeypatch.setenv(
         "GH_TOKEN",
         hub.workflow_token(pull_requests="write", statuses="write", actions="write", contents="read"),

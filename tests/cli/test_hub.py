@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import requests
 
 from infx.cli import infx
 from infx.cli.shell import run
@@ -19,6 +21,8 @@ from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.seed import seed
 from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs/hub.md").read_text(encoding="utf-8")
 
 
 @dataclass
@@ -32,9 +36,11 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
+    """Parametrized indirectly: options of the command."""
+    options = getattr(request, "param", ())
     process = subprocess.Popen(
-        [sys.executable, "-m", "infx", "hub", "serve", "--port", "0"],
+        [sys.executable, "-m", "infx", "hub", "serve", "--port", "0", *options],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
@@ -74,6 +80,44 @@ def test_what_it_prints_works(served: Served, tmp_path: Path) -> None:
     assert explained.returncode == 0
     assert "conflict" in explained.stdout
     assert "requests (reads" in explained.stderr
+
+
+@pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
+def test_mia_opens_a_pull_request_as_the_page_says(served: Served, tmp_path: Path) -> None:
+    """The commands of docs/hub.md; to an empty repository `main` is pushed first."""
+    (page,) = re.findall(r"## A pull request of your own\n(.*?)\n## ", PAGE, re.DOTALL)
+    (console,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    pushing, opening = re.findall(r"(?s)(.*)\$ (curl .*)", console)[0]
+    clone, mia = served.find(r"git clone (\S+) bench"), served.find(r"GH_TOKEN=(\S+) is mia")
+    api = served.find(r"GITHUB_API_URL=(\S+)")
+    subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True, capture_output=True)
+    is_empty = not (tmp_path / "bench/perf-changelog.yaml").exists()
+    first = (
+        "touch perf-changelog.yaml && git add . && git commit -q -m first && git push -q origin HEAD:main\n"
+    )
+    script = (first if is_empty else "") + pushing.replace("$ ", "")
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path / "bench", check=True, capture_output=True)
+    assert f"token {mia}" in opening
+    path = "/repos/acme/bench/pulls"
+    assert f"$GITHUB_API_URL{path} " in opening
+    body = json.loads(re.findall(r"-d '(.*)'", opening)[0])
+    headers = {"Authorization": f"token {mia}"}
+    answer = requests.post(f"{api}{path}", headers=headers, json=body, timeout=10)
+    assert (answer.status_code, answer.json()["user"]["login"]) == (201, "mia")
+    number = answer.json()["number"]
+    for url, sent in (
+        (f"{api}/repos/acme/bench/issues/{number}/labels", {"labels": ["full-sweep-enabled"]}),
+        (f"{api}/repos/acme/bench/statuses/{answer.json()['head']['sha']}", {"state": "success"}),
+    ):
+        assert requests.post(url, headers=headers, json=sent, timeout=10).ok, url
+    permission = requests.get(
+        f"{api}/repos/acme/bench/collaborators/mia/permission", headers=headers, timeout=10
+    )
+    assert permission.json()["permission"] == "admin"
+    delete = ["git", "push", "--quiet", "origin", "--delete", body["head"]]
+    subprocess.run(delete, cwd=tmp_path / "bench", check=True, capture_output=True)
+    closed = requests.get(f"{api}{path}/{number}", headers=headers, timeout=10)
+    assert closed.json()["state"] == "closed"
 
 
 def test_it_stops_when_told_and_leaves_nothing(served: Served, tmp_path: Path) -> None:

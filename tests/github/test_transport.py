@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -187,6 +188,24 @@ def test_the_file_store_gets_no_token(github: GitHub) -> None:
     responses.get(STORE, body=b"zip")
     assert github.download_artifact(9) == b"zip"
     assert "Authorization" not in responses.calls[1].request.headers
+
+
+@pytest.mark.parametrize("store", [STORE, f"{API}/_store/9?sig=x", "http://127.0.0.1:9/x"])
+@responses.activate
+def test_no_credentials_go_to_a_store_wherever_it_is(
+    github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    """Another host, GitHub's own, or our machine, and also where the store sends us on; ~/.netrc knows them all."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login eve password secret\n", encoding="utf-8")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    responses.get(ZIP, status=302, headers={"Location": store})
+    responses.get(store, status=302, headers={"Location": "https://mirror.example.com/9"})
+    responses.get("https://mirror.example.com/9", body=b"zip")
+    assert github.download_artifact(9) == b"zip"
+    sent = ["Authorization" in call.request.headers for call in responses.calls]
+    assert sent == [True, False, False]
 
 
 @responses.activate

@@ -10,6 +10,9 @@ from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import Faults
 from infx.hub.hub import Snapshot
+from infx.hub.seed import WORKFLOW_FILES
+from tests.conftest import SHARED
+from tests.hub.openapi import Description, check_log
 
 ALL = dict.fromkeys(("actions", "checks", "contents", "issues", "pull-requests", "statuses"), "write")
 
@@ -22,9 +25,16 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, 
         assert made.errors == []
 
 
+@pytest.fixture(scope="session")
+def github_description() -> Description | None:
+    """GitHub's own description of its API, where the data folder is at hand."""
+    path = SHARED / "data" / "github-openapi-slice-2.json"
+    return Description(path) if path.exists() else None
+
+
 @pytest.fixture
-def hub(shared_hub: tuple[Hub, Snapshot]) -> Hub:
-    """As good as new, in a tenth of the time."""
+def hub(shared_hub: tuple[Hub, Snapshot], github_description: Description | None) -> Iterator[Hub]:
+    """As good as new, in a tenth of the time. Whatever a test asks of it is held against GitHub's description."""
     made, start = shared_hub
     assert made.errors == []
     made.restore(start)
@@ -33,13 +43,17 @@ def hub(shared_hub: tuple[Hub, Snapshot]) -> Hub:
     made.listeners.clear()
     made.clear_log()
     made.refill()
-    return made
+    yield made
+    if github_description is not None:
+        check_log(made, github_description)
 
 
 def fill(hub: Hub) -> None:
     for login, role in {"mia": "admin", "cody": "write", "amy": "write"}.items():
         hub.account(login, role=role)
-    hub.push("main", {"README.md": "one\n", "configs/amd.yaml": "a: 1\n"}, "first", by="mia")
+    hub.push(
+        "main", {"README.md": "one\n", "configs/amd.yaml": "a: 1\n", **WORKFLOW_FILES}, "first", by="mia"
+    )
     hub.push("feat-x", {"README.md": "one\ntwo\n", "docs/new.md": "hello\n"}, "second")
     hub.open_pull("feat-x", title="Add two", number=77)
 

@@ -12,10 +12,20 @@ from typing import Any
 
 import jsonschema_rs
 
+from infx.hub import Hub
+
 # Any request may be answered with these, although the description names them for few.
 COMMON = {"400", "401", "403", "404", "422", "429", "502"}
 ERROR = {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
 REST_OF_PATH = {"path", "ref", "basehead", "branch"}
+
+# What the hub serves and the description lacks; `test_shapes.py` holds their shapes.
+UNDESCRIBED = {
+    "/repos/{owner}/{repo}/git/blobs/{sha}",
+    "/orgs/{org}/members/{login}",
+    "/_store/{artifact}",
+    "/graphql",
+}
 
 
 @dataclass(frozen=True)
@@ -49,24 +59,52 @@ class Description:
         body: Any,
         status: int,
         reply: Any,
+        headers: Mapping[str, str] | None = None,
     ) -> list[str]:
-        found = [f"unknown query parameter {name}" for name in query.keys() - self._query_names(operation)]
-        if (request := operation.description.get("requestBody")) is not None and status < 300:
-            found += self._check(request["content"]["application/json"]["schema"], body, "request")
+        """headers: of the reply, if they are to be looked at."""
+        found = self._check_query(operation, query)
+        if status < 300:
+            found += self.check_body(operation, body)
         answers = operation.description["responses"]
         if str(status) not in answers:
             if str(status) not in COMMON:
                 found.append(f"status {status} is not documented")
             return found + self._check(ERROR, reply, "error")
         answer = self._resolve(answers[str(status)])
+        if headers is not None:
+            found += [
+                f"no header {name}"
+                for name in {"Location"} & answer.get("headers", {}).keys() - headers.keys()
+            ]
         content = answer.get("content", {}).get("application/json")
         if content is None:
-            return found
+            return found if reply is None or status >= 400 else [*found, f"status {status} has no body"]
         return found + self._check(content["schema"], reply, "reply")
 
-    def _query_names(self, operation: Operation) -> set[str]:
+    def check_body(self, operation: Operation, body: Any) -> list[str]:
+        """What is wrong with the body of a request; a field that is not described would be ignored."""
+        request = operation.description.get("requestBody")
+        if request is None or (body is None and not request.get("required")):
+            return [] if body is None else ["request: a body is not described"]
+        names = self.fields(operation)
+        unknown = body.keys() - names if isinstance(body, dict) else set()
+        found = [f"request: unknown field {name}" for name in unknown]
+        return found + self._check(request["content"]["application/json"]["schema"], body, "request")
+
+    def fields(self, operation: Operation) -> set[str]:
+        """The names that the body of a request can have."""
+        schema = operation.description["requestBody"]["content"]["application/json"]["schema"]
+        kinds = [schema, *schema.get("oneOf", ()), *schema.get("anyOf", ())]
+        return {name for kind in kinds for name in kind.get("properties", {})}
+
+    def _check_query(self, operation: Operation, query: Mapping[str, str]) -> list[str]:
         given = [self._resolve(one) for one in operation.description.get("parameters", ())]
-        return {one["name"] for one in given if one["in"] == "query"}
+        known = {one["name"]: one["schema"] for one in given if one["in"] == "query"}
+        found = [f"unknown query parameter {name}" for name in query.keys() - known.keys()]
+        for name in query.keys() & known.keys():
+            is_number = known[name].get("type") == "integer" and query[name].isdecimal()
+            found += self._check(known[name], int(query[name]) if is_number else query[name], f"query {name}")
+        return found
 
     def _resolve(self, value: dict[str, Any]) -> dict[str, Any]:
         if "$ref" not in value:
@@ -86,6 +124,38 @@ class Description:
     def _validator(self, schema: str) -> jsonschema_rs.Draft202012Validator:
         whole = {**_convert(json.loads(schema)), "components": self.components}
         return jsonschema_rs.Draft202012Validator(whole, validate_formats=False)
+
+
+# GitHub answers null for the repository of a fork that was deleted and for a body that is empty, whatever it describes.
+_REALLY_NULL = re.compile(r"reply at (?:\d+/)?(?:head/repo|body): null is not of type")
+
+
+def check_log(hub: Hub, description: Description) -> set[str]:
+    """Check every exchange of the hub's log that no fault has touched; returns the operations that were met."""
+    met, problems = set(), []
+    for exchange in hub.log:
+        if exchange.fault is not None or exchange.status is None:
+            continue
+        operation = description.find(exchange.method, exchange.path)
+        if operation is None or exchange.template in UNDESCRIBED:
+            assert exchange.template is None or exchange.template in UNDESCRIBED, exchange.template
+            continue
+        met.add(f"{operation.method} {operation.template}")
+        found = description.problems(
+            operation,
+            query=exchange.query,
+            body=exchange.body,
+            status=exchange.status,
+            reply=exchange.reply,
+            headers=exchange.reply_headers,
+        )
+        problems += [
+            f"{exchange.method} {exchange.path}: {problem}"
+            for problem in found
+            if not _REALLY_NULL.match(problem)
+        ]
+    assert problems == [], "\n".join(problems)
+    return met
 
 
 def _pattern(template: str) -> re.Pattern[str]:

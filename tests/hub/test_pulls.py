@@ -176,9 +176,10 @@ def test_lists_since_a_time(tmp_path: Path) -> None:
     now = datetime(2026, 11, 30, 12, tzinfo=UTC)
     with Hub(tmp_path / "hub", clock=lambda: now) as hub:
         hub.push("main", {"a": "0"})
-        hub.push("feat-x", {"a": "1"})
-        for _ in range(130):  # numbers 1 to 130, a minute apart
-            hub.open_pull("feat-x")
+        sha = hub.push("feat-x", {"a": "1"})
+        for number in range(1, 131):  # a minute apart
+            hub.git.update_ref(f"refs/heads/feat-{number}", sha)
+            hub.open_pull(f"feat-{number}")
             now += timedelta(minutes=1)
         old = hub.comment(7, "old")
         now += timedelta(minutes=1)

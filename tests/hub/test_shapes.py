@@ -8,7 +8,9 @@ import jsonschema_rs
 import pytest
 import requests
 
+from infx.github.api import GitHub
 from infx.hub import Hub
+from infx.model import ReviewState
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 SHA = {"type": "string", "pattern": "^[0-9a-f]{40}$"}
@@ -95,6 +97,8 @@ def play(hub: Hub) -> None:
     comment = hub.comment(77, "hello")
     hub.edit_comment(comment.id, "hello again")
     hub.delete_comment(comment.id)
+    for state in ("APPROVED", "CHANGES_REQUESTED"):
+        hub.review(77, "fine", state=state, by="mia")
     review = hub.review(77, "fine")
     hub.edit_review(review.id, "finer")
     hub.dismiss_review(review.id)
@@ -102,18 +106,59 @@ def play(hub: Hub) -> None:
     hub.set_draft(77, True)
     hub.set_draft(77, False)
     hub.finish_run(hub.add_run(pull=77).id)
+    hub.edit_pull(77, title="New")
     hub.close_pull(77)
     hub.reopen_pull(77)
+    hub.set_status(hub.state.pulls[77].head_sha, "infx/sweep", "success")
+    hub.dispatch("run-sweep.yml", ref="main", inputs={"pr": "77"})
+    hub.emit("repository_dispatch", "x", "mia", {"branch": "main", "client_payload": {}})
+    hub.push("feat-x", {"b": "1"}, start="main", force=True)
     hub.merge_pull(77)
+    hub.delete_branch("feat-x")
 
 
+PATHS = {"type": "array", "items": TEXT}
+PUSHED = shape(
+    id=SHA,
+    tree_id=SHA,
+    distinct=FLAG,
+    message=TEXT,
+    timestamp=TEXT,
+    url=TEXT,
+    author=shape(name=TEXT, email=TEXT),
+    committer=shape(name=TEXT, email=TEXT),
+    added=PATHS,
+    removed=PATHS,
+    modified=PATHS,
+)
 EVENTS: dict[str, dict[str, Any]] = {
     "pull_request": shape(number=NUMBER, pull_request=PULL),
     "issue_comment": shape(issue=ISSUE, comment=COMMENT),
-    "pull_request_review": shape(review=shape(id=NUMBER, body=TEXT, state=TEXT), pull_request=PULL),
+    "pull_request_review": shape(
+        review=shape(
+            id=NUMBER,
+            body=TEXT,
+            state={"enum": ["commented", "approved", "changes_requested", "dismissed"]},
+        ),
+        pull_request=PULL,
+    ),
     "pull_request_review_comment": shape(comment=shape(id=NUMBER, path=TEXT), pull_request=PULL),
     "workflow_run": shape(workflow_run=RUN),
-    "push": shape(ref=TEXT, before=SHA, after=SHA),
+    "push": shape(
+        ref=TEXT,
+        before=SHA,
+        after=SHA,
+        created=FLAG,
+        deleted=FLAG,
+        forced=FLAG,
+        compare=TEXT,
+        commits={"type": "array", "items": PUSHED},
+        head_commit={"anyOf": [PUSHED, {"type": "null"}]},
+        pusher=shape(name=TEXT, email=TEXT),
+    ),
+    "status": shape(sha=SHA, context=TEXT, state=TEXT),
+    "workflow_dispatch": shape(inputs={"type": "object"}, ref=TEXT, workflow=TEXT),
+    "repository_dispatch": shape(action=TEXT, branch=TEXT, client_payload={"type": "object"}),
 }
 MORE: dict[tuple[str, str | None], dict[str, Any]] = {
     ("pull_request", "labeled"): shape(label=LABEL),
@@ -132,12 +177,60 @@ def test_events_are_as_workflows_get_them(hub: Hub) -> None:
         assert event.payload.get("action") == event.action
     happened = {(event.name, event.action) for event in hub.state.events}
     assert happened >= MORE.keys()
-    actions = {"opened", "labeled", "unlabeled", "synchronize", "closed", "reopened"}
+    assert {event.name for event in hub.state.events} == EVENTS.keys()
+    actions = {"opened", "labeled", "unlabeled", "synchronize", "closed", "reopened", "edited"}
     assert {action for name, action in happened if name == "pull_request"} == {
         *actions,
         "converted_to_draft",
         "ready_for_review",
     }
+
+
+def pushes(hub: Hub) -> list[dict[str, Any]]:
+    return [event.payload for event in hub.state.events if event.name == "push"]
+
+
+def test_a_push_names_its_commits_oldest_first(hub: Hub) -> None:
+    tip = hub.state.pulls[77].head_sha
+    after = hub.push_commits(
+        "feat-x", [({"a": "1", "README.md": "x\n"}, "one"), ({"docs/new.md": None}, "two")]
+    )
+    pushed = pushes(hub)[-1]
+    assert (pushed["before"], pushed["after"], pushed["ref"]) == (tip, after, "refs/heads/feat-x")
+    assert (pushed["created"], pushed["deleted"], pushed["forced"]) == (False, False, False)
+    assert [commit["message"] for commit in pushed["commits"]] == ["one", "two"]
+    touched = [[commit[kind] for kind in ("added", "removed", "modified")] for commit in pushed["commits"]]
+    assert touched == [[["a"], [], ["README.md"]], [[], ["docs/new.md"], []]]
+    assert pushed["head_commit"] == pushed["commits"][-1]
+    assert pushed["head_commit"]["id"] == after
+
+
+def test_a_push_says_whether_it_made_moved_or_removed_the_branch(hub: Hub) -> None:
+    main = hub.git.resolve("refs/heads/main")
+    hub.push("new", {"n": "1"})
+    created = pushes(hub)[-1]
+    assert (created["created"], created["forced"], created["before"]) == (True, False, "0" * 40)
+    assert len(created["commits"]) == 1  # what main has is not new
+    hub.push("new", {"n": "2"}, start="main", force=True)
+    forced = pushes(hub)[-1]
+    assert (forced["created"], forced["forced"], forced["before"]) == (False, True, created["after"])
+    assert [commit["id"] for commit in forced["commits"]] == [forced["after"]]
+    hub.delete_branch("new")
+    deleted = pushes(hub)[-1]
+    assert (deleted["deleted"], deleted["before"], deleted["after"]) == (True, forced["after"], "0" * 40)
+    assert (deleted["commits"], deleted["head_commit"]) == ([], None)
+    hub.merge_pull(77, method="merge")
+    merged = pushes(hub)[-1]
+    assert (merged["ref"], merged["before"], merged["forced"]) == ("refs/heads/main", main, False)
+    assert [commit["message"].split("\n")[0] for commit in merged["commits"]] == ["second", "Add two (#77)"]
+
+
+def test_a_review_is_in_capitals_for_the_api_alone(hub: Hub, github: GitHub) -> None:
+    hub.review(77, "fine", state="APPROVED")
+    assert hub.state.events[-1].payload["review"]["state"] == "approved"
+    answer = requests.get(f"{hub.api}/repos/acme/bench/pulls/77/reviews", timeout=5).json()
+    assert [review["state"] for review in answer] == ["APPROVED"]
+    assert [review.review_state for review in github.reviews(77)] == [ReviewState.APPROVED]
 
 
 @pytest.mark.parametrize(

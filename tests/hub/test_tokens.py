@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -168,14 +169,34 @@ def test_the_hour_runs_out_and_begins_anew(hub: Hub, client: Client, waits: list
     assert github.requests.remaining == 999
 
 
-def test_the_file_store_refuses_our_tokens(hub: Hub) -> None:
-    run = hub.add_run(pull=77)
-    artifact = hub.add_artifact(run.id, "a", {"b": "c"})
-    link = f"{hub.api}/_store/{artifact.id}?sig={artifact.id * 7919}"
-    token = {"Authorization": f"token {hub.workflow_token()}"}
+def test_artifacts_come_from_another_server_that_refuses_our_tokens(hub: Hub) -> None:
+    artifact = hub.add_artifact(hub.add_run(pull=77).id, "a", {"b": "c"})
+    token = {"Authorization": f"token {hub.workflow_token(actions='read')}"}
+    url = f"{hub.api}/repos/acme/bench/actions/artifacts/{artifact.id}/zip"
+    link = requests.get(url, headers=token, allow_redirects=False, timeout=5).headers["Location"]
+    assert urlsplit(link).netloc != urlsplit(hub.api).netloc
     assert requests.get(link, timeout=5).content == artifact.data
-    assert requests.get(link, headers=token, timeout=5).status_code == 403
+    for authorization in (token["Authorization"], "token unknown", "Bearer x", "Basic eDp5"):
+        refused = requests.get(link, headers={"Authorization": authorization}, timeout=5)
+        assert refused.status_code == 403, authorization
     assert requests.get(link.split("?", maxsplit=1)[0], timeout=5).status_code == 403
+    assert requests.get(f"{hub.store}/repos/acme/bench/pulls/77", timeout=5).status_code == 404
+    path, query = urlsplit(link).path, urlsplit(link).query
+    assert requests.get(f"{hub.api}{path}?{query}", timeout=5).status_code == 404
+
+
+def test_a_client_that_follows_the_link_leaves_its_token_behind(hub: Hub, client: Client) -> None:
+    """Ours, and a library that follows redirects as most do: to another server without the token."""
+    artifact = hub.add_artifact(hub.add_run(pull=77).id, "a", {"b": "c"})
+    secret = hub.workflow_token(actions="read")
+    assert client(secret).download_artifact(artifact.id) == artifact.data
+    url = f"{hub.api}/repos/acme/bench/actions/artifacts/{artifact.id}/zip"
+    answer = requests.get(url, headers={"Authorization": f"token {secret}"}, timeout=5)
+    assert (answer.status_code, answer.content) == (200, artifact.data)
+    stored = [exchange for exchange in hub.log if exchange.path.startswith("/_store/")]
+    assert [("authorization" in exchange.headers, exchange.status) for exchange in stored] == [
+        (False, 200)
+    ] * 2
 
 
 def test_neither_netrc_nor_a_proxy_comes_between(

@@ -13,6 +13,7 @@ from infx.github.api import GitHub, connect
 from infx.github.approval import gather_approval, publish_approval
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
+from infx.hub.seed import WORKFLOW_FILES
 from infx.model import Comment, CommentKind, CommentReference, User, UserType
 from infx.policy.approval import Answer, ApprovalDecision, ApprovalFacts, decide_approval, find_request
 from infx.policy.event import Event, EventName
@@ -182,13 +183,12 @@ def scene() -> Iterator[Scene]:
     with Hub() as hub:
         for login, role in {"mia": "maintain", "eve": "read"}.items():
             hub.account(login, role=role)
-        hub.push("main", {"perf-changelog.yaml": "one\n"})
+        hub.push("main", {"perf-changelog.yaml": "one\n", **WORKFLOW_FILES})
         hub.push(
             "patch", {"perf-changelog.yaml": "one\nfork\n"}, by="eve", repository="eve/bench", start="main"
         )
         hub.open_pull("patch", by="eve", repository="eve/bench", number=80)
         hub.label(80, "full-sweep-enabled", by="mia")
-        hub.state.workflows.append("run-sweep.yml")
         token = hub.workflow_token(pull_requests="write", statuses="write", actions="write", contents="read")
         yield Scene(hub, connect("acme/bench", environ=hub.environ(token), sleep=lambda _: None))
 

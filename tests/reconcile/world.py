@@ -14,6 +14,7 @@ from infx.github.api import connect
 from infx.github.reconcile import Clone, Reconciler
 from infx.github.turns import Report
 from infx.hub import Hub
+from infx.hub.seed import WORKFLOW_FILES
 from infx.hub.state import Pull, Run
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
@@ -97,7 +98,7 @@ class World:
         hub = Hub(folder, clock=clock)
         hub.is_limited = False
         hub.state.workflows.append("run-sweep.yml")
-        hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n"})
+        hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n", **WORKFLOW_FILES})
         Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         return cls(hub=hub, clone=Git(folder / "clone"), clock=clock)
 

@@ -85,7 +85,7 @@ def find_actor(call: Call, login: str | None) -> Thing | None:
 
 
 def require(call: Call, needs: str) -> None:
-    if call.token is not None and not call.token.allows(needs):
+    if not call.allows(needs):
         raise FieldError("FORBIDDEN", "Resource not accessible by integration")
 
 

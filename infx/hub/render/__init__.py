@@ -8,6 +8,7 @@ from infx.hub.render.commits import (
     combined_status,
     commit,
     git_commit,
+    push,
     simple_status,
     status,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "page",
     "pull",
     "pull_summary",
+    "push",
     "reaction",
     "repository",
     "review",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
-from infx.hub.git import FileChange, GitCommit
+from infx.hub.git import ZERO, FileChange, GitCommit
 from infx.hub.render.base import Json, account, address, node, page, repository
 from infx.hub.state import Check, Status
 from infx.hub.world import World
@@ -165,4 +166,56 @@ def _app(world: World, slug: str) -> Json:
         "updated_at": "2026-01-01T00:00:00Z",
         "permissions": {},
         "events": [],
+    }
+
+
+MOST_PUSHED = 2048  # commits that a push's event shows
+
+
+def push(
+    world: World,
+    ref: str,
+    sides: tuple[str | None, str | None],
+    new: Sequence[str],
+    *,
+    by: str,
+    forced: bool,
+) -> Json:
+    """A push as its event shows it. sides: the tip before and after, None for no branch. new: oldest first."""
+    before, after = sides
+    touched = world.git.touched(new[:MOST_PUSHED]) if new else {}
+    commits = [_pushed_commit(world, sha, paths) for sha, paths in touched.items()]
+    head = commits[-1] if commits else None
+    if head is None and after is not None:
+        head = _pushed_commit(world, after, world.git.touched([after])[after])
+    return {
+        "ref": ref,
+        "before": before or ZERO,
+        "after": after or ZERO,
+        "created": before is None,
+        "deleted": after is None,
+        "forced": forced,
+        "base_ref": None,
+        "compare": page(world, "compare", f"{(before or ZERO)[:12]}...{(after or ZERO)[:12]}"),
+        "commits": commits,
+        "head_commit": head,
+        "pusher": {"name": by, "email": f"{by}@users.noreply.github.com"},
+    }
+
+
+def _pushed_commit(world: World, sha: str, touched: dict[str, list[str]]) -> Json:
+    known = world.git.commit(sha)
+    person = {"name": known.name, "email": known.email}
+    return {
+        "id": sha,
+        "tree_id": known.tree,
+        "distinct": True,
+        "message": known.message,
+        "timestamp": known.date,
+        "url": page(world, "commit", sha),
+        "author": person,
+        "committer": person,
+        "added": touched["A"],
+        "removed": touched["D"],
+        "modified": touched["M"],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.runs import WORKFLOWS
 from infx.hub.state import Artifact, Run
@@ -124,17 +124,8 @@ def download_artifact(call: Call) -> Answer:
     artifact = _find_artifact(call)
     if artifact.expired:
         raise Refusal(410, "Artifact has expired")
-    link = f"{call.hub.api}/_store/{artifact.id}?sig={artifact.id * 7919}"
+    link = f"{call.hub.store}/_store/{artifact.id}?sig={artifact.signature}"
     return Answer(status=302, headers={"Location": link})
-
-
-@route("GET", "/_store/{artifact:int}", needs=None, is_limited=False)
-def read_store(call: Call) -> Answer:
-    """The file store is another service: it knows signed links and refuses GitHub's tokens."""
-    artifact = _find_artifact(call)
-    if call.token is not None or call.query.get("sig") != str(artifact.id * 7919):
-        raise Refusal(403, "AuthenticationFailed")
-    return Answer(raw=artifact.data)
 
 
 @route("POST", f"{REPO}/actions/runs/{{run:int}}/cancel", needs="actions=write")
@@ -143,37 +134,60 @@ def cancel_run(call: Call) -> Answer:
     return Answer(status=202, data={})
 
 
-@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun", needs="actions=write")
+@route(
+    "POST",
+    f"{REPO}/actions/runs/{{run:int}}/rerun",
+    needs="actions=write",
+    fields={"enable_debug_logging": Field(kind=bool)},
+)
 def rerun(call: Call) -> Answer:
     call.hub.rerun(_find_run(call).id, by=call.login)
     return Answer(status=201, data={})
 
 
-@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun-failed-jobs", needs="actions=write")
+@route(
+    "POST",
+    f"{REPO}/actions/runs/{{run:int}}/rerun-failed-jobs",
+    needs="actions=write",
+    fields={"enable_debug_logging": Field(kind=bool)},
+)
 def rerun_failed(call: Call) -> Answer:
     call.hub.rerun(_find_run(call).id, by=call.login)
     return Answer(status=201, data={})
 
 
-@route("POST", f"{REPO}/actions/workflows/{{workflow}}/dispatches", needs="actions=write")
+@route(
+    "POST",
+    f"{REPO}/actions/workflows/{{workflow}}/dispatches",
+    needs="actions=write",
+    resource="WorkflowDispatch",
+    fields={
+        "ref": Field(is_required=True),
+        "inputs": Field(kind=dict, longest=MOST_INPUTS),
+        "return_run_details": Field(kind=bool),
+    },
+)
 def dispatch_workflow(call: Call) -> Answer:
     name = _find_workflow(call)
-    inputs = call.body.get("inputs") or {}
-    if len(inputs) > MOST_INPUTS:
-        raise invalid(f"inputs has more than {MOST_INPUTS} properties", field="inputs")
-    run = call.hub.dispatch(name, ref=call.text("ref"), inputs=inputs, by=call.login)
+    inputs = call.body.get("inputs", {})
+    run = call.hub.dispatch(name, ref=call.body["ref"], inputs=inputs, by=call.login)
     if not call.body.get("return_run_details"):
         return Answer(status=204)
     shown = render.run(call.hub, run)
     return Answer(data={"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
 
 
-@route("POST", f"{REPO}/dispatches", needs="contents=write")
+@route(
+    "POST",
+    f"{REPO}/dispatches",
+    needs="contents=write",
+    resource="RepositoryDispatch",
+    fields={
+        "event_type": Field(is_required=True, longest=100),
+        "client_payload": Field(kind=dict, longest=10),
+    },
+)
 def dispatch_event(call: Call) -> Answer:
-    event_type = call.text("event_type", longest=100)
-    payload = call.body.get("client_payload") or {}
-    if len(payload) > 10:
-        raise invalid("client_payload has more than 10 properties", field="client_payload")
-    body = {"client_payload": payload, "branch": call.hub.branch}
-    call.hub.emit("repository_dispatch", event_type, call.login, body, starts=True)
+    body = {"client_payload": call.body.get("client_payload", {}), "branch": call.hub.branch}
+    call.hub.emit("repository_dispatch", call.body["event_type"], call.login, body, starts=True)
     return Answer(status=204)

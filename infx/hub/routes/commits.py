@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
 from infx.hub.routes.pulls import REPO
 
 LONGEST_DESCRIPTION = 140
@@ -45,6 +45,16 @@ def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
         "url": render.address(call.hub, "git", name),
         "object": {"type": "commit", "sha": sha, "url": render.address(call.hub, "git", "commits", sha)},
     }
+
+
+@route("DELETE", f"{REPO}/git/refs/{{ref:path}}", needs="contents=write")
+def delete_ref(call: Call) -> Answer:
+    """A branch of this repository; the hub has no tags, and pull requests' refs are GitHub's own."""
+    kind, _, branch = call.arguments["ref"].partition("/")
+    if kind != "heads":
+        raise Refusal(422, "Reference does not exist")
+    call.hub.delete_branch(branch, by=call.login)
+    return Answer(status=204)
 
 
 @route("GET", f"{REPO}/git/commits/{{sha}}", needs="contents=read")
@@ -212,28 +222,27 @@ def get_commit(call: Call) -> Answer:
     return Answer(data={**render.commit(hub, known), "stats": stats, "files": files})
 
 
-@route("POST", f"{REPO}/statuses/{{sha}}", needs="statuses=write")
+@route(
+    "POST",
+    f"{REPO}/statuses/{{sha}}",
+    needs="statuses=write",
+    resource="Status",
+    fields={
+        "state": Field(is_required=True, choices=("error", "failure", "pending", "success")),
+        "target_url": Field(is_nullable=True),
+        "description": Field(is_nullable=True, longest=LONGEST_DESCRIPTION),
+        "context": Field(longest=LONGEST_CONTEXT),
+    },
+)
 def create_status(call: Call) -> Answer:
     sha = call.arguments["sha"]
     if call.hub.git.resolve(sha) != sha:
         raise Refusal(422, f"No commit found for SHA: {sha}")
-    state = call.text("state")
-    if state not in {"error", "failure", "pending", "success"}:
-        raise invalid("state is not included in the list", resource="Status", field="state", code="custom")
-    description = call.body.get("description")
-    if description is not None and len(description) > LONGEST_DESCRIPTION:
-        raise invalid(
-            f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)",
-            resource="Status",
-            field="description",
-            code="custom",
-        )
+    state, description = call.body["state"], call.body.get("description")
     if description is not None and not description.isascii() and max(description) > "\uffff":
         words = "description doesn't accept 4-byte Unicode"
         raise invalid(words, resource="Status", field="description", code="custom")
     context = call.body.get("context") or "default"
-    if len(context) > LONGEST_CONTEXT:
-        raise invalid("context is too long", resource="Status", field="context", code="custom")
     before = sum((known.sha, known.context) == (sha, context) for known in call.hub.state.statuses)
     if before >= MOST_STATUSES:
         words = "This SHA and context has reached the maximum number of statuses."
@@ -246,4 +255,5 @@ def create_status(call: Call) -> Answer:
         target_url=call.body.get("target_url"),
         by=call.login,
     )
-    return Answer(status=201, data=render.status(call.hub, status))
+    data = render.status(call.hub, status)
+    return Answer(status=201, data=data, headers={"Location": data["url"]})

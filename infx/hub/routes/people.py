@@ -39,8 +39,7 @@ def get_branch(call: Call) -> Answer:
 @route("GET", f"{REPO}/collaborators/{{login}}/permission", needs="metadata=read")
 def get_permission(call: Call) -> Answer:
     """Any installation token may ask; a person must be able to push."""
-    token = call.token
-    if token is None or (token.kind is TokenKind.USER and not token.allows("contents=write")):
+    if call.token is None or call.is_person_without("write"):
         raise Refusal(403, "Must have push access to view collaborator permission.")
     known = call.hub.state.accounts.get(call.arguments["login"].lower())
     if known is None:
@@ -76,7 +75,7 @@ def list_team(call: Call) -> Answer:
 def get_member(call: Call) -> Answer:
     """A token of the repository cannot see the organization's members: 404 for every one of them."""
     members = call.hub.state.teams.get(call.arguments["org"].lower(), set())
-    visible = call.token is not None and call.token.permissions.get("members") == "read"
+    visible = call.token is not None and call.allows("members=read", role="read")
     if not visible or call.arguments["login"].lower() not in members:
         raise Refusal(404, "Not Found")
     return Answer(status=204)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
 from infx.hub.state import Pull
 
 REPO = "/repos/{owner}/{repo}"
@@ -11,6 +13,7 @@ READ = "pull_requests=read"
 WRITE = "pull_requests=write"
 EITHER_READ = "issues=read; pull_requests=read"
 EITHER_WRITE = "issues=write; pull_requests=write"
+BODY = Field(is_nullable=True, longest=65_536)
 MAX_FILES, MAX_COMMITS = 3000, 250  # GitHub shows no more and does not say so
 
 
@@ -39,25 +42,43 @@ def list_pulls(call: Call) -> Answer:
     return paginate(call, found, render=render.pull_summary)
 
 
-@route("POST", f"{REPO}/pulls", needs=WRITE)
+@route(
+    "POST",
+    f"{REPO}/pulls",
+    needs=WRITE,
+    role="none",
+    resource="PullRequest",
+    fields={
+        "title": Field(is_required=True),
+        "head": Field(is_required=True),
+        "head_repo": Field(),
+        "base": Field(is_required=True),
+        "body": BODY,
+        "maintainer_can_modify": Field(kind=bool),
+        "draft": Field(kind=bool),
+        "issue": Field(kind=int),
+    },
+)
 def create_pull(call: Call) -> Answer:
-    head = call.text("head")
-    owner, _, ref = head.rpartition(":")
+    """From a branch of this repository, for which a person must be able to push, or from a fork of the same name."""
+    if "issue" in call.body:
+        raise invalid("This hub has no issues.", resource="PullRequest", field="issue")
+    owner, _, ref = call.body["head"].rpartition(":")
     own = call.hub.repository.split("/")
     repository = None if owner in {"", own[0]} else f"{owner}/{own[1]}"
-    for pull in call.hub.state.pulls.values():
-        if pull.is_open and (pull.head_owner, pull.head_ref) == (owner or own[0], ref):
-            raise invalid(f"A pull request already exists for {head}.", resource="PullRequest", code="custom")
+    if repository is None and call.is_person_without("write"):
+        raise Refusal(403, "Resource not accessible by personal access token")
     pull = call.hub.open_pull(
         ref,
-        title=call.text("title"),
+        title=call.body["title"],
         body=call.body.get("body"),
         by=call.login,
-        base=call.text("base"),
-        repository=repository,
-        draft=bool(call.body.get("draft")),
+        base=call.body["base"],
+        repository=call.body.get("head_repo", repository),
+        draft=call.body.get("draft", False),
     )
-    return Answer(status=201, data=render.pull(call.hub, pull))
+    data = render.pull(call.hub, pull)
+    return Answer(status=201, data=data, headers={"Location": data["url"]})
 
 
 @route("GET", f"{REPO}/pulls/{{number:int}}", needs=READ)
@@ -71,17 +92,28 @@ def get_pull(call: Call) -> Answer:
     return Answer(data=render.pull(call.hub, pull))
 
 
-@route("PATCH", f"{REPO}/pulls/{{number:int}}", needs=WRITE)
+@route(
+    "PATCH",
+    f"{REPO}/pulls/{{number:int}}",
+    needs=WRITE,
+    role="none",
+    resource="PullRequest",
+    fields={
+        "title": Field(),
+        "body": BODY,
+        "state": Field(choices=("open", "closed")),
+        "base": Field(),
+        "maintainer_can_modify": Field(kind=bool),
+    },
+)
 def edit_pull(call: Call) -> Answer:
-    pull = find_pull(call)
-    pull.title = call.body.get("title", pull.title)
-    pull.body = call.body.get("body", pull.body)
-    match call.body.get("state"):
-        case "closed" if pull.is_open:
-            call.hub.close_pull(pull.number, by=call.login)
-        case "open" if not pull.is_open and not pull.merged_at:
-            call.hub.reopen_pull(pull.number, by=call.login)
-    call.hub.touch(pull)
+    """Its author may; others close and reopen from triage on, and change texts and base when they may push."""
+    pull, body = find_pull(call), call.body or {}
+    least = "triage" if body.keys() <= {"state"} else "write"
+    if call.login != pull.author and call.is_person_without(least):
+        raise Refusal(403, "Resource not accessible by personal access token")
+    given = {name: body.get(name) for name in ("title", "body", "base", "state")}
+    call.hub.edit_pull(pull.number, by=call.login, **given)
     return Answer(data=render.pull(call.hub, pull))
 
 
@@ -99,7 +131,18 @@ def list_commits(call: Call) -> Answer:
     return paginate(call, shas, render=lambda hub, sha: render.commit(hub, hub.git.commit(sha)))
 
 
-@route("PUT", f"{REPO}/pulls/{{number:int}}/merge", needs="contents=write")
+@route(
+    "PUT",
+    f"{REPO}/pulls/{{number:int}}/merge",
+    needs="contents=write",
+    resource="PullRequest",
+    fields={
+        "commit_title": Field(),
+        "commit_message": Field(),
+        "sha": Field(),
+        "merge_method": Field(choices=("merge", "squash", "rebase")),
+    },
+)
 def merge_pull(call: Call) -> Answer:
     body = call.body or {}
     sha = call.hub.merge_pull(
@@ -123,18 +166,19 @@ def list_labels(call: Call) -> Answer:
     return paginate(call, find_pull(call).labels, render=render.label)
 
 
-@route("POST", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_WRITE)
+@route("POST", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_WRITE, role="triage")
 def add_labels(call: Call) -> Answer:
     pull = find_pull(call)
-    body = call.body
-    names = body.get("labels", []) if isinstance(body, dict) else body
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+    given = call.body.get("labels") if isinstance(call.body, dict) else call.body
+    items = given if isinstance(given, list) else []
+    names: list[Any] = [item.get("name") if isinstance(item, dict) else item for item in items]
+    if not names or not all(isinstance(name, str) and name for name in names):
         raise invalid("labels must be names", field="labels", resource="Label")
     call.hub.label(pull.number, *names, by=call.login)
     return Answer(data=[render.label(call.hub, label) for label in pull.labels])
 
 
-@route("DELETE", f"{REPO}/issues/{{number:int}}/labels/{{name}}", needs=EITHER_WRITE)
+@route("DELETE", f"{REPO}/issues/{{number:int}}/labels/{{name}}", needs=EITHER_WRITE, role="triage")
 def remove_label(call: Call) -> Answer:
     pull = find_pull(call)
     if not call.hub.unlabel(pull.number, call.arguments["name"], by=call.login):

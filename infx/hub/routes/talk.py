@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Refusal, invalid, paginate, route
+from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
 from infx.hub.routes.pulls import EITHER_READ, EITHER_WRITE, READ, REPO, find_pull
 from infx.hub.state import Comment
 from infx.model import CommentKind
@@ -18,13 +18,22 @@ def _find(call: Call, kind: CommentKind) -> Comment:
     return comment
 
 
+TEXT = {"body": Field(is_required=True)}
+
+
 def _body(call: Call) -> str:
-    body = call.body.get("body") if isinstance(call.body, dict) else None
-    if not isinstance(body, str) or not body.strip():
+    body: str = call.body["body"]
+    if not body.strip():
         raise invalid("Body can't be blank", resource="IssueComment", field="body", code="missing_field")
     if len(body) > LONGEST_COMMENT:
         raise invalid(f"Body is too long (maximum is {LONGEST_COMMENT} characters)", resource="IssueComment")
     return body
+
+
+def _check_own(call: Call, author: str | None) -> None:
+    """What somebody else has written a person changes only if they may push."""
+    if call.login != author and call.is_person_without("write"):
+        raise Refusal(403, "Resource not accessible by personal access token")
 
 
 @route("GET", f"{REPO}/issues/{{number:int}}/comments", needs="pull_requests=read")
@@ -46,10 +55,18 @@ def list_all_comments(call: Call) -> Answer:
     return paginate(call, found, render=render.issue_comment)
 
 
-@route("POST", f"{REPO}/issues/{{number:int}}/comments", needs=EITHER_WRITE)
+@route(
+    "POST",
+    f"{REPO}/issues/{{number:int}}/comments",
+    needs=EITHER_WRITE,
+    role="none",
+    resource="IssueComment",
+    fields=TEXT,
+)
 def create_comment(call: Call) -> Answer:
+    """Everybody may, unless the conversation is locked."""
     pull = find_pull(call)
-    if pull.locked and call.hub.account(call.login).permission not in {"write", "admin"}:
+    if pull.locked and not call.hub.account(call.login).has_role("write"):
         raise Refusal(403, "Unable to create comment because issue is locked.")
     comment = call.hub.comment(pull.number, _body(call), by=call.login)
     data = render.issue_comment(call.hub, comment)
@@ -61,16 +78,26 @@ def get_comment(call: Call) -> Answer:
     return Answer(data=render.issue_comment(call.hub, _find(call, CommentKind.ISSUE)))
 
 
-@route("PATCH", f"{REPO}/issues/comments/{{id:int}}", needs=EITHER_WRITE)
+@route(
+    "PATCH",
+    f"{REPO}/issues/comments/{{id:int}}",
+    needs=EITHER_WRITE,
+    role="none",
+    resource="IssueComment",
+    fields=TEXT,
+)
 def edit_comment(call: Call) -> Answer:
     comment = _find(call, CommentKind.ISSUE)
+    _check_own(call, comment.author)
     call.hub.edit_comment(comment.id, _body(call), by=call.login)
     return Answer(data=render.issue_comment(call.hub, comment))
 
 
-@route("DELETE", f"{REPO}/issues/comments/{{id:int}}", needs=EITHER_WRITE)
+@route("DELETE", f"{REPO}/issues/comments/{{id:int}}", needs=EITHER_WRITE, role="none")
 def delete_comment(call: Call) -> Answer:
-    call.hub.delete_comment(_find(call, CommentKind.ISSUE).id, by=call.login)
+    comment = _find(call, CommentKind.ISSUE)
+    _check_own(call, comment.author)
+    call.hub.delete_comment(comment.id, by=call.login)
     return Answer(status=204)
 
 
@@ -81,21 +108,32 @@ def list_reactions(call: Call) -> Answer:
     return paginate(call, [r for r in reactions if wanted in {None, r.content}], render=render.reaction)
 
 
-@route("POST", f"{REPO}/issues/comments/{{id:int}}/reactions", needs=EITHER_WRITE)
+@route(
+    "POST",
+    f"{REPO}/issues/comments/{{id:int}}/reactions",
+    needs=EITHER_WRITE,
+    role="none",
+    resource="Reaction",
+    fields={"content": Field(is_required=True, choices=render.REACTIONS)},
+)
 def add_reaction(call: Call) -> Answer:
-    content = call.text("content")
-    if content not in render.REACTIONS:
-        raise invalid(f"{content} is no reaction", resource="Reaction", field="content", code="invalid")
-    reaction, is_new = call.hub.react(_find(call, CommentKind.ISSUE).id, content, by=call.login)
+    comment = _find(call, CommentKind.ISSUE)
+    reaction, is_new = call.hub.react(comment.id, call.body["content"], by=call.login)
     return Answer(status=201 if is_new else 200, data=render.reaction(call.hub, reaction))
 
 
-@route("DELETE", f"{REPO}/issues/comments/{{id:int}}/reactions/{{reaction:int}}", needs=EITHER_WRITE)
+@route(
+    "DELETE",
+    f"{REPO}/issues/comments/{{id:int}}/reactions/{{reaction:int}}",
+    needs=EITHER_WRITE,
+    role="none",
+)
 def remove_reaction(call: Call) -> Answer:
     comment = _find(call, CommentKind.ISSUE)
     known = [r for r in comment.reactions if r.id == call.number("reaction")]
     if not known:
         raise Refusal(404, "Not Found")
+    _check_own(call, known[0].author)
     comment.reactions.remove(known[0])
     return Answer(status=204)
 

@@ -1,0 +1,59 @@
+"""What a workflow's file says about being dispatched, and whether a dispatch follows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from infx import yaml12
+from infx.errors import ProblemsError
+from infx.hub.refusal import Refused
+
+EVENT = "workflow_dispatch"
+
+
+def complete_inputs(data: bytes, name: str, given: Mapping[str, Any]) -> dict[str, str]:
+    """The inputs of a dispatch with the defaults of those that are not given, all as text.
+
+    data: the workflow's file on the branch; nothing if it is not there. Raises Refused in GitHub's words.
+    """
+    declared = _declared(data, name)
+    if declared is None:
+        raise Refused(422, f"Workflow does not have '{EVENT}' trigger")
+    if unexpected := [key for key in given if key not in declared]:
+        raise Refused(422, f"Unexpected inputs provided: {json.dumps(unexpected)}")
+    return {
+        key: text
+        for key, about in declared.items()
+        if (text := _value(key, about, given.get(key))) is not None
+    }
+
+
+def _value(name: str, about: Mapping[str, Any], given: Any) -> str | None:
+    """As text; None for an input that is neither given nor has a default."""
+    text = about.get("default") if given is None else given
+    if about.get("required") is True and text in (None, ""):
+        raise Refused(422, f"Required input '{name}' not provided")
+    if text is None:
+        return None
+    text = ("true" if text else "false") if isinstance(text, bool) else str(text)
+    allowed = {"boolean": ["true", "false"], "choice": about.get("options", [])}.get(str(about.get("type")))
+    if allowed is not None and text not in allowed:
+        raise Refused(422, f"Provided value '{text}' for input '{name}' not in the list of allowed values")
+    return text
+
+
+def _declared(data: bytes, name: str) -> dict[str, Mapping[str, Any]] | None:
+    """The inputs that the file declares by name, or None if it is not to be dispatched."""
+    try:
+        value = yaml12.load(data, name).value
+    except ProblemsError:
+        return None
+    events = value.get("on") if isinstance(value, dict) else None
+    if isinstance(events, str | list):
+        return {} if EVENT in ([events] if isinstance(events, str) else events) else None
+    if not isinstance(events, dict) or EVENT not in events:
+        return None
+    inputs = (events[EVENT] or {}).get("inputs") or {}
+    return {key: about if isinstance(about, dict) else {} for key, about in inputs.items()}
