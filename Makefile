@@ -11,7 +11,7 @@ test: .venv/dev
 	@$(BIN)/pytest -n 2 --dist worksteal
 
 nightly: .venv/dev
-	@HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto -k properties
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto --timeout 14400 -k properties
 
 lint: .venv/dev
 	@$(BIN)/ruff check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
+
+
+def pytest_configure() -> None:
+    """Let processes that tests start be interrupted.
+
+    Whoever starts us may ignore signals, as nohup does and a shell's `&`, and what is ignored is inherited. What is
+    handled is not: a handler that does nothing leaves us as deaf and the children as they are by default.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

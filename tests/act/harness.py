@@ -212,25 +212,34 @@ def run_tool(
     """Run act to its end, or to its crash where it has said nothing for `silence` seconds and more.
 
     Now and then act waits for ever for the end of a terminal that nobody writes to any more. SIGQUIT makes it end as
-    in a crash.
+    in a crash, with the stacks of its threads; if it does not heed that either, it is killed.
     """
     told, blamed = folder / "act.stdout", folder / "act.stderr"
     with told.open("wb") as stdout, blamed.open("wb") as stderr:
         # act hands its whole environment on to the steps
         env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
         process = subprocess.Popen(command, cwd=directory, env=env, stdout=stdout, stderr=stderr)
-        size = -1
-        while process.poll() is None:
-            if size == (size := told.stat().st_size):
-                process.send_signal(signal.SIGQUIT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(silence)
+        try:
+            _wait_for(process, told, silence)
+        finally:  # also when the test's own deadline has come
+            process.kill()
+            process.wait()
     return subprocess.CompletedProcess(command, process.returncode, told.read_text(), blamed.read_text())
 
 
+def _wait_for(process: subprocess.Popen[bytes], told: Path, silence: float) -> None:
+    size, is_asked = -1, False
+    while process.poll() is None:
+        if size == (size := told.stat().st_size):
+            process.send_signal(signal.SIGKILL if is_asked else signal.SIGQUIT)
+            is_asked = True
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(silence)
+
+
 def has_crashed(done: subprocess.CompletedProcess[str]) -> bool:
-    """act itself, in one of its threads (`fatal error: concurrent map writes`) or by SIGQUIT, and not the workflow."""
-    return done.returncode == 2 and "\ngoroutine " in done.stderr
+    """act itself, in one of its threads (`fatal error: concurrent map writes`) or by our signals, and not the workflow."""
+    return done.returncode == -signal.SIGKILL or (done.returncode == 2 and "\ngoroutine " in done.stderr)
 
 
 def _last_segment(name: str) -> str:
