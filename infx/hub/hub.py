@@ -30,7 +30,7 @@ from infx.hub.router import CORE, GRAPHQL, Refusal
 from infx.hub.runs import RunActions
 from infx.hub.server import HubServer
 from infx.hub.state import State
-from infx.hub.tokens import SCOPES, Token, TokenKind, parse_scopes
+from infx.hub.tokens import WORKFLOW_SCOPES, Token, TokenKind, parse_scopes
 from infx.hub.world import WORKFLOW_LOGIN, locked, utc_now
 
 HOUR = 3600
@@ -126,7 +126,7 @@ class Hub(RunActions):
 
     def fork_token(self) -> str:
         """What a `pull_request` run of a fork gets, whatever its workflow asks for."""
-        return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, dict.fromkeys(SCOPES, "read"))
+        return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, dict.fromkeys(WORKFLOW_SCOPES, "read"))
 
     def app_token(self, login: str, permissions: Mapping[str, str] | None = None, **scopes: str) -> str:
         """An installation token of an app. login: such as `bench-bot[bot]`."""
@@ -140,7 +140,9 @@ class Hub(RunActions):
     def _token(self, kind: TokenKind, login: str, scopes: Mapping[str, str]) -> str:
         self.account(login)
         secret = f"{kind}-token-{len(self.tokens) + 1}"
-        self.tokens[secret] = Token(secret=secret, kind=kind, login=login, permissions=parse_scopes(scopes))
+        self.tokens[secret] = Token(
+            secret=secret, kind=kind, login=login, permissions=parse_scopes(scopes, kind)
+        )
         return secret
 
     def environ(self, token: str | None = None) -> dict[str, str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-# What `permissions` of a job can name, and three that only an app's token has.
-SCOPES = (
+# What `permissions` of a job can name.
+WORKFLOW_SCOPES = (
     "actions",
     "artifact_metadata",
     "attestations",
@@ -24,10 +24,8 @@ SCOPES = (
     "repository_projects",
     "security_events",
     "statuses",
-    "administration",
-    "members",
-    "metadata",
 )
+SCOPES = (*WORKFLOW_SCOPES, "administration", "members", "metadata")
 _RANK = {"none": 0, "read": 1, "write": 2}
 
 
@@ -62,10 +60,11 @@ class Token:
         return _RANK[self.permissions.get(scope, "none")] >= _RANK[access]
 
 
-def parse_scopes(given: Mapping[str, str]) -> dict[str, str]:
+def parse_scopes(given: Mapping[str, str], kind: TokenKind) -> dict[str, str]:
     """Permissions as workflows spell them (`pull-requests: write`), as GitHub's headers spell them."""
+    allowed = WORKFLOW_SCOPES if kind is TokenKind.WORKFLOW else SCOPES
     scopes = {name.replace("-", "_"): access for name, access in given.items()}
     for name, access in scopes.items():
-        if name not in SCOPES or access not in _RANK:
+        if name not in allowed or access not in _RANK:
             raise ValueError(f"no such permission: {name}={access}")
     return scopes

@@ -18,6 +18,22 @@ ENTRY = """
     - "Measure it anew"
   pr-link: https://github.com/acme/bench/pull/XXX
 """
+WIDE = """
+wide-fp8-h100-sglang:
+  image: lmsysorg/sglang:v0.5.16
+  model: acme/wide
+  model-prefix: wide
+  runner: h100
+  precision: fp8
+  framework: sglang
+  multinode: false
+  scenarios:
+    fixed-seq-len:
+      - isl: 1024
+        osl: 1024
+        search-space:
+          - {{tp: 8, conc-list: {conc}}}
+"""
 # Leaves a sample result, and says in $LEDGER which revision it was started in (the stand-in checkout writes HEAD).
 ROW_COMMAND = [
     "bash", "-c", 'echo "$ROW_ID $(cat HEAD)" >> "$LEDGER"; exec python -m infx.results.sample',

@@ -1,4 +1,4 @@
-"""A hub with the project's own configurations on main."""
+"""A hub with the project's own configurations and workflows on main."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
         hub.is_limited = False
         hub.account("cody", role="write")
         hub.account("mia", role="maintain")
-        paths = [path for path in (ROOT / "configs").rglob("*") if path.is_file()]
-        files = {
-            str(path.relative_to(ROOT)): path.read_bytes() for path in [*paths, ROOT / "perf-changelog.yaml"]
-        }
+        paths = [
+            path for name in ("configs", ".github") for path in (ROOT / name).rglob("*") if path.is_file()
+        ]
+        paths += [ROOT / "perf-changelog.yaml", *(ROOT / "docs").glob("PR_REVIEW_CHECKLIST*")]
+        files = {str(path.relative_to(ROOT)): path.read_bytes() for path in paths}
         hub.push("main", files)
         yield hub

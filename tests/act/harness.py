@@ -1,7 +1,12 @@
 """The repository's own workflows, run by `act` in host mode against the hub.
 
-act knows nothing of concurrency, permissions, fail-fast or event types; here only what it does as GitHub does is
-looked at: which jobs ran, what they printed, uploaded and wrote into summaries.
+act knows nothing of concurrency, permissions, fail-fast or event types. Permissions and the types of events are added
+here; otherwise only what act does as GitHub does is looked at: which jobs ran, what they printed, uploaded and wrote into
+summaries.
+
+Each job has a token of its own with the job's `permissions`. act has one secret for all of them, which the hub does not
+know; the command `infx` of the tests takes the job's token in its place, by the names of the workflow and the job that a
+step is told. A request beyond a job's permissions fails the test.
 """
 
 from __future__ import annotations
@@ -22,14 +27,24 @@ from typing import Any
 
 import yaml
 
+from infx import yaml12
+from infx.hub import Event
+from infx.hub.handling import NO_PERMISSION
 from infx.hub.hub import Hub
+from tests.act.permissions import find_permissions
 from tests.conftest import ROOT
 
 STAND_IN = Path(__file__).with_name("stand-in")
 TRIES = 3
 SILENCE = 60.0  # seconds; a step of ours takes a few
 _ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
+_SECRET = "ghs_the_token_that_the_jobs_exchange"
+_DEFAULT_TYPES = {
+    "pull_request": ["opened", "synchronize", "reopened"]
+}  # every other event: all of its types
 _STAND_INS = {
+    "actions/create-github-app-token": "app-token",
+    "actions/setup-python": "nothing",
     "actions/checkout": "checkout",
     "actions/upload-artifact": "upload",
     "actions/download-artifact": "download",
@@ -97,12 +112,20 @@ class Act:
         return path
 
     def _lay_out_command(self, bin_: Path) -> Path:
-        """infx, told the event of the caller's run, which GitHub tells a called workflow and act does not."""
+        """infx, told the event of the caller's run, which GitHub tells a called workflow and act does not, and with the
+        token of its job, if the step hands one on.
+        """
         path = self.folder / "bin/infx"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(
-            f'#!/bin/sh\nGITHUB_EVENT_NAME=${{CALLED_BY:-$GITHUB_EVENT_NAME}} exec "{bin_}/infx" "$@"\n'
-        )
+        lines = [
+            "#!/bin/sh",
+            "GITHUB_EVENT_NAME=${CALLED_BY:-$GITHUB_EVENT_NAME}",
+            f'if [ "$GITHUB_TOKEN" = {_SECRET} ]; then',
+            '  read -r GITHUB_TOKEN < "$TOKENS/$GITHUB_WORKFLOW/$GITHUB_JOB" || exit 99',
+            "fi",
+            f'exec "{bin_}/infx" "$@"',
+        ]
+        path.write_text("\n".join(lines) + "\n")
         path.chmod(0o755)
         return path.parent
 
@@ -115,17 +138,27 @@ class Act:
         run_id: int = 700,
         attempt: int = 1,
         called_by: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        refusals: int = 0,
     ) -> Outcome:
-        """One workflow run, or a part of one. payload: of the webhook.
+        """One workflow run, or a part of one. payload: of the webhook. variables: of the repository.
 
         called_by: the event of the run whose called workflow this is, with its inputs in the payload; so a partial
         re-run is played, which starts some of its jobs with the outputs of the first attempt.
+        refusals: how many requests beyond the jobs' permissions are expected.
         """
+        self._check_trigger(workflow, called_by or event, payload)
+        self._hand_out_tokens(workflow, called_by or event, payload)
+        asked = len(self.hub.log)
         artifacts = self.folder / f"artifacts-{run_id}"
         artifacts.mkdir(exist_ok=True)
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(payload))
         command = self._command(workflow, event, event_file, artifacts, run_id, attempt)
+        command += ["--env", f"EVENT_SHA={self._event_sha(event, payload)}"]
+        command += [
+            part for name, value in (variables or {}).items() for part in ("--var", f"{name}={value}")
+        ]
         if called_by:
             command += ["--env", f"CALLED_BY={called_by}"]
         before = shutil.copytree(artifacts, self.folder / f"before-{run_id}-{attempt}")
@@ -138,7 +171,64 @@ class Act:
             shutil.rmtree(artifacts)
             shutil.copytree(before, artifacts)
             ledger.write_bytes(started)
+        beyond = self._find_refused(asked)
+        assert len(beyond) == refusals, "beyond the permissions of its job:\n" + "\n".join(beyond)
         return _read_outcome(done, artifacts)
+
+    def play(self, workflow: str, event: Event, **how: Any) -> Outcome:
+        """The run that an event of the hub starts."""
+        return self.run(workflow, event.name, event.payload, **how)
+
+    def _check_trigger(self, workflow: str, event: str, payload: Mapping[str, Any]) -> None:
+        """act starts a workflow whatever the event's type is."""
+        value = yaml12.load((self.project / ".github/workflows" / workflow).read_bytes(), workflow).value
+        if event not in value["on"]:
+            assert list(value["on"]) == ["workflow_call"], f"{event} does not start {workflow}"
+            return
+        about = value["on"][event] or {}
+        types = about.get("types", _DEFAULT_TYPES.get(event)) if isinstance(about, dict) else None
+        action = payload.get("action")
+        assert types is None or action in types, f"{event} {action} does not start {workflow}"
+        if event == "workflow_run":
+            source = payload["workflow_run"]["name"]
+            assert source in about["workflows"], f"{source} does not start {workflow}"
+
+    def _hand_out_tokens(self, workflow: str, event: str, payload: Mapping[str, Any]) -> None:
+        """A file for each job: its token, and what it may do, a line each."""
+        pull = self.hub.state.pulls.get(payload.get("number", 0))
+        of_fork = event == "pull_request" and pull is not None and pull.head_repository != self.hub.repository
+        self.tokens = self.folder / "tokens"
+        self.holders: dict[str, str] = {}
+        shutil.rmtree(self.tokens, ignore_errors=True)
+        for one in find_permissions(self.project / ".github/workflows", workflow, of_fork=of_fork):
+            token = self.hub.workflow_token(one.permissions)
+            self.holders[token] = f"{one.workflow}, {one.job}"
+            path = self.tokens / one.workflow / one.job
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = [token, *(f"{scope}: {access}" for scope, access in one.permissions.items())]
+            path.write_text("\n".join(lines) + "\n")
+
+    def _find_refused(self, start: int) -> list[str]:
+        """What the hub and the stand-ins for actions refused because of a token, with the job that asked."""
+        found = []
+        for exchange in self.hub.log[start:]:
+            if exchange.fault is None and (
+                exchange.status == 401 or NO_PERMISSION in _messages(exchange.reply)
+            ):
+                secret = exchange.headers.get("authorization", "").split(" ")[-1]
+                needs = (exchange.reply_headers or {}).get("X-Accepted-GitHub-Permissions", exchange.status)
+                holder = self.holders.get(secret, "a token of no job")
+                found.append(f"{holder}: {exchange.method} {exchange.path} ({needs})")
+        refused = self.tokens / "refused"
+        return found + (refused.read_text().splitlines() if refused.exists() else [])
+
+    def _event_sha(self, event: str, payload: Mapping[str, Any]) -> str:
+        """What `github.sha` is: of a pull request its test merge, of a push its tip, otherwise the default branch's."""
+        if event == "pull_request" and (pull := self.hub.state.pulls.get(payload.get("number", 0))):
+            self.hub.compute_merge(pull)
+            return pull.merge_sha or pull.head_sha
+        given: str | None = payload.get("after") or payload.get("merge_group", {}).get("head_sha")
+        return given or self.hub.git.resolve(f"refs/heads/{self.hub.branch}") or ""
 
     def _command(
         self, workflow: str, event: str, event_file: Path, artifacts: Path, run_id: int, attempt: int
@@ -154,18 +244,25 @@ class Act:
             "TOOLKIT": str(self.toolkit),
             "ARTIFACTS": str(artifacts),
             "LEDGER": str(self.folder / "ledger"),
+            "TOKENS": str(self.tokens),
+            "APP_TOKEN": self.hub.app_token("bench-bot[bot]", contents="write"),
         }
         labels = ["ubuntu-24.04", *_runner_labels()]
         options = [event, "--json", "-e", str(event_file), "-W", f".github/workflows/{workflow}"]
         options += [part for label in labels for part in ("-P", f"{label}=-self-hosted")]
         options += [part for name, value in variables.items() for part in ("--env", f"{name}={value}")]
         options += [part for pin in _pins() for part in ("--local-repository", pin)]
-        token = self.hub.workflow_token(
-            contents="read", pull_requests="write", actions="write", statuses="write"
-        )
-        options += ["-s", f"GITHUB_TOKEN={token}", "-a", "cody", "--no-cache-server"]
+        options += ["-s", f"GITHUB_TOKEN={_SECRET}", "-a", "cody", "--no-cache-server"]
+        options += ["--no-skip-checkout"]  # the stand-in, and never a copy of the project's folder
         options += ["--action-cache-path", str(self.folder / "act"), "--concurrent-jobs", "3"]
         return [str(Path(sys.executable).parent / "act"), *options]
+
+
+def _messages(reply: Any) -> list[str]:
+    """Of a refusal; GraphQL refuses single fields of an answer with status 200."""
+    if not isinstance(reply, dict):
+        return []
+    return [str(reply.get("message")), *(str(error.get("message")) for error in reply.get("errors") or ())]
 
 
 def _pins() -> list[str]:
@@ -243,9 +340,9 @@ def has_crashed(done: subprocess.CompletedProcess[str]) -> bool:
 
 
 def _last_segment(name: str) -> str:
-    """act writes `workflow/job/callee`; a row's own name may hold a `/` too, and starts with its id."""
+    """act writes `workflow/job/callee`, with spaces behind; a row's own name may hold a `/` too, and starts with its id."""
     row = _ROW.search(name)
-    return row[0].strip() if row else name.rsplit("/", 1)[-1]
+    return (row[0] if row else name.rsplit("/", 1)[-1]).strip()
 
 
 def _git(folder: Path, *arguments: str) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from infx.hub.hub import Hub
-from tests.act.bench import ROW_COMMAND, changelog, payload, policy
+from tests.act.bench import ROW_COMMAND, SMALL, changelog, payload, policy
 from tests.act.harness import Act
 
 
 def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
     base = hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ROW_COMMAND})})
-    hub.push("feat-x", {"perf-changelog.yaml": changelog()})
+    hub.push("feat-x", {"perf-changelog.yaml": changelog(SMALL)})
     pull = hub.open_pull("feat-x")
-    hub.label(pull.number, "sweep-enabled", "evals-only")  # three rows
+    hub.label(pull.number, "sweep-enabled", "evals-only")  # two rows
     event = payload(
         hub,
         action="labeled",
@@ -23,12 +23,12 @@ def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
     )
     act = Act(hub, tmp_path)
     first = act.run("run-sweep.yml", "pull_request", event)
-    assert (first.code, len(first.rows), len(first.ledger)) == (0, 3, 3), first.log[-3000:]
+    assert (first.code, len(first.rows), len(first.ledger)) == (0, 2, 2), first.log[-3000:]
 
     inputs = {"canary": "false", "shard": 0, "without": "", "base-sha": base, "fail-fast": "false"}
     event["inputs"] = {**inputs, "head-sha": pull.head_sha, "measured-sha": pull.head_sha}
     again = act.run("benchmark.yml", "workflow_call", event, attempt=2, called_by="pull_request")
-    assert (again.code, sorted(again.rows), len(again.ledger)) == (0, sorted(first.rows), 6), again.log[
+    assert (again.code, sorted(again.rows), len(again.ledger)) == (0, sorted(first.rows), 4), again.log[
         -3000:
     ]
 
@@ -36,8 +36,8 @@ def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
     refused = act.run("benchmark.yml", "workflow_call", event, attempt=3, called_by="pull_request")
     assert refused.code != 0
     assert {result for name in refused.rows for result in refused.jobs[name]} == {"failure"}
-    assert len(refused.rows) == 3
-    assert len(refused.ledger) == 6, "no row's command was started"
+    assert len(refused.rows) == 2
+    assert len(refused.ledger) == 4, "no row's command was started"
     assert (
         "This row may not run. No sweep: the PR has no label that starts one; evals-only does not."
         in refused.log

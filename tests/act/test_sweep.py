@@ -12,26 +12,9 @@ import pytest
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.hub.hub import Hub
-from tests.act.bench import changelog, payload, policy
+from tests.act.bench import WIDE, changelog, payload, policy
 from tests.act.harness import Act, Outcome
 from tests.conftest import ROOT
-
-WIDE = """
-wide-fp8-h100-sglang:
-  image: lmsysorg/sglang:v0.5.16
-  model: acme/wide
-  model-prefix: wide
-  runner: h100
-  precision: fp8
-  framework: sglang
-  multinode: false
-  scenarios:
-    fixed-seq-len:
-      - isl: 1024
-        osl: 1024
-        search-space:
-          - {{tp: 8, conc-list: {conc}}}
-"""
 
 
 def play(
@@ -174,11 +157,15 @@ def test_nothing_runs_and_the_run_says_why(
     assert outcome.jobs["sweep-status"] == [status]
 
 
-def test_three_hundred_rows_are_two_shards(hub: Hub, tmp_path: Path) -> None:
-    master = (ROOT / "configs/nvidia-master.yaml").read_text() + WIDE.format(conc=list(range(1, 301)))
+def test_rows_beyond_one_matrix_are_two_shards(hub: Hub, tmp_path: Path) -> None:
+    """Four rows a matrix here; that it is 256 by default and no more, tests/matrix says."""
+    master = (ROOT / "configs/nvidia-master.yaml").read_text() + WIDE.format(conc=[1, 2, 3, 4, 5, 6])
+    hub.push("main", {"configs/policy.yaml": policy(limits={"matrix-rows": 4})})
     files = {"perf-changelog.yaml": changelog("wide-fp8-h100-sglang"), "configs/nvidia-master.yaml": master}
     outcome = play(hub, tmp_path, labels=("full-sweep-enabled",), files=files)
     assert outcome.code == 0, outcome.log[-3000:]
-    assert len(outcome.rows) == len(set(outcome.rows)) == 300
+    index = json.loads(outcome.artifact("sweep-plan")["index.json"])
+    assert (index["rows"], index["shards"]) == (6, 2)
+    assert len(outcome.rows) == len(set(outcome.rows)) == 6
     assert outcome.jobs["list"] == ["success"] * 3  # the canary's and two shards'
-    assert len(json.loads(outcome.artifact("results_bmk")["agg_bmk.json"])) == 300
+    assert len(json.loads(outcome.artifact("results_bmk")["agg_bmk.json"])) == 6

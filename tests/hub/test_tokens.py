@@ -146,6 +146,7 @@ def test_an_organizations_members_are_hidden_from_the_repositorys_token(hub: Hub
     assert app.organization_member("acme", "mia") is True
     assert app.team_members("acme", "core") == frozenset({"mia"})
     assert app.team_members("acme", "none") is None
+    assert client(hub.fork_token()).organization_member("acme", "mia") is None
 
 
 def test_unknown_tokens_and_no_token(hub: Hub, client: Client) -> None:
@@ -216,6 +217,8 @@ def test_neither_netrc_nor_a_proxy_comes_between(
 def test_scopes_that_do_not_exist_are_refused(hub: Hub) -> None:
     with pytest.raises(ValueError, match="no such permission"):
         hub.workflow_token({"pull_request": "write"})
+    with pytest.raises(ValueError, match="no such permission"):
+        hub.workflow_token(members="read")  # `permissions` of a job cannot ask for it
 
 
 def test_a_body_that_is_no_json(hub: Hub) -> None:
