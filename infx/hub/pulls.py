@@ -108,7 +108,9 @@ class PullActions(World):
         ]
 
     def _head_ref(self, pull: Pull) -> str:
-        return self.branch_ref(pull.head_ref, pull.head_repository)
+        """Nothing, which is no ref, once the fork was deleted."""
+        gone = pull.head_repository is None
+        return "" if gone else self.branch_ref(pull.head_ref, pull.head_repository)
 
     def _close_without(self, pull: Pull, by: str) -> None:
         """Close a pull request one of whose branches is not there any more."""
@@ -282,8 +284,7 @@ class PullActions(World):
             raise refuse_pull(
                 "state cannot be changed. The pull request is merged.", field="state", code="invalid"
             )
-        gone = pull.head_repository is None
-        tip = None if gone else self.git.resolve(self._head_ref(pull))
+        tip = self.git.resolve(self._head_ref(pull))
         if tip is None:
             words = f"state cannot be changed. The {pull.head_ref} branch has been deleted."
             raise refuse_pull(words, field="state", code="invalid")

@@ -70,6 +70,19 @@ def test_a_forks_pull_request_closes_with_its_branch_too(hub: Hub, ask: Ask) -> 
     assert happened(hub)[before:] == [("pull_request", "closed")]  # the push was in the fork
 
 
+def test_a_pull_request_of_a_deleted_fork_has_no_branch_here(hub: Hub, ask: Ask) -> None:
+    """A branch of the same name in this repository is another one."""
+    sha = hub.push("patch", {"x": "y"}, by="eve", repository="eve/bench", start="main")
+    number = hub.open_pull("patch", by="eve", repository="eve/bench").number
+    hub.state.pulls[number].head_repository = None
+    hub.push("patch", {"x": "z"})
+    hub.delete_branch("patch")
+    status, pull = ask("GET", f"pulls/{number}")
+    assert (status, pull["head"]["sha"], pull["state"]) == (200, sha, "open")
+    assert ask("PATCH", f"pulls/{number}", {"state": "closed"})[0] == 200
+    assert ask("PATCH", f"pulls/{number}", {"state": "open"})[0] == 422
+
+
 def test_a_pull_request_closes_with_its_base_branch(hub: Hub, ask: Ask) -> None:
     hub.push("release", {"r": "1"}, by="mia")
     hub.push("feat-y", {"y": "1"}, start="release")
