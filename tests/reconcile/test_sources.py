@@ -37,6 +37,10 @@ def anything(world: World, number: int, dice: random.Random) -> None:
     by = dice.choice(["cody", "eve", BOT])
     branch = f"b{number - number % 2 * dice.randint(0, 1)}"  # now and then the branch of the one before
     draft = dice.random() < 0.2
+    head = (branch, repository or world.hub.repository)
+    for other in list(world.hub.state.pulls.values()):  # only one pull request of a branch may be open
+        if other.is_open and (other.head_ref, other.head_repository) == head:
+            world.hub.close_pull(other.number)
     pull = world.pull(
         files, number=number, branch=branch, repository=repository, by=by, labels=labels, draft=draft
     )
