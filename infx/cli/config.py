@@ -24,9 +24,15 @@ def config() -> None:
 @examples("infx config check")
 @config.command()
 @click.option(
-    "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."
+    "--config-file",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Configurations. Default: those of the policy.",
 )
-@click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's.")
+@click.option(
+    "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
+)
 @policy_option
 @format_option
 @click.pass_context

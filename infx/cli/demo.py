@@ -75,11 +75,7 @@ def _check_place(html: Path) -> None:
 def _make_console() -> Console:
     from rich.console import Console
 
-    class Told(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # rich would end the program with 1; our shell knows better
-
-    return Told()
+    return Console()
 
 
 def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:

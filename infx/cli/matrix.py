@@ -28,9 +28,15 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _SHARED = (
     click.option(
-        "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."
+        "--config-file",
+        multiple=True,
+        type=click.Path(),
+        metavar="FILE",
+        help="Configurations. Default: those of the policy.",
     ),
-    click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's."),
+    click.option(
+        "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
+    ),
     click.option("--seq-len", multiple=True, type=click.Choice(["1k1k", "8k1k"]), help="Of fixed scenarios."),
     click.option(
         "--scenario-type",

@@ -126,6 +126,7 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
         "--policy",
         "policy_source",
         envvar="INFX_POLICY",
+        type=click.Path(),
         metavar="FILE",
         help=f"Policy file (./ before a name with a colon) or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
     )

@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     metavar="DIRECTORY",
     help="Folder to write; must not exist.",
 )
-@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided: canary and labels.")
+@click.option(
+    "--decision",
+    "decision_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="What the gate decided: canary and labels.",
+)
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
 @click.option(
     "--event",
@@ -42,9 +48,14 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="What started the run, for priorities.",
 )
-@click.option("--runner-config", metavar="FILE", help="Default: the policy's, of this repository.")
 @click.option(
-    "--priorities", metavar="FILE", help="Or <commit>:<path>. Default: the policy's, of this repository."
+    "--runner-config", type=click.Path(), metavar="FILE", help="Default: the policy's, of this repository."
+)
+@click.option(
+    "--priorities",
+    type=click.Path(),
+    metavar="FILE",
+    help="Or <commit>:<path>. Default: the policy's, of this repository.",
 )
 @policy_option
 def shards(

@@ -172,17 +172,6 @@ def test_a_kill_and_a_closed_terminal_leave_nothing(
     assert acts == ["stage"]
 
 
-def test_a_reader_who_has_seen_enough_is_no_failure(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in `infx demo | head`: no traceback, and not the code that rich would end with."""
-
-    def write(_: str) -> int:
-        raise BrokenPipeError
-
-    monkeypatch.setattr(sys.stdout, "write", write)
-    assert run(infx, ["demo"], {}) == 0
-    assert acts == ["stage"]
-
-
 @pytest.mark.parametrize("scene", ["B", "C"])
 def test_a_scene_stands_on_its_own(
     scene: str, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
