@@ -164,14 +164,14 @@ def receive_event(
 def _read_payload(path: Path) -> dict[str, Any]:
     import json
 
-    from infx.files import read_given
-
     try:
-        payload = json.loads(read_given(path, "event"))
+        payload = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"The event file cannot be read: {error.strerror}.", where=str(path)) from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The event is not JSON: {error}.", where=str(path)) from None
+        raise UsageError(f"The event file is not JSON: {error}.", where=str(path)) from None
     if not isinstance(payload, dict):
-        raise UsageError("The event holds no JSON object.", where=str(path))
+        raise UsageError("The event file holds no JSON object.", where=str(path))
     return payload
 
 

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -86,11 +87,16 @@ def read_source(given: str, what: str) -> bytes:
         if data is None:
             raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
         return data
+    return read_file(given, what)
+
+
+def read_file(given: str | Path, what: str, *, hint: str | None = None) -> bytes:
+    """Return the bytes of a file that was named. Raises UsageError if it cannot be read."""
     try:
         return Path(given).read_bytes()
     except OSError as error:
         kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
-        raise kind(f"The {what} cannot be read: {error.strerror}.", where=given) from None
+        raise kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(given)) from None
 
 
 def examples(*lines: str) -> Callable[[_Command], _Command]:
@@ -137,14 +143,45 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
     return wrapper
 
 
-# Passes `event_file`; what `actions.find_event` makes of it is the event.
-event_option = click.option(
-    "--event",
-    "event_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Payload. Default: that of the run.",
-)
+def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+    """Make a decorator that adds --event, with these words as its help, and --event-name, and passes
+    `receive: Receive`.
+    """
+
+    def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
+        @click.option("--event", "given", type=click.Path(path_type=Path), metavar="FILE", help=words)
+        @click.option(
+            "--event-name",
+            metavar="NAME",
+            help="Of the event. Default: the run's for its own payload, else what the payload looks like.",
+        )
+        @functools.wraps(function)
+        def wrapper(*args: Any, given: Path | None, event_name: str | None, **kwargs: Any) -> _R:
+            return function(*args, receive=Receive(given, event_name), **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Receive:
+    """Reads the event when it is called: a command that is asked in another way needs none.
+
+    Attributes:
+        given: the file of --event.
+        name: of --event-name.
+    """
+
+    given: Path | None
+    name: str | None
+
+    def __call__(self) -> actions.ReceivedEvent | None:
+        """Return the event. Raises UsageError for a file that cannot be read or is not a payload."""
+        return actions.receive_event(self.given, os.environ, name=self.name)
+
+
+event_options = make_event_options("A webhook's payload. Default: that of the run.")
 
 
 def facts_options(function: Callable[..., _R]) -> Callable[..., _R]:

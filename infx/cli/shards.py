@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 )
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
 @click.option(
-    "--event",
+    "--event-name",
+    "event",
     envvar="GITHUB_EVENT_NAME",
     default="",
     metavar="NAME",

@@ -14,6 +14,9 @@ UNAVAILABLE = 3
 BUG = 4
 STOPPED = 130  # by Ctrl-C, as shells say it
 
+# A file that was named and is not there, or may not be used, is a wrong name; a full disk is not.
+_WRONG_PATHS = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError, PermissionError)
+
 
 def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """0 done; 1 refused or problems found; 2 usage; 3 GitHub, git or the network unavailable; 4 a bug in infx."""
@@ -34,7 +37,7 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         _say(f"{where}{error.strerror or error}.", environ)
-        return UNAVAILABLE
+        return USAGE if isinstance(error, _WRONG_PATHS) else UNAVAILABLE
     except Exception:
         import traceback
 

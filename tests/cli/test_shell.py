@@ -62,7 +62,7 @@ TWO = ProblemsError([
         (raising(UsageError("No policy.", where="p.yaml")), 2, "p.yaml: No policy.\n"),
         (raising(UnavailableError("GitHub is away.")), 3, "GitHub is away.\n"),
         (raising(MissingRevisionError("No such revision.")), 3, "No such revision.\n"),
-        (raising(PermissionError(13, "Permission denied", "out.json")), 3, "out.json: Permission denied.\n"),
+        (raising(PermissionError(13, "Permission denied", "out.json")), 2, "out.json: Permission denied.\n"),
         (raising(OSError(28, "No space left on device")), 3, "No space left on device.\n"),
         (raising(KeyboardInterrupt()), 130, "Stopped.\n"),
         (raising(click.Abort()), 130, "Stopped.\n"),
