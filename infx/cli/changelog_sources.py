@@ -13,7 +13,14 @@ import click
 
 from infx.changelog.links import Links
 from infx.changelog.subject import Context, Stage
-from infx.cli.options import Receive, make_event_options, policy_part_option, read_file, repository_name
+from infx.cli.options import (
+    Receive,
+    RepositoryName,
+    make_event_options,
+    policy_part_option,
+    read_file,
+    repository_name,
+)
 from infx.errors import UsageError
 from infx.policy.changelog import ChangelogPolicy
 
@@ -69,7 +76,9 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."
     )
     @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
-    @click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
+    @click.option(
+        "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
+    )
     @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:

@@ -15,6 +15,7 @@ from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
     POLICY_PATH,
+    FullSha,
     Receive,
     event_options,
     examples,
@@ -26,7 +27,7 @@ from infx.cli.options import (
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
-from infx.policy.event import SHA, Event, EventName, parse_event
+from infx.policy.event import Event, EventName, parse_event
 from infx.policy.facts import Facts
 from infx.policy.model import Policy
 
@@ -78,6 +79,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @click.option(
     "--row",
+    type=FullSha(),
     metavar="SHA",
     help="The head whose row this is: ask only what one of a later attempt must; exit 1 unless it may run.",
 )
@@ -87,8 +89,6 @@ def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
     from infx.policy.decide import decide, decide_row
     from infx.policy.show import render_decision, render_outputs, render_summary
 
-    if row is not None and not SHA.fullmatch(row):
-        raise UsageError("--row takes the full SHA of the head that the row measures.")
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
@@ -123,8 +123,8 @@ def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
 
 
 def say(decision: Decision) -> None:
-    """The sentence on stderr; on Actions a refusal is an annotation too."""
-    print_text(decision.sentence, os.environ)
+    """The sentence and the notes on stderr; on Actions a refusal is an annotation too."""
+    print_text("\n".join((decision.sentence, *decision.notes)), os.environ)
     if decision.refused and actions.is_actions(os.environ):
         from infx.errors import Problem
 

@@ -99,6 +99,48 @@ def read_file(given: str | Path, what: str, *, hint: str | None = None) -> bytes
         raise kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(given)) from None
 
 
+class RepositoryName(click.ParamType["str"]):
+    """`owner/name`."""
+
+    name = "owner/name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name. Fails for any other text."""
+        return value if _NAME.fullmatch(value) else self.fail(_not_a_name(value), param, ctx)
+
+
+class FullSha(click.ParamType["str"]):
+    """All 40 digits of a commit's id."""
+
+    name = "sha"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the id. Fails for any other text, a shortened id too."""
+        if not re.fullmatch(r"[0-9a-f]{40}", value):
+            self.fail(f"{value!r} is not the full SHA of a commit (40 digits).", param, ctx)
+        return value
+
+
+class OutputPath(click.Path):
+    """A file or folder that a command is going to write: a place where that cannot be is refused before any work."""
+
+    def __init__(self, *, folder: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=folder, file_okay=not folder)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. A folder is made with those above it, a file only in a folder that is there."""
+        path = Path(super().convert(value, param, ctx))
+        place = path.absolute() if path.exists() else path.absolute().parent
+        while self.dir_okay and not place.exists():
+            place = place.parent
+        if not path.exists() and not place.is_dir():
+            problem = "is not a folder" if place.exists() else "does not exist"
+            self.fail(f"{str(path)!r} cannot be written: {str(place)!r} {problem}.", param, ctx)
+        if not os.access(place, os.W_OK):
+            self.fail(f"{str(path)!r} cannot be written: permission denied.", param, ctx)
+        return path
+
+
 def examples(*lines: str) -> Callable[[_Command], _Command]:
     """Adds command lines to the end of a command's help, as they are."""
 
@@ -188,7 +230,7 @@ def facts_options(function: Callable[..., _R]) -> Callable[..., _R]:
     """Adds --facts and --save-facts: what was looked at, as a file to go by again."""
     save = click.option(
         "--save-facts",
-        type=click.Path(path_type=Path),
+        type=OutputPath(),
         metavar="FILE",
         help="Write what was looked at to a file.",
     )
@@ -228,8 +270,12 @@ class NamesRepository(Protocol):
 
 def check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
+        raise UsageError(_not_a_name(name))
     return name
+
+
+def _not_a_name(text: str) -> str:
+    return f"{text!r} is not the name of a repository; expected owner/name."
 
 
 def repository_name(given: str | None, policy: NamesRepository) -> str | None:

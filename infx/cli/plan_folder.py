@@ -103,7 +103,7 @@ def read_all_jobs(folder: Path) -> list[Job]:
 
 
 def find_job_in(folder: Path, row_id: str) -> Job:
-    """One row's job. Raises InfxError if the plan does not have it."""
+    """One row's job. Raises UsageError if the plan does not have it."""
     from infx.matrix.folder import JOBS, find_job
 
     with lines_of(folder, JOBS) as lines:

@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import examples, format_option, policy_option
+from infx.cli.options import FullSha, examples, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -51,6 +51,7 @@ class Moment(click.ParamType["datetime"]):
 @click.option("--all", "everything", is_flag=True, help="All open pull requests.")
 @click.option(
     "--after-push",
+    type=FullSha(),
     metavar="SHA",
     help="All that a push to the base branch, from this commit on, made conflict or not.",
 )

@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.decision import read_decision
-from infx.cli.options import NoSuchSourceError, examples, find_root, policy_option, read_source
+from infx.cli.options import NoSuchSourceError, OutputPath, examples, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError
 from infx.matrix.config import Runners
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=OutputPath(folder=True),
     metavar="DIRECTORY",
     help="Folder to write; must not exist.",
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from infx.errors import Problem, ProblemsError, suggest
+from infx.errors import Problem, ProblemsError, UnknownNamesError, suggest
 from infx.matrix.config import Config, Runners
 from infx.matrix.evals import EvalMode, apply_evals, keep_evals, select_evals
 from infx.matrix.expand import Limits, expand_config
@@ -39,10 +39,10 @@ def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: Reques
 def sweep_keys(
     configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: Request
 ) -> list[Row]:
-    """The named configurations, in the order in which they are named. Raises ProblemsError for a name of nothing."""
+    """The named configurations, in the order in which they are named. Raises UnknownNamesError for a name of nothing."""
     keys, problems = resolve_keys(patterns, configs)
     if problems:
-        raise ProblemsError(problems)
+        raise UnknownNamesError(problems)
     chosen = select_configs([configs[key] for key in keys], request.wanted, inventory)
     rows = _expand(chosen, inventory, request, select_label_or_nodes)
     return _finish(pick_names(rows, request.exp_names), request)
@@ -99,7 +99,7 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
             text = f"means {count[name]} rows; expected one."
             problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
     if problems:
-        raise ProblemsError(problems)
+        raise UnknownNamesError(problems)
     return [row for row in rows if row.exp_name in names]
 
 
