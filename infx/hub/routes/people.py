@@ -40,7 +40,9 @@ def get_branch(call: Call) -> Answer:
 def get_permission(call: Call) -> Answer:
     """Any installation token may ask; a person must be able to push."""
     token = call.token
-    if token is None or (token.kind is TokenKind.USER and not token.allows("contents=write")):
+    if token is None:
+        raise Refusal(401, "Requires authentication")
+    if token.kind is TokenKind.USER and not token.allows("contents=write"):
         raise Refusal(403, "Must have push access to view collaborator permission.")
     known = call.hub.state.accounts.get(call.arguments["login"].lower())
     if known is None:
