@@ -124,6 +124,13 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
         file.write(text)
 
 
+def find_summary_run(environ: Mapping[str, str]) -> int | None:
+    """The run on whose page summaries are shown; None outside of Actions."""
+    number = environ.get("GITHUB_RUN_ID", "")
+    is_shown = bool(environ.get("GITHUB_STEP_SUMMARY")) and re.fullmatch(r"[1-9][0-9]{0,17}", number)
+    return int(number) if is_shown else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReceivedEvent:
     """A webhook as a command goes by it.

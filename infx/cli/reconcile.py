@@ -85,7 +85,11 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
     from infx.github.reconcile import Reconciler, open_clone
     from infx.reconcile.facts import Place
 
-    place = Place(server=policy.pr_link.server, repository=github.repository)
+    place = Place(
+        server=policy.pr_link.server,
+        repository=github.repository,
+        run_id=None if dry_run else actions.find_summary_run(os.environ),
+    )
     push_token = os.environ.get(PUSH_TOKEN) or None
     clone = open_clone(Git(Path.cwd()), place, read_token(os.environ), push_token)
     return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
@@ -141,13 +145,18 @@ def _summary(report: Report) -> str:
     from infx.reconcile.actions import CreateComment, UpdateComment
 
     parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
+    parts += [
+        f"\n---\n\nAll of the {action.key} comment on pull request {action.pull}:\n\n{action.whole}"
+        for action in report.done
+        if isinstance(action, CreateComment | UpdateComment) and action.whole
+    ]
     if report.left:
         parts.append(f"- not looked at: {', '.join(map(str, report.left))} ({report.why_left})")
     for action, error in report.refused:
         parts.append(f"\n---\n\nThis was refused ({code(error.message)}):\n")
         match action:
-            case CreateComment(body=body) | UpdateComment(body=body):
-                parts.append(body)
+            case CreateComment(body=body, whole=whole) | UpdateComment(body=body, whole=whole):
+                parts.append(whole or body)
             case _:
                 parts.append(code(str(action)))
     return "\n".join(parts) + "\n"
