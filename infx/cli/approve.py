@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 
 import click
 
@@ -36,7 +35,7 @@ def approve(
     reference = read_reference(receive, comment_url, github.repository)
     facts = gather_approval(reference, policy, github)
     decision = decide_approval(facts, policy)
-    run = None if dry_run else publish_approval(facts, decision, policy, github, now=datetime.now(UTC))
+    run = None if dry_run else publish_approval(facts, decision, policy, github)
     actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{prose(decision.words)}\n")
     print_json({**to_json(decision), "run": run and run.url})
     if decision.answer is Answer.REFUSED:
