@@ -66,7 +66,11 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
         before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
         merged = merge_versions(before, ours, theirs, versions, links)
     except Exception as error:  # whatever it is, CURRENT must not be left without markers
-        refusal = error if isinstance(error, InfxError) else InfxError(f"infx failed: {error!r}.")
+        refusal = (
+            error
+            if isinstance(error, InfxError)
+            else InfxError(f"infx failed: {type(error).__name__}: {error}.")
+        )
         return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
     current.write_bytes(merged.data)
     _say(merged, path)

@@ -206,7 +206,7 @@ def _labels(ground: Ground) -> Notice:
     on = ground.facts.pull.labels if ground.facts.pull else ()
     primary = [code(name) for name in read_labels(on, ground.policy.labels).primary_names]
     said = words(
-        f"**No sweep starts: {len(primary)} labels ask for different ones**, {join_words(primary)}. "
+        f"**No sweep starts: {count(len(primary), 'label')} ask for different ones**, {join_words(primary)}. "
         "Keep the one you mean and take the others off.",
         f"**不会启动 sweep：有 {len(primary)} 个互相冲突的标签**：{'、'.join(primary)}。请只保留一个。",
     )

@@ -12,6 +12,7 @@ from infx.github.api import GitHub
 from infx.github.apply import Applier
 from infx.github.turns import Report, take_turns
 from infx.model import Comment, Run, User, UserType
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
@@ -171,11 +172,11 @@ class Reconciler:
         self.clone.push(action, self.policy.identities[0])
 
     def _must_stop(self) -> str | None:
-        count, limit = self.github.requests, self.policy.limits.api_requests
-        if count.total + RESERVE > limit:
-            return f"the budget of {limit} calls is nearly spent"
-        if count.remaining is not None and count.remaining < RESERVE:
-            return f"GitHub allows only {count.remaining} more calls this hour"
+        made, limit = self.github.requests, self.policy.limits.api_requests
+        if made.total + RESERVE > limit:
+            return f"the budget of {count(limit, 'call')} is nearly spent"
+        if made.remaining is not None and made.remaining < RESERVE:
+            return f"GitHub allows only {count(made.remaining, 'more call')} this hour"
         return None
 
 

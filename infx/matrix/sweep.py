@@ -14,6 +14,7 @@ from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, s
 from infx.matrix.keys import resolve_keys
 from infx.matrix.row import Row
 from infx.matrix.trim import trim_rows
+from infx.phrases import count
 from infx.policy.evals import EvalProfile
 
 
@@ -86,17 +87,17 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """The rows of these experiment names, in the order of the rows. Each name must mean one row."""
     if not names:
         return list(rows)
-    count = Counter(row.exp_name for row in rows)
+    found = Counter(row.exp_name for row in rows)
     problems = [
         _name_problem(name, "is asked for twice.", "Name it once.")
         for name, times in Counter(names).items()
         if times > 1
     ]
     for name in dict.fromkeys(names):
-        if count[name] == 0:
-            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, count)))
-        elif count[name] > 1:
-            text = f"means {count[name]} rows; expected one."
+        if found[name] == 0:
+            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, found)))
+        elif found[name] > 1:
+            text = f"means {count(found[name], 'row')}; expected one."
             problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
     if problems:
         raise UnknownNamesError(problems)
