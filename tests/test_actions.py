@@ -219,7 +219,7 @@ def receive(
         key: str(tmp_path / value) if value.endswith(".json") else value for key, value in environ.items()
     }
     found = actions.receive_event(tmp_path / file if file else None, here, name=name)
-    return found and (found.name, found.path.name, found.is_own)
+    return (found.name, found.path.name, found.is_own) if found else None
 
 
 @pytest.mark.parametrize(

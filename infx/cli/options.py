@@ -129,7 +129,7 @@ class OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path. A folder is made with those above it, a file only in a folder that is there."""
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         place = path.absolute() if path.exists() else path.absolute().parent
         while self.dir_okay and not place.exists():
             place = place.parent

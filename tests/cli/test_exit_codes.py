@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -40,7 +41,11 @@ COMPANIONS = {
     "--head-file": ["--base-file", "policy.yaml"],
     "--save-facts": ["--facts", "facts.json"],
 }
-ALWAYS = {("rows",): ["--canary"], ("shards",): ["--plan", "plan.json"], ("reconcile",): ["--pr", "77"]}
+ALWAYS: dict[tuple[str, ...], list[str]] = {
+    ("rows",): ["--canary"],
+    ("shards",): ["--plan", "plan.json"],
+    ("reconcile",): ["--pr", "77"],
+}
 
 # Values that no command takes, and the exit code.
 WRONG = {
@@ -129,7 +134,7 @@ INPUTS = [item for item in PATHS if not isinstance(item[2].type, OutputPath)]
 OUTPUTS = [item for item in PATHS if isinstance(item[2].type, OutputPath)]
 
 
-def names(items: list[tuple[tuple[str, ...], click.Command, click.Parameter]]) -> list[str]:
+def names(items: Sequence[tuple[tuple[str, ...], click.Command, click.Parameter]]) -> list[str]:
     return [f"{name_of(path)} {key_of(parameter)}" for path, _, parameter in items]
 
 

@@ -40,7 +40,7 @@ class Desk:
 
     def connect(self, *, clock: Callable[[], float] = time.time) -> GitHub:
         scopes = {"pull_requests": "write", "statuses": "write", "actions": "write", "contents": "read"}
-        token = self.hub.workflow_token(**scopes)
+        token = self.hub.workflow_token(scopes)
         return connect(
             "acme/bench", environ=self.hub.environ(token), sleep=lambda _: None, clock=clock, budget=600
         )
@@ -219,14 +219,11 @@ def test_the_machines_clock_does_not_matter(desk: Desk, hours: int) -> None:
 def test_a_dispatch_whose_outcome_is_unknown_leaves_the_approval(desk: Desk) -> None:
     """The run that it may have started looks for the approval."""
     blind = Fault(kind=FaultKind.BAD_GATEWAY, path="/run-sweep.yml/runs$", times=FOREVER)
-    desk.hub.faults.add(
-        Fault(
-            kind=FaultKind.KILL,
-            path="/dispatches",
-            applied=True,
-            callback=lambda: desk.hub.faults.add(blind) and None,
-        )
-    )
+
+    def hide_runs() -> None:
+        desk.hub.faults.add(blind)
+
+    desk.hub.faults.add(Fault(kind=FaultKind.KILL, path="/dispatches", applied=True, callback=hide_runs))
     with pytest.raises(InfxError) as caught:
         desk.approve()
     assert caught.value.exit_code == 3
