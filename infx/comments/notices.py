@@ -25,7 +25,6 @@ from infx.reuse.command import list_usage
 MAX_LINE = 120  # characters of somebody's line that is shown
 
 
-
 class Cause(StrEnum):
     """The value stands in the marker."""
 
@@ -322,7 +321,10 @@ def _links(ground: Ground) -> Notice:
 
 
 def _reuse_command(ground: Ground) -> Notice:
-    english, chinese = "**No finished sweep is reused: this command is not understood.**", "**没有复用任何已完成的 sweep：命令无法识别。**"
+    english, chinese = (
+        "**No finished sweep is reused: this command is not understood.**",
+        "**没有复用任何已完成的 sweep：命令无法识别。**",
+    )
     return Notice(
         lead=words(english, chinese),
         items=tuple(code(line[:MAX_LINE]) for line in ground.misread),
