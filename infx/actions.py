@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +124,51 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
         file.write(text)
 
 
-def find_event(given: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The file of the event that was named, or else of the one that started the run."""
-    found = environ.get("GITHUB_EVENT_PATH")
-    return given or (Path(found) if found else None)
+def find_summary_run(environ: Mapping[str, str]) -> int | None:
+    """The run on whose page summaries are shown; None outside of Actions."""
+    number = environ.get("GITHUB_RUN_ID", "")
+    is_shown = bool(environ.get("GITHUB_STEP_SUMMARY")) and re.fullmatch(r"[1-9][0-9]{0,17}", number)
+    return int(number) if is_shown else None
 
 
-def read_event(path: Path) -> dict[str, Any]:
-    """The payload of a webhook."""
+@dataclass(frozen=True, kw_only=True)
+class ReceivedEvent:
+    """A webhook as a command goes by it.
+
+    Attributes:
+        name: such as `pull_request`; empty if neither the caller, the environment nor the payload tells.
+        payload: what the file holds.
+        path: the file.
+        is_own: whether it is the event of this very run, to which the run's other variables belong.
+    """
+
+    name: str
+    payload: dict[str, Any]
+    path: Path
+    is_own: bool
+
+
+def receive_event(
+    given: Path | None, environ: Mapping[str, str], *, name: str | None = None
+) -> ReceivedEvent | None:
+    """Read the event of a file, else the one of the run; None where there is neither.
+
+    given: a file that the caller named, which wins over the environment: the environment's name then counts only if it
+    is the same file. name: of the event, if the caller knows it. Raises UsageError for a file that is not a payload.
+    """
+    own = environ.get("GITHUB_EVENT_PATH")
+    path = given or (Path(own) if own else None)
+    if path is None:
+        return None
+    payload = _read_payload(path)
+    is_own = bool(own) and path.absolute() == Path(own or "").absolute()
+    known = environ.get("GITHUB_EVENT_NAME") if is_own else None
+    return ReceivedEvent(
+        name=name or known or _guess_event_name(payload), payload=payload, path=path, is_own=is_own
+    )
+
+
+def _read_payload(path: Path) -> dict[str, Any]:
     import json
 
     try:
@@ -144,14 +182,20 @@ def read_event(path: Path) -> dict[str, Any]:
     return payload
 
 
-def guess_event_name(payload: Mapping[str, Any]) -> str:
-    """The name of the event that a payload belongs to: the file does not hold it."""
-    if "merge_group" in payload:
-        return "merge_group"
-    if "comment" in payload and "issue" in payload:
-        return "issue_comment"
-    if "pull_request" in payload and "comment" not in payload and "review" not in payload:
-        return "pull_request"
-    if "inputs" in payload and "workflow" in payload:
-        return "workflow_dispatch"
-    return "push" if "after" in payload and "ref" in payload else ""
+# What only the payload of an event has, beside what others have as well. The first that fits counts.
+_MARKS = {
+    "merge_group": ("merge_group",),
+    "workflow_run": ("workflow_run",),
+    "issue_comment": ("issue", "comment"),
+    "pull_request_review_comment": ("pull_request", "comment"),
+    "pull_request_review": ("pull_request", "review"),
+    "pull_request": ("pull_request",),
+    "workflow_dispatch": ("inputs", "workflow"),
+    "push": ("ref", "after"),
+}
+
+
+def _guess_event_name(payload: Mapping[str, Any]) -> str:
+    """Return the name of the event that a payload belongs to, which the file does not hold; empty if unknown."""
+    names = (name for name, keys in _MARKS.items() if all(key in payload for key in keys))
+    return next(names, "")

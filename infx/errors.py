@@ -108,6 +108,12 @@ class UsageError(InfxError):
     exit_code = 2
 
 
+class UnknownNamesError(ProblemsError):
+    """The command line names things that do not exist; carries a problem for each."""
+
+    exit_code = 2
+
+
 class UnavailableError(InfxError):
     """GitHub, git, the network or a file cannot be had, or may not be used."""
 

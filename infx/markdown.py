@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
+# Of a text that is parsed whoever wrote it. What is made to be slow takes the square of its length: 65,000 brackets
+# take seconds, 4,000 a hundredth.
+MAX_STRANGE = 4_000
 
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")

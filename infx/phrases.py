@@ -1,4 +1,4 @@
-"""Numbers and lists as they stand in a sentence."""
+"""Numbers, lists and values in a sentence."""
 
 from __future__ import annotations
 
@@ -13,3 +13,16 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def join_words(words: Sequence[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def join_some(words: Sequence[str], limit: int, *, separator: str = ", ") -> str:
+    """Return the first words, and how many there are beyond `limit`: `a, b and 3 more`."""
+    rest = len(words) - limit
+    return separator.join(words[:limit]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def spell(value: object) -> str:
+    """Return a value as it is written in YAML and JSON: `true` and `null`, texts in quotes."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -205,10 +205,72 @@ def test_a_summary_stays_within_one_mebibyte_and_closes_what_is_open(tmp_path: P
     assert path.stat().st_size == size
 
 
-def test_the_event_is_read(tmp_path: Path) -> None:
+OWN = {"GITHUB_EVENT_PATH": "own.json", "GITHUB_EVENT_NAME": "pull_request_target"}
+COMMENTED = {"issue": {"number": 77}, "comment": {"id": 1}}
+
+
+def receive(
+    tmp_path: Path, file: str | None, environ: dict[str, str], name: str | None = None
+) -> tuple[str, str, bool] | None:
+    """In a folder with the run's own event, `own.json`, and another one, `other.json`."""
+    (tmp_path / "own.json").write_text('{"pull_request": {}}')
+    (tmp_path / "other.json").write_text(json.dumps(COMMENTED))
+    here = {
+        key: str(tmp_path / value) if value.endswith(".json") else value for key, value in environ.items()
+    }
+    found = actions.receive_event(tmp_path / file if file else None, here, name=name)
+    return (found.name, found.path.name, found.is_own) if found else None
+
+
+@pytest.mark.parametrize(
+    ("file", "environ", "name", "expected"),
+    [
+        (None, {}, None, None),
+        (None, {"GITHUB_EVENT_PATH": ""}, None, None),
+        (None, OWN, None, ("pull_request_target", "own.json", True)),
+        ("own.json", OWN, None, ("pull_request_target", "own.json", True)),
+        ("other.json", OWN, None, ("issue_comment", "other.json", False)),  # a file that is given wins
+        ("other.json", {}, None, ("issue_comment", "other.json", False)),  # on a laptop
+        ("other.json", {"GITHUB_EVENT_NAME": "push"}, None, ("issue_comment", "other.json", False)),
+        ("other.json", OWN, "push", ("push", "other.json", False)),  # and so does a name
+        (None, OWN, "push", ("push", "own.json", True)),
+    ],
+)
+def test_an_events_file_and_name(
+    tmp_path: Path,
+    file: str | None,
+    environ: dict[str, str],
+    name: str | None,
+    expected: tuple[str, str, bool] | None,
+) -> None:
+    assert receive(tmp_path, file, environ, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        ({"action": "labeled", "number": 7, "pull_request": {}, "repository": {}}, "pull_request"),
+        ({"action": "created", "issue": {}, "comment": {}}, "issue_comment"),
+        ({"action": "submitted", "pull_request": {}, "review": {}}, "pull_request_review"),
+        ({"action": "created", "pull_request": {}, "comment": {}}, "pull_request_review_comment"),
+        ({"action": "completed", "workflow_run": {}, "workflow": {}}, "workflow_run"),
+        (
+            {"inputs": None, "ref": "refs/heads/main", "workflow": ".github/workflows/x.yml"},
+            "workflow_dispatch",
+        ),
+        ({"ref": "refs/heads/main", "before": "0", "after": "1", "head_commit": {}}, "push"),
+        ({"action": "checks_requested", "merge_group": {}}, "merge_group"),
+        ({"issue": {}}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_name_of_a_payload(tmp_path: Path, payload: dict[str, object], name: str) -> None:
+    """The keys are those that GitHub's documentation lists for each event."""
     path = tmp_path / "event.json"
-    path.write_text('{"action": "labeled"}')
-    assert actions.read_event(path) == {"action": "labeled"}
+    path.write_text(json.dumps(payload))
+    found = actions.receive_event(path, {})
+    assert found is not None
+    assert (found.name, found.payload) == (name, payload)
 
 
 @pytest.mark.parametrize(
@@ -224,9 +286,10 @@ def test_a_bad_event_file_is_a_usage_error(content: str | bytes | None, message:
     path = tmp_path / "event.json"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(UsageError, match=message) as caught:
-        actions.read_event(path)
-    assert caught.value.where == str(path)
+    for named, environ in ((path, {}), (None, {"GITHUB_EVENT_PATH": str(path)})):
+        with pytest.raises(UsageError, match=message) as caught:
+            actions.receive_event(named, environ)
+        assert caught.value.where == str(path)
 
 
 def test_a_word_of_many_empty_lines_is_quoted_in_time() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from infx.phrases import count, join_words
+from infx.phrases import count, join_some, join_words, spell
 
 
 def test_one_and_many() -> None:
@@ -16,3 +16,23 @@ def test_words_in_a_sentence() -> None:
         "a, b and c",
     ]
     assert join_words(("a", "b"), "or") == "a or b"
+
+
+def test_a_list_that_is_cut() -> None:
+    assert [join_some(["a", "b", "c"][:number], 2) for number in range(4)] == [
+        "",
+        "a",
+        "a, b",
+        "a, b and 1 more",
+    ]
+    assert join_some(["x"] * 3000, 1, separator="; ") == "x and 2,999 more"
+
+
+def test_values_as_files_spell_them() -> None:
+    assert [spell(value) for value in (True, None, "a", 1.5, ["ü"])] == [
+        "true",
+        "null",
+        '"a"',
+        "1.5",
+        '["ü"]',
+    ]

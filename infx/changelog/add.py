@@ -10,6 +10,7 @@ from infx.changelog.blocks import parse_blocks
 from infx.changelog.entries import Entry, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.errors import InfxError, UsageError, suggest
+from infx.phrases import count, join_some
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +38,10 @@ def _complete_key(text: str, known: Collection[str]) -> str:
         if len(found) == 1:
             return found[0]
         if found:
-            shown = ", ".join(found[:8]) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-            raise UsageError(f"{text!r} could be any of {len(found)} keys: {shown}.", hint="Give more of it.")
+            shown = join_some(found, 8)
+            raise UsageError(
+                f"{text!r} could be any of {count(len(found), 'key')}: {shown}.", hint="Give more of it."
+            )
     what = "matches no configuration" if is_pattern(text) else "is the key of no configuration"
     raise UsageError(f"{text!r} {what}.", hint=suggest(text, known))
 

@@ -52,7 +52,7 @@ def _difference(before: bytes, after: bytes) -> str:
 
     old, new = (data.decode(errors="replace").split("\n") for data in (before, after))
     lines = list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]
-    more = [f"… {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    more = [f"… {count(len(lines) - _MOST_LINES, 'more line')}"] if len(lines) > _MOST_LINES else []
     return "\n".join(lines[:_MOST_LINES] + more)
 
 

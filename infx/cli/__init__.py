@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import os
 import sys
 
@@ -66,10 +65,9 @@ def infx() -> None:
 def main() -> None:
     """Entry point: runs a command and turns whatever happens into words and an exit code."""
     from infx.cli.shell import run
+    from infx.cli.streams import secure_streams
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names of files need not be UTF-8
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    secure_streams()
     # A command builds large trees, makes little garbage and ends: looking for cycles after every 700 new objects, as
     # Python does, costs a good part of the time that it takes.
     gc.set_threshold(200_000)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import event_option, examples, policy_option
+from infx.cli.options import Receive, event_options, examples, policy_option
 from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
@@ -19,13 +17,13 @@ from infx.policy.model import Policy
 
 @examples("infx approve --comment-url URL --dry-run")
 @click.command()
-@event_option
+@event_options
 @click.option("--comment-url", metavar="URL", help="Instead of an event: the URL of the comment.")
 @click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
 @policy_option
 @github_options
 def approve(
-    event_file: Path | None, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
+    receive: Receive, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
     from infx.escape import prose
@@ -34,30 +32,29 @@ def approve(
     from infx.saved import to_json
 
     github = connect()
-    reference = read_reference(event_file, comment_url, github.repository)
+    reference = read_reference(receive, comment_url, github.repository)
     facts = gather_approval(reference, policy, github)
     decision = decide_approval(facts, policy)
-    run = None if dry_run else publish_approval(facts, decision, policy, github, now=datetime.now(UTC))
+    run = None if dry_run else publish_approval(facts, decision, policy, github)
     actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{prose(decision.words)}\n")
     print_json({**to_json(decision), "run": run and run.url})
     if decision.answer is Answer.REFUSED:
         raise InfxError(decision.words)
 
 
-def read_reference(event_file: Path | None, url: str | None, repository: str) -> CommentReference:
+def read_reference(receive: Receive, url: str | None, repository: str) -> CommentReference:
     """The comment of a URL or of an `issue_comment` event."""
     if url:
         from infx.github.conversation import parse_comment_url
 
         return parse_comment_url(url)
-    path = actions.find_event(event_file, os.environ)
-    if path is None:
+    received = receive()
+    if received is None:
         raise UsageError("There is no comment to answer.", hint="Give --event or --comment-url.")
-    payload = actions.read_event(path)
     try:
-        number, comment_id = payload["issue"]["number"], payload["comment"]["id"]
+        number, comment_id = received.payload["issue"]["number"], received.payload["comment"]["id"]
     except (KeyError, TypeError):
-        raise UsageError("The event is not about a comment.", where=str(path)) from None
+        raise UsageError("The event is not about a comment.", where=str(received.path)) from None
     return CommentReference(
         repository=repository, pull_number=int(number), kind=CommentKind.ISSUE, id=int(comment_id)
     )

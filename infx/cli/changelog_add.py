@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from infx.cli.changelog_sources import make_links, make_own_links, read_configs, write_file
-from infx.cli.options import examples, find_root, load_part, policy_part_option
+from infx.cli.options import RepositoryName, examples, find_root, load_part, policy_part_option
 from infx.cli.report import print_text
 from infx.errors import UsageError
 from infx.policy.changelog import ChangelogPolicy
@@ -62,7 +62,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     help="Leave out accuracy runs with a smaller ep.",
 )
 @click.option("--pr", type=click.IntRange(min=1), metavar="N", help="Default: a placeholder.")
-@click.option("--repo", metavar="OWNER/NAME", help="Whose pull request N is.")
+@click.option("--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull request N is.")
 @click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
 @policy_part_option(ChangelogPolicy)
 def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:

@@ -17,6 +17,7 @@ from infx.cli.changelog_sources import Sources, source_options, write_file
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError
+from infx.phrases import count
 
 if TYPE_CHECKING:
     from infx.changelog.fix import Repair
@@ -108,7 +109,9 @@ def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
         raise UsageError("--write needs the working tree to hold what --head-ref names.")
     if canonical.changed:
         write_file(sources.target, canonical.head)
-    print_text(f"{len(canonical.changed)} links made canonical in {sources.context.path}.", os.environ)
+    print_text(
+        f"{count(len(canonical.changed), 'link')} made canonical in {sources.context.path}.", os.environ
+    )
     return 0
 
 

@@ -14,7 +14,7 @@ from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
 from infx.cli.changelog_base import read_base_versions
 from infx.cli.changelog_sources import make_links, make_own_links, write_file
-from infx.cli.options import examples, load_part, policy_part_option
+from infx.cli.options import RepositoryName, examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError, visible
 from infx.git import Git
@@ -29,7 +29,9 @@ DRIVER = "infx-changelog"
 @click.option(
     "--pr", type=click.IntRange(min=1), metavar="N", help="Give its entries their canonical link as well."
 )
-@click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
+@click.option(
+    "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
+)
 @policy_part_option(ChangelogPolicy)
 def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> None:
     """Resolve a conflict of appends in the index."""
@@ -64,7 +66,11 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
         before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
         merged = merge_versions(before, ours, theirs, versions, links)
     except Exception as error:  # whatever it is, CURRENT must not be left without markers
-        refusal = error if isinstance(error, InfxError) else InfxError(f"infx failed: {error!r}.")
+        refusal = (
+            error
+            if isinstance(error, InfxError)
+            else InfxError(f"infx failed: {type(error).__name__}: {error}.")
+        )
         return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
     current.write_bytes(merged.data)
     _say(merged, path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infx import actions
 from infx.changelog.links import Links
 from infx.changelog.subject import Context, Stage
-from infx.cli.options import policy_part_option, repository_name
+from infx.cli.options import (
+    Receive,
+    RepositoryName,
+    make_event_options,
+    policy_part_option,
+    read_file,
+    repository_name,
+)
 from infx.errors import UsageError
 from infx.policy.changelog import ChangelogPolicy
 
@@ -47,7 +52,7 @@ class Given:
     head_ref: str | None
     base_file: Path | None
     head_file: Path | None
-    event: Path | None
+    receive: Receive
     pr: int | None
     stage: str | None
     repo: str | None
@@ -66,17 +71,14 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--head-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
     )
-    @click.option(
-        "--event",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Take revisions, number and stage from a payload.",
-    )
+    @make_event_options("Take revisions, number and stage from a payload.")
     @click.option(
         "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."
     )
     @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
-    @click.option("--repo", metavar="OWNER/NAME", help="Whose pull requests the links name.")
+    @click.option(
+        "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
+    )
     @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
@@ -88,7 +90,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def gather(given: Given, policy: ChangelogPolicy) -> Sources:
     files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
-    if sum(map(any, (files, refs, (given.event,)))) > 1:
+    if sum(map(any, (files, refs, (given.receive.given, given.receive.name)))) > 1:
         raise UsageError("Files, revisions and an event exclude each other.", hint="Give one of them.")
     context = Context(
         path=policy.changelog,
@@ -98,13 +100,14 @@ def gather(given: Given, policy: ChangelogPolicy) -> Sources:
     )
     if any(files):
         return _gather_files(given, policy, context)
-    if given.event is None:
+    if given.receive.given is None and given.receive.name is None:
         return _gather_revisions(given.base_ref, given.head_ref, policy, context)
     from infx.changelog.event import read_question
 
-    payload = actions.read_event(given.event)
-    name = os.environ.get("GITHUB_EVENT_NAME") or actions.guess_event_name(payload)
-    question = read_question(name, payload)
+    received = given.receive()
+    if received is None:
+        raise UsageError("There is no event to take revisions from.", hint="Give --event as well.")
+    question = read_question(received.name, received.payload)
     return _gather_event(
         question,
         policy,
@@ -137,8 +140,8 @@ def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> So
     if given.base_file is None or given.head_file is None:
         raise UsageError("--base-file and --head-file go together.")
     return Sources(
-        base=given.base_file.read_bytes(),
-        head=given.head_file.read_bytes(),
+        base=read_file(given.base_file, "file"),
+        head=read_file(given.head_file, "file"),
         context=replace(
             context,
             path=str(given.head_file),

@@ -28,9 +28,12 @@ def comment() -> None:
 @github_options
 def greeting(connect: Connect, policy: Policy) -> None:
     """Print the greeting of a pull request that touches benchmarks."""
-    from infx.comments.greeting import make_greeting, make_links
+    from infx.comments.greeting import list_linked, make_greeting, make_links
+    from infx.reconcile.base_files import BaseFiles
 
-    links = make_links(policy, connect().repository, policy.pr_link.server)
+    github = connect()
+    files = BaseFiles(github, policy, list_linked(policy)).find(None)
+    links = make_links(policy, github.repository, policy.pr_link.server, files)
     _print([make_greeting(policy, links, policy.comments.greeting.phrase)], policy)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples, find_root, format_option, policy_option
+from infx.cli.options import NoSuchSourceError, examples, find_root, format_option, policy_option, read_file
 from infx.errors import Level, Problem, UsageError
 from infx.policy.model import Policy
 
@@ -24,9 +24,15 @@ def config() -> None:
 @examples("infx config check")
 @config.command()
 @click.option(
-    "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."
+    "--config-file",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Configurations. Default: those of the policy.",
 )
-@click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's.")
+@click.option(
+    "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
+)
 @policy_option
 @format_option
 @click.pass_context
@@ -98,13 +104,11 @@ def _read(path: str, *, required: bool = False) -> File | None:
     from infx.matrix.check import File
 
     try:
-        return File(path=path, data=Path(path).read_bytes())
-    except FileNotFoundError as error:
-        if not required:
-            return None
-        raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
-    except OSError as error:
-        raise UsageError(f"The file cannot be read: {error.strerror}.", where=path) from None
+        return File(path=path, data=read_file(path, "file"))
+    except NoSuchSourceError:
+        if required:
+            raise
+        return None
 
 
 def _missing(path: str, level: Level) -> Problem:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from infx.errors import InfxError, UsageError
+from infx.cli.options import read_file
+from infx.errors import InfxError
 
 if TYPE_CHECKING:
     from infx.policy.decision import Decision
@@ -17,11 +17,7 @@ def read_decision(path: str) -> Decision:
     from infx.policy.decision import Decision
     from infx.saved import parse_json
 
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"The decision cannot be read: {error.strerror}.", where=path) from None
-    decision = parse_json(Decision, _without_sentence(data), path)
+    decision = parse_json(Decision, _without_sentence(read_file(path, "decision")), path)
     if not decision.runs:
         raise InfxError(f"The gate decided {decision.verdict}, so there is nothing to plan.", where=path)
     return decision

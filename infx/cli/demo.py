@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples, find_infx
+from infx.cli.options import OutputPath, examples, find_infx
 from infx.cli.signals import ended_in_order
-from infx.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +32,7 @@ class _SceneName(click.Choice[str]):
 @click.command()
 @click.option("--scene", type=_SceneName(["A", "B", "C"]), help="Only this one.")
 @click.option("--step", is_flag=True, help="Wait for a key between scenes.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
+@click.option("--html", type=OutputPath(), help="Write the page to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and say where.")
 def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
     """Play three pull requests from the first push to the merge, offline.
@@ -43,8 +41,6 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
     """
     from infx.demo.play import play
 
-    if html:
-        _check_place(html)
     console = _make_console()
     started = time.perf_counter()
     with (
@@ -62,24 +58,10 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
             _keep(story, console)
 
 
-def _check_place(html: Path) -> None:
-    """Before anything is played, not after."""
-    folder = html.absolute().parent
-    if not folder.is_dir():
-        words, hint = "There is no such folder.", "Make it, or give another --html."
-        raise UsageError(words, hint=hint, where=str(html.parent))
-    if not os.access(html if html.exists() else folder, os.W_OK):
-        raise UsageError("It cannot be written.", hint="Give another --html.", where=str(html))
-
-
 def _make_console() -> Console:
     from rich.console import Console
 
-    class Told(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # rich would end the program with 1; our shell knows better
-
-    return Told()
+    return Console()
 
 
 def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:

@@ -13,11 +13,21 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, event_option, examples, facts_options, format_option, policy_option
+from infx.cli.options import (
+    POLICY_PATH,
+    FullSha,
+    Receive,
+    event_options,
+    examples,
+    facts_options,
+    format_option,
+    policy_option,
+    read_file,
+)
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
-from infx.policy.event import SHA, Event, EventName, parse_event
+from infx.policy.event import Event, EventName, parse_event
 from infx.policy.facts import Facts
 from infx.policy.model import Policy
 
@@ -25,10 +35,7 @@ from infx.policy.model import Policy
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The ways to put a question to the gate; passes `facts: Facts`, gathered or read."""
 
-    @event_option
-    @click.option(
-        "--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME, else what the payload looks like."
-    )
+    @event_options
     @click.option(
         "--pr",
         type=click.IntRange(min=1),
@@ -41,8 +48,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def wrapper(
         *args: Any,
-        event_file: Path | None,
-        event_name: str | None,
+        receive: Receive,
         pr: int | None,
         facts_file: Path | None,
         save_facts: Path | None,
@@ -50,12 +56,12 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         policy: Policy,
         **kwargs: Any,
     ) -> Any:
-        if sum(given is not None for given in (event_file, pr, facts_file)) > 1:
+        if sum(given is not None for given in (receive.given, pr, facts_file)) > 1:
             raise UsageError("--event, --pr and --facts exclude each other.")
         if facts_file:
             facts = read_facts(facts_file)
         else:
-            event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(event_file, event_name)
+            event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
             facts = gather(event, policy, connect, row=kwargs.get("row"))
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             message = "The event is about a pull request, and there is none."
@@ -73,6 +79,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @click.option(
     "--row",
+    type=FullSha(),
     metavar="SHA",
     help="The head whose row this is: ask only what one of a later attempt must; exit 1 unless it may run.",
 )
@@ -82,8 +89,6 @@ def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
     from infx.policy.decide import decide, decide_row
     from infx.policy.show import render_decision, render_outputs, render_summary
 
-    if row is not None and not SHA.fullmatch(row):
-        raise UsageError("--row takes the full SHA of the head that the row measures.")
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
@@ -118,8 +123,8 @@ def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
 
 
 def say(decision: Decision) -> None:
-    """The sentence on stderr; on Actions a refusal is an annotation too."""
-    print_text(decision.sentence, os.environ)
+    """The sentence and the notes on stderr; on Actions a refusal is an annotation too."""
+    print_text("\n".join((decision.sentence, *decision.notes)), os.environ)
     if decision.refused and actions.is_actions(os.environ):
         from infx.errors import Problem
 
@@ -127,21 +132,18 @@ def say(decision: Decision) -> None:
         click.echo(actions.format_annotation(problem), err=True)
 
 
-def read_event(path: Path | None, name: str | None) -> Event:
-    """The event of a file, or of the run that this is."""
-    given = actions.find_event(path, os.environ)
-    if given is None:
+def read_event(receive: Receive) -> Event:
+    """The event of a file, or of the run that this is; only of the latter the run's own variables tell more."""
+    received = receive()
+    if received is None:
         raise UsageError("There is no event to decide about.", hint="Give --event, --pr or --facts.")
-    payload = actions.read_event(given)
-    name = (
-        name or (None if path else os.environ.get("GITHUB_EVENT_NAME")) or actions.guess_event_name(payload)
-    )
+    own = received.is_own
     return parse_event(
-        name,
-        payload,
+        received.name,
+        received.payload,
         run_id=_number("GITHUB_RUN_ID"),
-        attempt=_number("GITHUB_RUN_ATTEMPT") or 1,
-        triggering_actor=os.environ.get("GITHUB_TRIGGERING_ACTOR", ""),
+        attempt=(own and _number("GITHUB_RUN_ATTEMPT")) or 1,
+        triggering_actor=os.environ.get("GITHUB_TRIGGERING_ACTOR", "") if own else "",
     )
 
 
@@ -153,10 +155,7 @@ def _number(name: str) -> int | None:
 def read_facts(path: Path) -> Facts:
     from infx.saved import parse_json
 
-    try:
-        return parse_json(Facts, path.read_bytes(), str(path))
-    except OSError as error:
-        raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
+    return parse_json(Facts, read_file(path, "facts file"), str(path))
 
 
 def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -> Facts:

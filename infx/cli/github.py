@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from infx.cli.options import repository_name
+from infx.cli.options import RepositoryName, repository_name
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -35,7 +35,10 @@ def github_options(function: Callable[..., _R]) -> Callable[..., _R]:
     """
 
     @click.option(
-        "--repo", metavar="OWNER/NAME", help="Default: the policy's, GITHUB_REPOSITORY, the remote."
+        "--repo",
+        type=RepositoryName(),
+        metavar="OWNER/NAME",
+        help="Default: the policy's, GITHUB_REPOSITORY, the remote.",
     )
     @click.option("--verbose", is_flag=True, help="Say at the end how many API requests it took.")
     @functools.wraps(function)

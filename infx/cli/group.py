@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -29,12 +32,24 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in self.commands_by_name:
+        is_typed = not ctx.resilient_parsing  # a shell that completes words wants no errors
+        if is_typed and args and not args[0].startswith("-") and args[0] not in self.commands_by_name:
             from infx.errors import suggest
 
             hint = suggest(args[0], self.commands_by_name)
             ctx.fail(f"No such command {args[0]!r}. {hint or 'See infx --help.'}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete from the table: click's own way would import every command for its help."""
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=words)
+            for name, (_, words) in self.commands_by_name.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import check_name, examples, find_infx
+from infx.cli.options import OutputPath, RepositoryName, examples, find_infx
 from infx.cli.signals import ended_in_order
 
 if TYPE_CHECKING:
@@ -31,12 +31,17 @@ def hub() -> None:
     help="0: any free one.",
 )
 @click.option(
-    "--repo", default="acme/bench", show_default=True, metavar="OWNER/NAME", help="What it is called."
+    "--repo",
+    type=RepositoryName(),
+    default="acme/bench",
+    show_default=True,
+    metavar="OWNER/NAME",
+    help="What it is called.",
 )
 @click.option("--empty", is_flag=True, help="Begin without sample pull requests.")
 @click.option(
     "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(folder=True),
     help="Where its git repository is made. Default: a temporary one, removed at the end.",
 )
 def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
@@ -46,11 +51,12 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
     from infx.hub.seed import add_people, seed
 
     try:
-        served = Hub(folder, repository=check_name(repo), port=port)
+        served = Hub(folder, repository=repo, port=port)
     except OSError as error:
-        what, option = (error.filename, "--folder") if error.filename else (f"Port {port}", "--port")
+        if error.filename:
+            raise  # a folder in the way
         raise UnavailableError(
-            f"{what} cannot be used: {error.strerror}.", hint=f"Give another {option}."
+            f"Port {port} cannot be used: {error.strerror}.", hint="Give another --port."
         ) from None
     with ended_in_order(0), served:
         add_people(served)

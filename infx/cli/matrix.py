@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from infx import actions
-from infx.cli.options import examples, find_root, policy_option
+from infx.cli.options import examples, find_root, policy_option, read_file
 from infx.errors import UsageError
 from infx.policy.model import Policy
 
@@ -28,9 +28,15 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _SHARED = (
     click.option(
-        "--config-file", multiple=True, metavar="FILE", help="Configurations. Default: those of the policy."
+        "--config-file",
+        multiple=True,
+        type=click.Path(),
+        metavar="FILE",
+        help="Configurations. Default: those of the policy.",
     ),
-    click.option("--runner-config", metavar="FILE", help="Runner inventory. Default: the policy's."),
+    click.option(
+        "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
+    ),
     click.option("--seq-len", multiple=True, type=click.Choice(["1k1k", "8k1k"]), help="Of fixed scenarios."),
     click.option(
         "--scenario-type",
@@ -215,15 +221,9 @@ def _read_inputs(policy: Policy, options: dict[str, Any]) -> Inputs:
     root = find_root(Path.cwd())
     paths = options["config_file"] or tuple(os.path.relpath(root / name) for name in policy.master_configs)
     runners = options["runner_config"] or os.path.relpath(root / policy.runners)
-    return load_inputs([(path, _read(path)) for path in paths], (runners, _read(runners)))
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        hint = "Run it in the repository, or name the files with --config-file and --runner-config."
-        raise UsageError(f"The file cannot be read: {error.strerror}.", hint=hint, where=path) from None
+    hint = "Run it in the repository, or name the files with --config-file and --runner-config."
+    found = {path: read_file(path, "file", hint=hint) for path in (*paths, runners)}
+    return load_inputs([(path, found[path]) for path in paths], (runners, found[runners]))
 
 
 def _print(selection: Selection) -> None:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -86,11 +87,58 @@ def read_source(given: str, what: str) -> bytes:
         if data is None:
             raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
         return data
+    return read_file(given, what)
+
+
+def read_file(given: str | Path, what: str, *, hint: str | None = None) -> bytes:
+    """Return the bytes of a file that was named. Raises UsageError if it cannot be read."""
     try:
         return Path(given).read_bytes()
     except OSError as error:
         kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
-        raise kind(f"The {what} cannot be read: {error.strerror}.", where=given) from None
+        raise kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(given)) from None
+
+
+class RepositoryName(click.ParamType["str"]):
+    """`owner/name`."""
+
+    name = "owner/name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name. Fails for any other text."""
+        return value if _NAME.fullmatch(value) else self.fail(_not_a_name(value), param, ctx)
+
+
+class FullSha(click.ParamType["str"]):
+    """All 40 digits of a commit's id."""
+
+    name = "sha"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the id. Fails for any other text, a shortened id too."""
+        if not re.fullmatch(r"[0-9a-f]{40}", value):
+            self.fail(f"{value!r} is not the full SHA of a commit (40 digits).", param, ctx)
+        return value
+
+
+class OutputPath(click.Path):
+    """A file or folder that a command is going to write: a place where that cannot be is refused before any work."""
+
+    def __init__(self, *, folder: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=folder, file_okay=not folder)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. A folder is made with those above it, a file only in a folder that is there."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        place = path.absolute() if path.exists() else path.absolute().parent
+        while self.dir_okay and not place.exists():
+            place = place.parent
+        if not path.exists() and not place.is_dir():
+            problem = "is not a folder" if place.exists() else "does not exist"
+            self.fail(f"{str(path)!r} cannot be written: {str(place)!r} {problem}.", param, ctx)
+        if not os.access(place, os.W_OK):
+            self.fail(f"{str(path)!r} cannot be written: permission denied.", param, ctx)
+        return path
 
 
 def examples(*lines: str) -> Callable[[_Command], _Command]:
@@ -126,6 +174,7 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
         "--policy",
         "policy_source",
         envvar="INFX_POLICY",
+        type=click.Path(),
         metavar="FILE",
         help=f"Policy file (./ before a name with a colon) or <commit>:<path>. Default: {POLICY_PATH} of this repository, else the packaged one.",
     )
@@ -136,21 +185,52 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
     return wrapper
 
 
-# Passes `event_file`; what `actions.find_event` makes of it is the event.
-event_option = click.option(
-    "--event",
-    "event_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Payload. Default: that of the run.",
-)
+def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+    """Make a decorator that adds --event, with these words as its help, and --event-name, and passes
+    `receive: Receive`.
+    """
+
+    def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
+        @click.option("--event", "given", type=click.Path(path_type=Path), metavar="FILE", help=words)
+        @click.option(
+            "--event-name",
+            metavar="NAME",
+            help="Of the event. Default: the run's for its own payload, else what the payload looks like.",
+        )
+        @functools.wraps(function)
+        def wrapper(*args: Any, given: Path | None, event_name: str | None, **kwargs: Any) -> _R:
+            return function(*args, receive=Receive(given, event_name), **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Receive:
+    """Reads the event when it is called: a command that is asked in another way needs none.
+
+    Attributes:
+        given: the file of --event.
+        name: of --event-name.
+    """
+
+    given: Path | None
+    name: str | None
+
+    def __call__(self) -> actions.ReceivedEvent | None:
+        """Return the event. Raises UsageError for a file that cannot be read or is not a payload."""
+        return actions.receive_event(self.given, os.environ, name=self.name)
+
+
+event_options = make_event_options("A webhook's payload. Default: that of the run.")
 
 
 def facts_options(function: Callable[..., _R]) -> Callable[..., _R]:
     """Adds --facts and --save-facts: what was looked at, as a file to go by again."""
     save = click.option(
         "--save-facts",
-        type=click.Path(path_type=Path),
+        type=OutputPath(),
         metavar="FILE",
         help="Write what was looked at to a file.",
     )
@@ -190,8 +270,12 @@ class NamesRepository(Protocol):
 
 def check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is not the name of a repository; expected owner/name.")
+        raise UsageError(_not_a_name(name))
     return name
+
+
+def _not_a_name(text: str) -> str:
+    return f"{text!r} is not the name of a repository; expected owner/name."
 
 
 def repository_name(given: str | None, policy: NamesRepository) -> str | None:

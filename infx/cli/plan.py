@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 @click.option("--all-evals", is_flag=True, help="Every possible accuracy run.")
 @click.option("--evals-only", is_flag=True, help="No throughput.")
 @click.option("--fast", is_flag=True, help="Short AgentX replays.")
-@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided, beside the flags.")
+@click.option(
+    "--decision",
+    "decision_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="What the gate decided, beside the flags.",
+)
 @click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
 @click.option("--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy.")
 @policy_option

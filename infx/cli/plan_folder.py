@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from infx.cli.options import read_file
 from infx.errors import UsageError
 from infx.phrases import count
 
@@ -31,11 +32,10 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
     """The text of a plan and its rows."""
     from infx.matrix.family import read_rows
 
+    data = read_file(path, "plan")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = data.decode()
         return text, read_rows(json.loads(text), str(path))
-    except OSError as error:
-        raise UsageError(f"The plan cannot be read: {error.strerror}.", where=str(path)) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
 
@@ -103,7 +103,7 @@ def read_all_jobs(folder: Path) -> list[Job]:
 
 
 def find_job_in(folder: Path, row_id: str) -> Job:
-    """One row's job. Raises InfxError if the plan does not have it."""
+    """One row's job. Raises UsageError if the plan does not have it."""
     from infx.matrix.folder import JOBS, find_job
 
     with lines_of(folder, JOBS) as lines:

@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import examples, format_option, policy_option
+from infx.cli.options import FullSha, examples, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -51,6 +51,7 @@ class Moment(click.ParamType["datetime"]):
 @click.option("--all", "everything", is_flag=True, help="All open pull requests.")
 @click.option(
     "--after-push",
+    type=FullSha(),
     metavar="SHA",
     help="All that a push to the base branch, from this commit on, made conflict or not.",
 )
@@ -84,7 +85,11 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
     from infx.github.reconcile import Reconciler, open_clone
     from infx.reconcile.facts import Place
 
-    place = Place(server=policy.pr_link.server, repository=github.repository)
+    place = Place(
+        server=policy.pr_link.server,
+        repository=github.repository,
+        run_id=None if dry_run else actions.find_summary_run(os.environ),
+    )
     push_token = os.environ.get(PUSH_TOKEN) or None
     clone = open_clone(Git(Path.cwd()), place, read_token(os.environ), push_token)
     return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
@@ -140,13 +145,18 @@ def _summary(report: Report) -> str:
     from infx.reconcile.actions import CreateComment, UpdateComment
 
     parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
+    parts += [
+        f"\n---\n\nAll of the {action.key} comment on pull request {action.pull}:\n\n{action.whole}"
+        for action in report.done
+        if isinstance(action, CreateComment | UpdateComment) and action.whole
+    ]
     if report.left:
         parts.append(f"- not looked at: {', '.join(map(str, report.left))} ({report.why_left})")
     for action, error in report.refused:
         parts.append(f"\n---\n\nThis was refused ({code(error.message)}):\n")
         match action:
-            case CreateComment(body=body) | UpdateComment(body=body):
-                parts.append(body)
+            case CreateComment(body=body, whole=whole) | UpdateComment(body=body, whole=whole):
+                parts.append(whole or body)
             case _:
                 parts.append(code(str(action)))
     return "\n".join(parts) + "\n"

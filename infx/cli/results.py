@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import examples, format_option, policy_option
+from infx.cli.options import OutputPath, examples, format_option, policy_option
 from infx.cli.plan_folder import read_all_jobs
 from infx.cli.report import print_text
 from infx.cli.report import report as report_problems
@@ -45,7 +45,10 @@ _run = click.option(
 @_artifacts
 @_run
 @click.option(
-    "--out", required=True, type=_folder, help="Where results_bmk and eval_results_all are written."
+    "--out",
+    required=True,
+    type=OutputPath(folder=True),
+    help="Where results_bmk and eval_results_all are written.",
 )
 @policy_option
 @github_options

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from infx import actions
-from infx.cli.options import examples, policy_option
+from infx.cli.options import OutputPath, examples, policy_option
 from infx.cli.plan_folder import find_job_in, plan_folder_option
 from infx.cli.report import print_json, print_text
 from infx.errors import visible
@@ -72,9 +72,7 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Where it runs.",
 )
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where results are put."
-)
+@click.option("--out", required=True, type=OutputPath(folder=True), help="Where results are put.")
 @policy_option
 @click.pass_context
 def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Path, policy: Policy) -> None:

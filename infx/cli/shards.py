@@ -11,7 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.decision import read_decision
-from infx.cli.options import NoSuchSourceError, examples, find_root, policy_option, read_source
+from infx.cli.options import NoSuchSourceError, OutputPath, examples, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError, has_errors
 from infx.matrix.config import Runners
@@ -29,22 +29,34 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=OutputPath(folder=True),
     metavar="DIRECTORY",
     help="Folder to write; must not exist.",
 )
-@click.option("--decision", "decision_file", metavar="FILE", help="What the gate decided: canary and labels.")
+@click.option(
+    "--decision",
+    "decision_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="What the gate decided: canary and labels.",
+)
 @click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
 @click.option(
-    "--event",
+    "--event-name",
+    "event",
     envvar="GITHUB_EVENT_NAME",
     default="",
     metavar="NAME",
     help="What started the run, for priorities.",
 )
-@click.option("--runner-config", metavar="FILE", help="Default: the policy's, of this repository.")
 @click.option(
-    "--priorities", metavar="FILE", help="Or <commit>:<path>. Default: the policy's, of this repository."
+    "--runner-config", type=click.Path(), metavar="FILE", help="Default: the policy's, of this repository."
+)
+@click.option(
+    "--priorities",
+    type=click.Path(),
+    metavar="FILE",
+    help="Or <commit>:<path>. Default: the policy's, of this repository.",
 )
 @policy_option
 def shards(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +14,14 @@ UNAVAILABLE = 3
 BUG = 4
 STOPPED = 130  # by Ctrl-C, as shells say it
 
+# A file that was named and is not there, or may not be used, is a wrong name; a full disk is not.
+_WRONG_PATHS = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError, PermissionError)
+
 
 def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """0 done; 1 refused or problems found; 2 usage; 3 GitHub, git or the network unavailable; 4 a bug in infx."""
     try:
-        code = _invoke(command, arguments)
+        code = _invoke(command, arguments, environ)
         sys.stdout.flush()
     except click.ClickException as error:
         _say(_message(error), environ)
@@ -27,9 +29,6 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
     except (click.Abort, KeyboardInterrupt):
         _say("Stopped.", environ)
         return STOPPED
-    except BrokenPipeError:
-        _drop_stdout()
-        return 0
     except InfxError as error:
         from infx.cli.report import print_problems
 
@@ -38,7 +37,7 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         _say(f"{where}{error.strerror or error}.", environ)
-        return UNAVAILABLE
+        return USAGE if isinstance(error, _WRONG_PATHS) else UNAVAILABLE
     except Exception:
         import traceback
 
@@ -49,8 +48,12 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
     return code
 
 
-def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
-    """Click's own `main` would answer a closed pipe with an exit code of its own."""
+def _invoke(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the command, or complete a word where a shell asks for that. Click's own `main` has other exit codes."""
+    if instruction := environ.get("_INFX_COMPLETE"):
+        from infx.cli.completion import complete
+
+        return complete(command, instruction)
     try:
         with command.make_context("infx", list(arguments)) as context:
             result = command.invoke(context)
@@ -71,12 +74,3 @@ def _say(text: str, environ: Mapping[str, str]) -> None:
     from infx.cli.report import print_text
 
     print_text(text, environ)
-
-
-def _drop_stdout() -> None:
-    """The reader has gone: what is still buffered must not be written when Python ends."""
-    try:
-        descriptor = sys.stdout.fileno()
-    except (OSError, ValueError):
-        return
-    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

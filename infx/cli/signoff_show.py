@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
+from infx.phrases import count
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -69,5 +70,7 @@ def save_facts(shown: Sequence[Assessment], path: Path) -> None:
 
     facts = [assessment.facts for assessment in shown if assessment.facts]
     if len(facts) != 1:
-        raise UsageError(f"There are facts of {len(facts)} sign-offs.", hint="Name one with --comment-url.")
+        raise UsageError(
+            f"There are facts of {count(len(facts), 'sign-off')}.", hint="Name one with --comment-url."
+        )
     path.write_text(dump_json(facts[0]), encoding="utf-8")

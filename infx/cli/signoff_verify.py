@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
     POLICY_PATH,
-    event_option,
+    event_options,
     examples,
     facts_options,
     find_root,
     format_option,
     policy_option,
+    read_file,
 )
 from infx.cli.report import print_text
 from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--pr", type=click.IntRange(1), metavar="N", help="The pull request.")
 @click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
-@event_option
-@click.option("--event-name", metavar="NAME", help="Default: GITHUB_EVENT_NAME.")
+@event_options
 @facts_options
 @click.option("--publish", is_flag=True, help="Write the comments and the commit status.")
 @click.option("--explain", metavar="CHECK", help="Everything that one check looked at.")
@@ -73,14 +72,13 @@ def _check_options(options: dict[str, Any]) -> None:
     from infx.signoff.show import require_check
 
     if options["facts_file"]:
-        for name in ("pr", "event_file", "comment_url", "save_facts"):
-            if options[name] is not None:
-                raise UsageError(
-                    f"--facts and --{name.removesuffix('_file').replace('_', '-')} exclude each other."
-                )
+        given = {**options, "event": options["receive"].given}
+        for name in ("pr", "event", "comment_url", "save_facts"):
+            if given[name] is not None:
+                raise UsageError(f"--facts and --{name.replace('_', '-')} exclude each other.")
         if options["publish"]:
             raise UsageError("Saved facts are judged, never published.", hint="Leave --publish out.")
-    elif options["event_file"] and (options["pr"] is not None or options["comment_url"]):
+    elif options["receive"].given and (options["pr"] is not None or options["comment_url"]):
         raise UsageError("--event says which pull request; leave --pr and --comment-url out.")
     if options["explain"] is not None:
         require_check(options["explain"])
@@ -172,11 +170,10 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
         return [number], only
     from infx.signoff.wake import read_wake
 
-    path = actions.find_event(options["event_file"], os.environ)
-    if path is None:
+    received = options["receive"]()
+    if received is None:
         raise UsageError("Which pull request?", hint="Give --pr, --comment-url, --event or --facts.")
-    name = options["event_name"] or os.environ.get("GITHUB_EVENT_NAME") or ""
-    wake = read_wake(name, actions.read_event(path), verifier.policy)
+    wake = read_wake(received.name, received.payload, verifier.policy)
     numbers = verifier.find_pulls(wake)
     if not numbers:
         print_text(wake.reason or "No open pull request has this head.", os.environ)
@@ -189,10 +186,7 @@ def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -
     from infx.signoff.facts import Facts
     from infx.signoff.judge import judge
 
-    try:
-        facts = parse_json(Facts, path.read_bytes(), str(path))
-    except OSError as error:
-        raise UsageError(f"The facts cannot be read: {error.strerror}.", where=str(path)) from None
+    facts = parse_json(Facts, read_file(path, "facts file"), str(path))
     judgement = judge(facts, policy)
     print_judgements([(facts, judgement)], policy, explain, as_json=as_json)
     return int(judgement.is_rejected)

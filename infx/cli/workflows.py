@@ -10,6 +10,7 @@ import click
 from infx.cli.options import examples, find_root, format_option, policy_option
 from infx.cli.report import report
 from infx.errors import UsageError
+from infx.phrases import count
 from infx.policy.model import Policy
 
 
@@ -35,7 +36,7 @@ def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: b
     files = read_sources(directory or find_root(Path.cwd()) / ".github")
     code = report(check_files(files, policy), os.environ, as_json=as_json)
     if not as_json and not code:
-        click.echo(f"{len(files)} files, no errors.", err=True)
+        click.echo(f"{count(len(files), 'file')}, no errors.", err=True)
     ctx.exit(code)
 
 

@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.comments.languages import Words, join_inline, words
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
 from infx.escape import code, fenced, prose
 from infx.phrases import count, join_words
 from infx.policy.decision import Decision, Reason
 from infx.policy.facts import Facts, read_labels
-from infx.policy.model import Policy
+from infx.policy.model import Language, Policy
 from infx.policy.words import dispatch_command
 from infx.reuse.command import list_usage
 
-MAX_LINES = 30  # files or problems of one notice
 MAX_LINE = 120  # characters of somebody's line that is shown
 
 
@@ -106,41 +106,91 @@ def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
     """
     pull = ground.facts.pull
     unknown = {Cause.CONFLICT} if pull and pull.is_open and pull.mergeable is None else set()
-    return tuple(
-        Sticky(
-            key=f"notice {cause}",
-            marker=ground.policy.comments.notices.marker.replace("{cause}", cause),
-            text=render(ground, cause) if cause in causes else None,
-        )
-        for cause in Cause
-        if cause not in unknown
+    return tuple(_make(ground, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
+
+
+def make_notice(ground: Ground, cause: Cause) -> Sticky:
+    """Return the comment about a cause that holds."""
+    return _make(ground, cause, holds=True)
+
+
+def _make(ground: Ground, cause: Cause, *, holds: bool) -> Sticky:
+    marker = ground.policy.comments.notices.marker.replace("{cause}", cause)
+    key, languages = f"notice {cause}", ground.policy.comments.languages
+    if not holds:
+        return Sticky(key=key, marker=marker, text=None)
+    notice = _RENDERERS[cause](ground)
+    first, *others = languages
+    below = [notice.fix, notice.commands, notice.after]
+    after = [text if isinstance(text, str) else text[first] for text in below if text]
+    gists = [f"---\n\n{notice.gist[language]}" for language in others]
+    return Sticky(
+        key=key,
+        marker=marker,
+        text=notice.lead[first],
+        items=notice.items,
+        after="\n\n".join([*after, *gists]),
+        languages=languages,
     )
 
 
-def render(ground: Ground, cause: Cause) -> str:
-    """English with the details, then, below a rule, the gist in Chinese: commands and lists are not said twice."""
-    english, chinese = _RENDERERS[cause](ground)
-    return f"{english.strip()}\n\n---\n\n{chinese.strip()}\n"
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """The words of a notice. Commands and lists stand once, in the first language's part.
+
+    Attributes:
+        lead: what is wrong, and why.
+        items: a list, such as files; the only part that is ever cut.
+        fix: what the commands do.
+        commands: a code block.
+        after: what else there is to know.
+        gist: all of it in short, for the languages that are not the first one.
+    """
+
+    lead: Words
+    gist: Words
+    items: tuple[str, ...] = ()
+    fix: Words | None = None
+    commands: str = ""
+    after: Words | None = None
 
 
-def _conflict(ground: Ground) -> tuple[str, str]:
+def _conflict(ground: Ground) -> Notice:
     files, base = ground.facts.conflicts, code(ground.base)
-    shown = _list([code(path) for path in files]) or "- *GitHub does not say which files.*"
+    unnamed = words("*GitHub does not say which files.*", "*GitHub 没有说明是哪些文件。*")
+    languages = ground.policy.comments.languages
     merge = f"git fetch {ground.clone_url} {ground.base}\ngit merge FETCH_HEAD\n"
     if files == (ground.policy.changelog,):
         commands = fenced(f"{merge}infx changelog resolve\n{_commit(ground)}\ngit push")
-        fix = "Both sides appended to it, and infx can put that in order:"
-        chinese = "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。"
+        fix = words(
+            "Both sides appended to it, and infx can put that in order:",
+            "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序：",
+        )
+        gist = words(
+            "Both sides appended to the changelog, and infx can put that in order; see the commands above.",
+            "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。",
+        )
     else:
         commands = fenced(f"{merge}# resolve the files above\ngit commit\ngit push")
-        fix = f"Merge {base}, resolve the conflict and push:"
-        chinese = f"请合并 {base}，解决上面列出的文件的冲突后再推送，命令见上。"
-    return (
+        fix = words(f"Merge {base}, resolve the conflict and push:", f"请合并 {base}，解决冲突后再推送：")
+        gist = words(
+            f"Merge {base}, resolve the conflict in the files above and push; see the commands above.",
+            f"请合并 {base}，解决上面列出的文件的冲突后再推送，命令见上。",
+        )
+    english = (
         f"**No sweep can start: this branch conflicts with {base}.** GitHub starts no workflow for a pull request "
-        f"that it cannot merge, so until then a push or a label has no effect. In conflict:\n\n{shown}\n\n{fix}\n\n"
-        f"{commands}",
+        f"that it cannot merge, so until then a push or a label has no effect."
+    )
+    chinese = (
         f"**无法启动 sweep：此分支与 {base} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
-        f"解决冲突之前，推送或添加标签都不起作用。{chinese}",
+        f"解决冲突之前，推送或添加标签都不起作用。"
+    )
+    return Notice(
+        lead=words(f"{english} In conflict:", f"{chinese}冲突的文件："),
+        items=tuple(code(path) for path in files) or (join_inline(unnamed, languages),),
+        fix=fix,
+        commands=commands,
+        gist=words(f"{english} {gist[Language.ENGLISH]}", f"{chinese}{gist[Language.CHINESE]}"),
     )
 
 
@@ -151,98 +201,146 @@ def _commit(ground: Ground) -> str:
     return "git commit --no-edit"
 
 
-def _labels(ground: Ground) -> tuple[str, str]:
+def _labels(ground: Ground) -> Notice:
     on = ground.facts.pull.labels if ground.facts.pull else ()
     primary = [code(name) for name in read_labels(on, ground.policy.labels).primary_names]
-    return (
-        f"**No sweep starts: {len(primary)} labels ask for different ones**, {join_words(primary)}. "
+    said = words(
+        f"**No sweep starts: {count(len(primary), 'label')} ask for different ones**, {join_words(primary)}. "
         "Keep the one you mean and take the others off.",
         f"**不会启动 sweep：有 {len(primary)} 个互相冲突的标签**：{'、'.join(primary)}。请只保留一个。",
     )
+    return Notice(lead=said, gist=said)
 
 
-def _changelog(ground: Ground) -> tuple[str, str]:
+def _changelog(ground: Ground) -> Notice:
     problems, path = ground.problems, code(ground.policy.changelog)
-    shown = _list([_problem(problem) for problem in problems])
-    fix = fenced("infx changelog validate --fix")
-    return (
-        f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**\n\n{shown}\n\n"
-        f"This repairs whatever can only be meant one way, and says the rest:\n\n{fix}",
-        f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
+    english = f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**"
+    chinese = f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**"
+    return Notice(
+        lead=words(english, f"{chinese}："),
+        items=tuple(_problem(problem) for problem in problems),
+        fix=words(
+            "This repairs whatever can only be meant one way, and says the rest:",
+            "下面的命令会修复含义唯一的问题，并列出其余的：",
+        ),
+        commands=fenced("infx changelog validate --fix"),
+        gist=words(
+            f"{english} They are listed above. The command above repairs whatever can only be meant one way, and says the rest.",
+            f"{chinese}，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
+        ),
     )
 
 
-def _no_entry(ground: Ground) -> tuple[str, str]:
+def _no_entry(ground: Ground) -> Notice:
     path = code(ground.policy.changelog)
-    return (
+    said = words(
         f"**No sweep starts: the label is on, but {path} is untouched.** What runs is what an entry there names. "
         f"Append one (`infx changelog add` does), or take the label off.",
         f"**不会启动 sweep：已添加标签，但 {path} 没有改动。** 要运行哪些配置由其中的记录决定。"
         "请用 `infx changelog add` 追加一条记录，或移除标签。",
     )
+    return Notice(lead=said, gist=said)
 
 
-def _fork(ground: Ground) -> tuple[str, str]:
-    command = fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}")
-    return (
-        "**No sweep starts yet: this pull request comes from a fork.** Its code gets onto the GPU machines only after "
-        f"somebody with write access has read this revision and says so in a comment:\n\n{command}\n\n"
-        "The changelog is checked without it.",
-        "**暂不启动 sweep：此 PR 来自 fork。** 有写权限的人审阅当前版本并发表上面的评论后，代码才会在 GPU 机器上运行。"
-        "变更记录的检查不受此限制。",
+def _fork(ground: Ground) -> Notice:
+    english, chinese = (
+        "**No sweep starts yet: this pull request comes from a fork.**",
+        "**暂不启动 sweep：此 PR 来自 fork。**",
+    )
+    return Notice(
+        lead=words(
+            f"{english} Its code gets onto the GPU machines only after "
+            "somebody with write access has read this revision and says so in a comment:",
+            f"{chinese} 有写权限的人审阅当前版本并发表下面的评论后，代码才会在 GPU 机器上运行：",
+        ),
+        commands=fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}"),
+        after=words("The changelog is checked without it.", "变更记录的检查不受此限制。"),
+        gist=words(
+            f"{english} Its code gets onto the GPU machines only after somebody with write access has read this revision "
+            "and posts the comment above. The changelog is checked without it.",
+            f"{chinese} 有写权限的人审阅当前版本并发表上面的评论后，代码才会在 GPU 机器上运行。变更记录的检查不受此限制。",
+        ),
     )
 
 
-def _approval_void(ground: Ground) -> tuple[str, str]:
+def _approval_void(ground: Ground) -> Notice:
     approved = ground.facts.approval.sha if ground.facts.approval else ""
-    command = fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}")
-    return (
+    english = (
         f"**The approval is void: it is for {approved}, and the head is now {ground.head_sha}.** Nobody has approved "
-        f"what was pushed since. Somebody with write access who has read it can:\n\n{command}",
+        "what was pushed since."
+    )
+    chinese = (
         f"**批准已失效：批准的是 {approved}，而当前版本是 {ground.head_sha}。** 之后推送的内容尚未获得批准；"
-        "有写权限的人审阅后，可以用上面的评论再次批准。",
+    )
+    return Notice(
+        lead=words(
+            f"{english} Somebody with write access who has read it can:",
+            f"{chinese}有写权限的人审阅后，可以用下面的评论再次批准：",
+        ),
+        commands=fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}"),
+        gist=words(
+            f"{english} Somebody with write access who has read it can, by the comment above.",
+            f"{chinese}有写权限的人审阅后，可以用上面的评论再次批准。",
+        ),
     )
 
 
-def _token_label(ground: Ground) -> tuple[str, str]:
-    pull = ground.facts.pull
-    command = fenced(dispatch_command(ground.policy, pull) if pull else "")
-    actor = code(ground.facts.label_actor or "")
-    return (
+def _token_label(ground: Ground) -> Notice:
+    pull, actor = ground.facts.pull, code(ground.facts.label_actor or "")
+    english = (
         f"**No sweep started: {actor} put the label on**, and what a workflow's token does starts no workflow. "
-        f"Take the label off and put it on by hand, or start the sweep with\n\n{command}",
-        f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。"
-        "请手动移除并重新添加标签，或用上面的命令启动。",
+        "Take the label off and put it on by hand, or start the sweep"
+    )
+    chinese = f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。请手动移除并重新添加标签，"
+    return Notice(
+        lead=words(f"{english} with", f"{chinese}或用下面的命令启动："),
+        commands=fenced(dispatch_command(ground.policy, pull) if pull else ""),
+        gist=words(f"{english} with the command above.", f"{chinese}或用上面的命令启动。"),
     )
 
 
-def _links(ground: Ground) -> tuple[str, str]:
+def _links(ground: Ground) -> Notice:
     pull = ground.facts.pull.number if ground.facts.pull else 0
     path, marker = ground.policy.changelog, ground.policy.sweep.skip_marker
-    command = fenced(
-        f"infx changelog canonicalize --pr {pull} --write\n"
-        f"git commit -m 'Canonical changelog link {marker}' {path}\ngit push"
-    )
-    return (
+    english = (
         f"**Before the merge, the link in {code(path)} must be canonical.** In the merge queue it is too late: what is "
-        f"pushed to a queued pull request is lost. The sweep stays valid.\n\n{command}",
-        f"**合并之前，{code(path)} 中的链接必须改为规范形式。** 进入合并队列后再推送的内容会丢失。"
-        "请先运行上面的命令；已完成的 sweep 仍然有效。",
+        "pushed to a queued pull request is lost. The sweep stays valid."
+    )
+    chinese = f"**合并之前，{code(path)} 中的链接必须改为规范形式。** 进入合并队列后再推送的内容会丢失。"
+    return Notice(
+        lead=words(english, f"{chinese}已完成的 sweep 仍然有效。"),
+        commands=fenced(
+            f"infx changelog canonicalize --pr {pull} --write\n"
+            f"git commit -m 'Canonical changelog link {marker}' {path}\ngit push"
+        ),
+        gist=words(
+            f"{english} Run the commands above first.",
+            f"{chinese}请先运行上面的命令；已完成的 sweep 仍然有效。",
+        ),
     )
 
 
-def _reuse_command(ground: Ground) -> tuple[str, str]:
-    shown = _list([code(line[:MAX_LINE]) for line in ground.misread])
-    usage = fenced("\n".join(list_usage(ground.policy.reuse.commands)))
-    return (
-        f"**No finished sweep is reused: this command is not understood.**\n\n{shown}\n\n"
-        f"Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it:\n\n{usage}",
-        "**没有复用任何已完成的 sweep：上面的命令无法识别。** 命令必须单独成行，运行编号只用半角数字 0 到 9，"
-        "后面不要加其他内容，写法见上。",
+def _reuse_command(ground: Ground) -> Notice:
+    english, chinese = (
+        "**No finished sweep is reused: this command is not understood.**",
+        "**没有复用任何已完成的 sweep：命令无法识别。**",
+    )
+    return Notice(
+        lead=words(english, chinese),
+        items=tuple(code(line[:MAX_LINE]) for line in ground.misread),
+        fix=words(
+            "Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it:",
+            "命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容：",
+        ),
+        commands=fenced("\n".join(list_usage(ground.policy.reuse.commands))),
+        gist=words(
+            f"{english} Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it, as above.",
+            f"{chinese} 命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容，写法见上。",
+        ),
     )
 
 
-_RENDERERS: dict[Cause, Callable[[Ground], tuple[str, str]]] = {
+_RENDERERS: dict[Cause, Callable[[Ground], Notice]] = {
     Cause.CONFLICT: _conflict,
     Cause.LABELS: _labels,
     Cause.CHANGELOG: _changelog,
@@ -259,10 +357,3 @@ def _problem(problem: Problem) -> str:
     where = f"line {problem.line}: " if problem.line else ""
     hint = f" {prose(problem.hint)}" if problem.hint else ""
     return f"{where}{prose(problem.message)}{hint}"
-
-
-def _list(items: Sequence[str]) -> str:
-    lines = [f"- {item}" for item in items[:MAX_LINES]]
-    if rest := len(items) - len(lines):
-        lines.append(f"- … {rest} more · 另有 {rest} 项")
-    return "\n".join(lines)

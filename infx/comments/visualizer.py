@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from infx.comments.languages import join_inline, words
 from infx.comments.progress import State, Sweep
 from infx.comments.sticky import Sticky
 from infx.phrases import count
-from infx.policy.model import Policy
+from infx.policy.model import Language, Policy
 
 MAX_EARLIER = 20
 
 _WORDS = {
-    State.RUNNING: "Running · 运行中",
-    State.DONE: "Finished · 已完成",
-    State.FAILED: "Failed · 失败",
-    State.CANCELLED: "Cancelled · 已取消",
+    State.RUNNING: words("Running", "运行中"),
+    State.DONE: words("Finished", "已完成"),
+    State.FAILED: words("Failed", "失败"),
+    State.CANCELLED: words("Cancelled", "已取消"),
 }
 _COLUMNS = {
-    "done": "done 完成",
-    "failed": "failed 失败",
-    "stopped": "stopped 已停止",
-    "running": "running 运行中",
-    "waiting": "waiting 等待中",
+    "done": words("done", "完成"),
+    "failed": words("failed", "失败"),
+    "stopped": words("stopped", "已停止"),
+    "running": words("running", "运行中"),
+    "waiting": words("waiting", "等待中"),
 }
+_ROWS, _EVALS = words("rows", "性能"), words("evals", "精度")
 _MARKS = {State.RUNNING: "🟡", State.DONE: "✅", State.FAILED: "❌", State.CANCELLED: "⚪"}
 
 
@@ -45,29 +47,31 @@ def make_visualizer(policy: Policy, sweeps: Sequence[Sweep]) -> Sticky | None:
         order=shown[0].order,
         adopt=visualizer.adopt,
         adopt_order=_run_pattern(policy),
+        languages=policy.comments.languages,
     )
 
 
 def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     """sweeps: those with results, newest first, at least one."""
     newest, *earlier = sweeps
+    languages = policy.comments.languages
     run = newest.run
     links = [f"{link.text}: {link.url.format(run=run.id)}" for link in policy.comments.visualizer.links]
-    state = (
-        f"{_MARKS[newest.state]} **{_WORDS[newest.state]}** — [run {run.id}]({run.url}), "
-        f"attempt {run.attempt}, commit {newest.commit}"
-    )
-    parts = ["\n".join(links), state, _table(newest), _earlier(policy, earlier)]
+    said = join_inline(_WORDS[newest.state], languages)
+    state = f"{_MARKS[newest.state]} **{said}** — {_where(newest, languages)}"
+    parts = ["\n".join(links), state, _table(newest, languages), _earlier(policy, earlier)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(sweep: Sweep) -> str:
+def _table(sweep: Sweep, languages: Sequence[Language]) -> str:
     """With a column of stopped rows only where there are any."""
     if not sweep.rows.total + sweep.evals.total:
         return ""  # nobody looked at its jobs: zeros would be wrong
-    kinds = {"rows 性能": sweep.rows, "evals 精度": sweep.evals}
+    kinds = {join_inline(_ROWS, languages, " "): sweep.rows, join_inline(_EVALS, languages, " "): sweep.evals}
     hidden = {"stopped"} - {"stopped" for counts in kinds.values() if counts.stopped}
-    columns = {name: head for name, head in _COLUMNS.items() if name not in hidden}
+    columns = {
+        name: join_inline(head, languages, " ") for name, head in _COLUMNS.items() if name not in hidden
+    }
     lines = [
         f"| | {' | '.join(columns.values())} |",
         f"| :-- |{' --: |' * len(columns)}",
@@ -86,10 +90,12 @@ def _table_line(name: str, numbers: Sequence[int]) -> str:
 def _earlier(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     if not sweeps:
         return ""
+    languages = policy.comments.languages
     lines = [_line(policy, sweep) for sweep in sweeps[:MAX_EARLIER]]
     if rest := len(sweeps) - len(lines):
-        lines.append(f"- and {rest} more · 另有 {rest} 次")
-    summary = f"<summary>{count(len(sweeps), 'earlier run')} · 之前的运行</summary>"
+        lines.append(f"- {join_inline(words(f'and {rest} more', f'另有 {rest} 次'), languages)}")
+    said = words(count(len(sweeps), "earlier run"), f"之前的 {len(sweeps)} 次运行")
+    summary = f"<summary>{join_inline(said, languages)}</summary>"
     return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
 
 
@@ -98,8 +104,18 @@ def _line(policy: Policy, sweep: Sweep) -> str:
     links = " · ".join(
         f"[{link.short}]({link.url.format(run=run.id)})" for link in policy.comments.visualizer.links
     )
-    where = f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {sweep.commit}"
+    where = _where(sweep, policy.comments.languages)
     return f"- {_MARKS[sweep.state]} {where}" + (f" · {links}" if links else "")
+
+
+def _where(sweep: Sweep, languages: Sequence[Language]) -> str:
+    """The run of a sweep, in the first language: numbers need no second one."""
+    run = sweep.run
+    said = words(
+        f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {sweep.commit}",
+        f"[运行 {run.id}]({run.url})，第 {run.attempt} 次尝试，提交 {sweep.commit}",
+    )
+    return said[languages[0]]
 
 
 def _run_pattern(policy: Policy) -> str:

@@ -20,6 +20,7 @@ from infx.git import Git
 from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
 from infx.matrix.jobs import Job
+from infx.phrases import count
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 
@@ -260,7 +261,7 @@ def _jobs(path: Path) -> list[Job]:
 def _describe_index(answer: Answer) -> list[str]:
     index = json.loads(answer.out)
     canary = f", canary {index['canary']}" if index["canary"] else ", no canary"
-    return [f"{index['rows']} rows in {index['shards']} matrix{canary}"]
+    return [f"{count(index['rows'], 'row')} in {index['shards']} matrix{canary}"]
 
 
 def _describe_signoff(answer: Answer) -> list[str]:

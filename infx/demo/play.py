@@ -14,6 +14,7 @@ from infx.demo.page import render_page
 from infx.demo.stage import Clock, Stage, Step, plain_git
 from infx.demo.story import Story
 from infx.hub.hub import Hub
+from infx.phrases import count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +61,8 @@ class Play:
         rows = sum(row.conclusion != "cancelled" for sweep in self.stage.sweeps for row in sweep.rows)
         reads, writes = (sum(getattr(step, name) for step in commands) for name in ("reads", "writes"))
         return (
-            f"{pulls} pull request{'s' if pulls > 1 else ''}, {len(commands)} commands, {rows} rows, "
-            f"{reads} API reads, {writes} API writes"
+            f"{count(pulls, 'pull request')}, {count(len(commands), 'command')}, {count(rows, 'row')}, "
+            f"{count(reads, 'API read')}, {count(writes, 'API write')}"
         )
 
     def how_to_go_on(self, infx: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from infx.demo.stage import RowOutcome, Step
 from infx.matrix.jobs import Job, describe_layout
+from infx.phrases import count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +71,9 @@ class Teller:
 
 def describe_cost(step: Step, digits: int = 1) -> str:
     """Of a command: wall time, and API requests if there were any."""
-    calls = f", {step.reads} reads, {step.writes} writes" if step.reads or step.writes else ""
+    calls = (
+        f", {count(step.reads, 'read')}, {count(step.writes, 'write')}" if step.reads or step.writes else ""
+    )
     return f"{step.seconds:.{digits}f} s{calls}"
 
 
@@ -78,7 +81,7 @@ def _shorten(lines: Sequence[str]) -> list[str]:
     kept = [line for line in lines if line.strip()]
     if len(kept) <= MOST_LINES:
         return kept
-    return [*kept[: MOST_LINES - 1], f"… and {len(kept) - MOST_LINES + 1} more lines"]
+    return [*kept[: MOST_LINES - 1], f"… and {count(len(kept) - MOST_LINES + 1, 'more line')}"]
 
 
 class RowProgress:

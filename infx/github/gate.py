@@ -11,7 +11,7 @@ from typing import Protocol
 
 from infx.comments.progress import read_sweep
 from infx.errors import UnavailableError
-from infx.github.errors import NotFoundError
+from infx.github.errors import BadCredentialsError, NotFoundError, PermissionDeniedError
 from infx.model import (
     MAX_FILES,
     ChangedFile,
@@ -134,6 +134,16 @@ def _permission(login: str, policy: Policy, github: GateReader) -> Collaborator 
     return None if known else github.permission(login)
 
 
+def _permission_if_seen(login: str | None, policy: Policy, github: GateReader) -> Collaborator | None:
+    """Return what somebody may do, None if GitHub does not tell this token: it tells only those that can push, and
+    nothing of an app. A question is answered without it, and the answer says so; an event never is.
+    """
+    try:
+        return _permission(login, policy, github) if login else None
+    except (BadCredentialsError, NotFoundError, PermissionDeniedError):
+        return None
+
+
 def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str, ...]) -> Facts:
     if decide(facts, policy).reason in _SETTLED:
         return facts
@@ -154,7 +164,7 @@ def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str,
     )
     if facts.event.name is EventName.ASKED and not any(run.may_sweep for run in facts.runs):
         login = find_label_actor(read_labels(pull.labels, policy.labels), github.label_events(pull.number))
-        return replace(facts, label_actor=login, actor=_permission(login, policy, github) if login else None)
+        return replace(facts, label_actor=login, actor=_permission_if_seen(login, policy, github))
     return facts
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from infx.github.connection import Connection
 from infx.github.errors import IncompleteListError, UnexpectedReplyError
+from infx.phrases import count
 
 PER_PAGE = 100
 READINGS = 3  # of a list that moves, before giving up
@@ -61,9 +62,10 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
         if not _is_short(reading) and not reading.moved and _agrees(reading, before, listing):
             return list(reading.items.values())
         before = reading
-    expected = "" if reading.total is None else f" of {reading.total:,}"
+    told = count(len(reading.items), "item")
+    expected = told if reading.total is None else f"{len(reading.items):,} of {count(reading.total, 'item')}"
     raise IncompleteListError(
-        f"GitHub delivered {len(reading.items):,}{expected} items of {listing.path}.",
+        f"GitHub delivered {expected} of {listing.path}.",
         hint="The list is longer than GitHub shows, or changes faster than it can be read.",
     )
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from infx.comments.sticky import find_ahead
 from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
 from infx.github.apply import Applier
 from infx.github.turns import Report, take_turns
-from infx.model import Run
+from infx.model import Comment, Run, User, UserType
+from infx.phrases import count
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
@@ -151,19 +153,36 @@ class Reconciler:
     ) -> tuple[Desired, tuple[Action, ...]]:
         facts = self._gather(number, gatherer, source)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
-        return desired, plan_actions(desired, facts, self.policy)
+        comments = self._with_editors(desired, facts.comments)
+        return desired, plan_actions(desired, replace(facts, comments=comments), self.policy)
+
+    def _with_editors(self, desired: Desired, comments: Sequence[Comment]) -> tuple[Comment, ...]:
+        """Ask who edited a comment of ours that claims to know more than GitHub does: rare, and one request."""
+        ahead = find_ahead(desired.comments, comments, self.policy.identities)
+        logins = self.github.editors(ahead) if ahead else {}
+        return tuple(
+            replace(comment, editor=make_user(logins[comment.node_id]))
+            if comment.node_id in logins
+            else comment
+            for comment in comments
+        )
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"
         self.clone.push(action, self.policy.identities[0])
 
     def _must_stop(self) -> str | None:
-        count, limit = self.github.requests, self.policy.limits.api_requests
-        if count.total + RESERVE > limit:
-            return f"the budget of {limit} calls is nearly spent"
-        if count.remaining is not None and count.remaining < RESERVE:
-            return f"GitHub allows only {count.remaining} more calls this hour"
+        made, limit = self.github.requests, self.policy.limits.api_requests
+        if made.total + RESERVE > limit:
+            return f"the budget of {count(limit, 'call')} is nearly spent"
+        if made.remaining is not None and made.remaining < RESERVE:
+            return f"GitHub allows only {count(made.remaining, 'more call')} this hour"
         return None
+
+
+def make_user(login: str) -> User:
+    """Return whoever has a login: those of apps, and no others, end in `[bot]`."""
+    return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)
 
 
 def open_clone(git: Git, place: Place, token: str | None, push_token: str | None = None) -> Clone | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 
-from infx.errors import InfxError, suggest
+from infx.errors import UsageError, suggest
 from infx.matrix.config import KvOffloading
 from infx.matrix.names import name_sequence
 from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
@@ -32,7 +32,7 @@ class EvalMode(StrEnum):
 def find_profile(name: str, profiles: Mapping[str, EvalProfile]) -> EvalProfile:
     if name not in profiles:
         known = ", ".join(sorted(profiles))
-        raise InfxError(
+        raise UsageError(
             f"The policy has no eval profile {name!r}; it has {known}.", hint=suggest(name, profiles)
         )
     return profiles[name]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from infx.errors import InfxError
+from infx.errors import UsageError
 from infx.matrix.jobs import Job
 from infx.matrix.row import RowReader, render_row
 from infx.matrix.shards import Shards
@@ -51,12 +51,12 @@ def read_shard(lines: Iterable[str], number: int) -> Iterator[Job]:
 
 
 def find_job(lines: Iterable[str], row_id: str) -> Job:
-    """The job of one row. Raises InfxError if the plan does not have it."""
+    """The job of one row. Raises UsageError if the plan does not have it."""
     start = f'{{"id":{json.dumps(row_id)},'
     for line in lines:
         if line.startswith(start):
             return _read_job(json.loads(line), RowReader())
-    raise InfxError(
+    raise UsageError(
         f"The plan has no row {row_id}.",
         hint="The plan may belong to another commit; take the one of this run.",
     )

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from infx.errors import Problem, suggest
+from infx.phrases import count
 
 
 @functools.cache
@@ -59,9 +60,10 @@ def resolve_keys(
 
 
 def _unmatched(pattern: str, keys: Collection[str], path: str | None, line: int | None) -> Problem:
+    known = count(len(keys), "is known", "are known")
     if is_pattern(pattern):
-        message = f"No configuration matches the pattern {pattern!r}; {len(keys)} are known."
+        message = f"No configuration matches the pattern {pattern!r}; {known}."
     else:
-        message = f"There is no configuration {pattern!r}; {len(keys)} are known."
+        message = f"There is no configuration {pattern!r}; {known}."
     hint = suggest(pattern.replace("*", "").replace("?", ""), keys)
     return Problem(rule="config-key-unknown", message=message, path=path, line=line, hint=hint)

@@ -20,6 +20,7 @@ from infx.matrix.priority import Priorities, queue_token, score_row
 from infx.matrix.row import Row
 from infx.matrix.scheduling import Scheduler, runner_labels
 from infx.matrix.topology import count_nodes
+from infx.phrases import count
 from infx.policy.model import Policy
 
 _LONGEST = Scheduler(
@@ -115,7 +116,7 @@ def measure(shards: Shards, policy: Policy) -> list[Problem]:
     problems = []
     if shards.count > limits.matrix_rows:
         most = limits.matrix_rows**2
-        text = f"The plan has {len(shards.jobs):,} rows; two nested matrices hold {most:,}."
+        text = f"The plan has {count(len(shards.jobs), 'row')}; two nested matrices hold {most:,}."
         problems.append(_too_much("limit-rows", text, "Name fewer config keys, or split the change."))
     for number in range(min(shards.count, limits.matrix_rows)):
         part = shards.jobs[number * limits.matrix_rows : (number + 1) * limits.matrix_rows]

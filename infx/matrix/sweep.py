@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from infx.errors import Problem, ProblemsError, suggest
+from infx.errors import Problem, ProblemsError, UnknownNamesError, suggest
 from infx.matrix.config import Config, Runners
 from infx.matrix.evals import EvalMode, apply_evals, keep_evals, select_evals
 from infx.matrix.expand import Limits, expand_config
@@ -14,6 +14,7 @@ from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, s
 from infx.matrix.keys import resolve_keys
 from infx.matrix.row import Row
 from infx.matrix.trim import trim_rows
+from infx.phrases import count
 from infx.policy.evals import EvalProfile
 
 
@@ -39,10 +40,10 @@ def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: Reques
 def sweep_keys(
     configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: Request
 ) -> list[Row]:
-    """The named configurations, in the order in which they are named. Raises ProblemsError for a name of nothing."""
+    """The named configurations, in the order in which they are named. Raises UnknownNamesError for a name of nothing."""
     keys, problems = resolve_keys(patterns, configs)
     if problems:
-        raise ProblemsError(problems)
+        raise UnknownNamesError(problems)
     chosen = select_configs([configs[key] for key in keys], request.wanted, inventory)
     rows = _expand(chosen, inventory, request, select_label_or_nodes)
     return _finish(pick_names(rows, request.exp_names), request)
@@ -86,20 +87,20 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """The rows of these experiment names, in the order of the rows. Each name must mean one row."""
     if not names:
         return list(rows)
-    count = Counter(row.exp_name for row in rows)
+    found = Counter(row.exp_name for row in rows)
     problems = [
         _name_problem(name, "is asked for twice.", "Name it once.")
         for name, times in Counter(names).items()
         if times > 1
     ]
     for name in dict.fromkeys(names):
-        if count[name] == 0:
-            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, count)))
-        elif count[name] > 1:
-            text = f"means {count[name]} rows; expected one."
+        if found[name] == 0:
+            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, found)))
+        elif found[name] > 1:
+            text = f"means {count(found[name], 'row')}; expected one."
             problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
     if problems:
-        raise ProblemsError(problems)
+        raise UnknownNamesError(problems)
     return [row for row in rows if row.exp_name in names]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from infx.markdown import read_command_lines
+from infx.markdown import MAX_STRANGE, read_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason
@@ -58,8 +58,11 @@ class ApprovalDecision:
 def find_request(body: str, command: str) -> str | None:
     """What the comment asks to be approved, as typed; None if it holds no such command, '' if it names nothing.
 
-    A command is a line of its own in visible text. Of several different ones none counts.
+    A command is a line of its own in visible text. Of several different ones none counts. A long comment is not read:
+    anybody may have written it, and parsing takes seconds for what is made to be slow.
     """
+    if command not in body or is_too_long(body):
+        return None
     pattern = re.compile(rf"{re.escape(command)}(?:[ \t]+(.*))?")
     found = {
         (match[1] or "").strip() for line in read_command_lines(body) if (match := pattern.fullmatch(line))
@@ -69,13 +72,21 @@ def find_request(body: str, command: str) -> str | None:
     return found.pop() if len(found) == 1 else ""
 
 
+def may_ask_in_vain(comment: Comment, command: str) -> bool:
+    """Whether a person's comment holds the command's word, and is too long to be read."""
+    return comment.author.is_human and command in comment.body and is_too_long(comment.body)
+
+
+def is_too_long(body: str) -> bool:
+    """Whether a comment is too long to be read for a command."""
+    return len(body) > MAX_STRANGE
+
+
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
     """The commit that the newest approving comment of a person names. Whether it was allowed to, its status tells;
     our own notices name the head as an example. comments: oldest first.
     """
-    people = (
-        comment for comment in reversed(comments) if comment.author.is_human and command in comment.body
-    )
+    people = (comment for comment in reversed(comments) if comment.author.is_human)
     asked = (find_request(comment.body, command) or "" for comment in people)
     return next((sha.lower() for sha in asked if _SHA.fullmatch(sha)), None)
 
@@ -84,6 +95,10 @@ def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
     """Whether the comment approves the live head of a fork. Raises ValueError where the facts are incomplete."""
     command, author = policy.sweep.approve_command, facts.comment.author
     asked = find_request(facts.comment.body, command)
+    if may_ask_in_vain(facts.comment, command) and facts.actor is not None and facts.actor.can_write:
+        return _refuse(
+            f"The comment is longer than {MAX_STRANGE:,} characters, so it is not read; make one that only approves."
+        )
     if asked is None or not author.is_human:
         return ApprovalDecision(answer=Answer.NOTHING, words="The comment asks for no approval.")
     if not _SHA.fullmatch(asked):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from infx.model import PullRequest
+from infx.model import MAX_FILES, PullRequest
 from infx.phrases import join_words
 from infx.policy.event import SHA, Action, EventName, Inputs
 from infx.policy.facts import Facts, LabelSet, Marker, Reuse, find_marker, read_labels
@@ -120,6 +120,28 @@ class Case:
     def is_labelled_without_access(self) -> bool:
         """Known only where somebody asks; an event is judged by who caused it."""
         return self.is_asked and self.facts.actor is not None and not self.facts.actor.can_write
+
+    @property
+    def changelog_is_unseen(self) -> bool:
+        """Whether GitHub's list of files was cut. Where an earlier rule decides, nobody has asked for it."""
+        pull = self.facts.pull
+        return pull is not None and self.facts.changelog.touched is None and pull.changed_files > MAX_FILES
+
+    @property
+    def is_labelled_by_unknown(self) -> bool:
+        """Whether nobody could tell if the person who put the label on may start a sweep."""
+        login = (self.facts.label_actor or "").lower()
+        known = {name.lower() for name in (*self.policy.identities, WORKFLOW_ACTOR)}
+        return self.is_asked and bool(login) and login not in known and self.facts.actor is None
+
+    @property
+    def labels_at_event(self) -> LabelSet | None:
+        """Labels that were on when the event came, if they differ from those that are on now and count."""
+        told = self.facts.event.labels
+        if told is None or self.facts.pull is None:
+            return None
+        then = read_labels(told, self.policy.labels)
+        return None if then == self.labels else then
 
     def check_inputs(self) -> str | None:
         """What is wrong with the inputs of a dispatch, as a clause."""

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from infx.changelog.subject import Stage
 from infx.phrases import join_words
-from infx.policy.case import Case, split_command
+from infx.policy.case import Case, one_line, split_command
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import SHA, EventName
 from infx.policy.facts import Facts, Marker
@@ -159,6 +159,17 @@ def _notes(case: Case) -> list[str]:
         notes.append(
             f"The head commit only quotes {marker}: it counts in the subject or on a line of its own."
         )
+    if (then := case.labels_at_event) is not None:
+        on, now = (
+            join_words((*labels.primary_names, *labels.modifier_names)) or "none that matters"
+            for labels in (then, case.labels)
+        )
+        notes.append(f"Labels have changed since the event: then {on}; now, and decisive, {now}.")
+    if case.is_labelled_by_unknown:
+        who = one_line(case.facts.label_actor or "")
+        notes.append(
+            f"Whether {who}, who put the label on, has write access is not known: GitHub does not tell this token."
+        )
     if case.facts.edits_rules:
         notes.append("The PR edits workflows or the policy, so its results are no evidence by themselves.")
     given = case.inputs
@@ -170,7 +181,7 @@ def _notes(case: Case) -> list[str]:
         notes.append(
             f"A PR is compared with {case.policy.base_branch}; base-ref of the dispatch does not count."
         )
-    if case.facts.pull is not None and case.facts.changelog.touched is None:
+    if case.changelog_is_unseen:
         notes.append(f"Whether the PR touches {case.policy.changelog} could not be seen; the plan will tell.")
     return notes
 

@@ -61,7 +61,7 @@ class Event:
 
     actor: who caused this attempt of the run, on a re-run whoever pressed the button (`triggering_actor`).
     before: the head or the tip until a push. label: the one that was put on or taken off. ref: the full name that was pushed.
-    run_id: of the workflow run that asks; None outside Actions.
+    run_id: of the workflow run that asks; None outside Actions. labels: of the pull request, as the event tells them.
     """
 
     name: EventName
@@ -75,6 +75,7 @@ class Event:
     inputs: Inputs | None = None
     run_id: int | None = None
     attempt: int = 1
+    labels: tuple[str, ...] | None = None
 
 
 def parse_event(
@@ -105,7 +106,17 @@ def parse_event(
         inputs=_inputs(payload.get("inputs")) if kind is EventName.DISPATCH else None,
         run_id=run_id,
         attempt=attempt,
+        labels=_labels(payload) if kind is EventName.PULL_REQUEST else None,
     )
+
+
+def _labels(payload: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """None if the payload does not tell."""
+    found = _at(payload, "pull_request", "labels")
+    if not isinstance(found, list):
+        return None
+    names = [label.get("name") for label in found if isinstance(label, Mapping)]
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _pull_and_head(kind: EventName, payload: Mapping[str, Any]) -> tuple[int | None, str | None]:

@@ -136,12 +136,18 @@ class Notices:
     marker: str
 
 
+class Language(StrEnum):
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Comments:
     """What the bot says. paths: globs of files whose pull requests it speaks on, besides the changelog and the
-    master configurations.
+    master configurations. languages: in which, in this order; at least one.
     """
 
+    languages: tuple[Language, ...]
     paths: tuple[str, ...]
     greeting: Greeting
     visualizer: Visualizer

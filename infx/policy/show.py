@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infx.escape import prose, table_code
-from infx.phrases import join_words
+from infx.phrases import count, join_words
 from infx.policy.case import Case, one_line
 from infx.policy.decide import decide_as_if
 from infx.policy.decision import Decision, Verdict
@@ -94,26 +94,35 @@ def _describe_actor(case: Case) -> str:
     return f"{one_line(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
 
 
+def _describe_label_actor(case: Case) -> str:
+    who, actor = one_line(case.facts.label_actor or ""), case.facts.actor
+    if actor is not None and case.is_asked:
+        return f"{who} (permission {actor.permission}, role {one_line(actor.role)})"
+    return f"{who} (permission not known)" if case.is_labelled_by_unknown else who
+
+
 def _list_pull(case: Case) -> list[tuple[str, str]]:
     facts, pull = case.facts, case.pull
     state = "open" if pull.is_open else "merged" if pull.is_merged else "closed"
     draft = ", a draft" if pull.is_draft else ""
     known = (*case.labels.primary_names, *case.labels.modifier_names)
     others = len(pull.labels) - len(known)
+    unseen = "GitHub's list of files was cut" if case.changelog_is_unseen else "not looked at"
     conflict = {True: "no", False: "yes", None: "GitHub does not know yet"}[pull.mergeable]
     found = [
         ("pull request", f"{pull.number}, {state}{draft}, into {one_line(pull.base_ref)}"),
         ("head", pull.head_sha),
         (
             "labels",
-            (join_words(known) or "none that matters") + (f" (and {others} others)" if others else ""),
+            (join_words(known) or "none that matters")
+            + (f" (and {count(others, 'other')})" if others else ""),
         ),
         (
             "from a fork",
             "no" if not pull.is_fork else one_line(pull.head_repository or "yes, a deleted one", 150),
         ),
         ("conflict with the base", join_words([one_line(name) for name in facts.conflicts]) or conflict),
-        ("changelog touched", {True: "yes", False: "no", None: "not looked at"}[facts.changelog.touched]),
+        ("changelog touched", {True: "yes", False: "no", None: unseen}[facts.changelog.touched]),
     ]
     if pull.is_fork:
         found.append(("approval", f"for {facts.approval.sha}" if facts.approval else "none found"))
@@ -123,5 +132,8 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
         swept = {True: "swept", False: "started no sweep", None: "has not decided yet"}[run.swept]
         found.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
     if facts.label_actor:
-        found.append(("label put on by", one_line(facts.label_actor)))
+        found.append(("label put on by", _describe_label_actor(case)))
+    if (then := case.labels_at_event) is not None:
+        on = join_words((*then.primary_names, *then.modifier_names))
+        found.append(("labels at the event", on or "none that matters"))
     return found

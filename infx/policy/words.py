@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from infx.model import PullRequest
-from infx.phrases import count, join_words
+from infx.phrases import count, join_some, join_words
 from infx.policy.case import Case, one_line
 from infx.policy.event import EventName
 from infx.policy.model import Effect, Policy, Scope
+
+MOST_FILES = 5  # that a sentence names
 
 EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
@@ -67,12 +69,16 @@ def _of_pull(case: Case) -> dict[str, str]:
         "head_sha": pull.head_sha,
         "state": "merged" if pull.is_merged else "closed",
         "fork": "a fork" if pull.head_repository else "a fork that was deleted",
-        "conflicts": join_words([one_line(name) for name in case.facts.conflicts[:5]])
-        or f"{case.policy.changelog}?",
+        "conflicts": _name_files(case.facts.conflicts) or f"{case.policy.changelog}?",
         "approved": approval.sha[:12] if approval else "",
         "approval_link": f" ({approval.url})" if approval and approval.url else "",
         "dispatch": dispatch_command(case.policy, pull),
     }
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    names = [one_line(path) for path in paths]
+    return join_words(names) if len(names) <= MOST_FILES else join_some(names, MOST_FILES)
 
 
 def dispatch_command(policy: Policy, pull: PullRequest) -> str:

@@ -6,27 +6,36 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx.comments.status import Status
+from infx.phrases import count
 
 
 @dataclass(frozen=True, kw_only=True)
 class CreateComment:
+    """whole: the text of what was cut; empty where nothing was."""
+
     pull: int
     key: str
     body: str
+    whole: str = ""
 
     def __str__(self) -> str:
-        return f"PR {self.pull}: create the {self.key} comment ({len(self.body)} characters)"
+        return f"PR {self.pull}: create the {self.key} comment ({count(len(self.body), 'character')})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateComment:
+    """whole: the text of what was cut; empty where nothing was."""
+
     pull: int
     key: str
     id: int
     body: str
+    whole: str = ""
 
     def __str__(self) -> str:
-        return f"PR {self.pull}: update the {self.key} comment {self.id} ({len(self.body)} characters)"
+        return (
+            f"PR {self.pull}: update the {self.key} comment {self.id} ({count(len(self.body), 'character')})"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infx.comments.greeting import make_greeting, make_links
 from infx.comments.notices import Cause, Ground, find_causes, make_notices
@@ -100,10 +100,11 @@ def plan_comments(
     for sticky in stickies:
         for edit in plan_edits(sticky, comments, policy.identities, limit):
             match edit:
-                case Create(body=body):
-                    actions.append(CreateComment(pull=number, key=sticky.key, body=body))
-                case Update(id=comment_id, body=body):
-                    actions.append(UpdateComment(pull=number, key=sticky.key, id=comment_id, body=body))
+                case Create(body=body, whole=whole):
+                    actions.append(CreateComment(pull=number, key=sticky.key, body=body, whole=whole))
+                case Update(id=comment_id, body=body, whole=whole):
+                    update = UpdateComment(pull=number, key=sticky.key, id=comment_id, body=body, whole=whole)
+                    actions.append(update)
                 case Delete(id=comment_id):
                     actions.append(DeleteComment(pull=number, key=sticky.key, id=comment_id))
     return actions
@@ -115,7 +116,7 @@ def _comments(
     found: list[Sticky] = []
     paths = facts.changes.paths
     if facts.pull.is_open and (paths is None or concerns(policy, paths)):
-        links = make_links(policy, place.repository, place.server)
+        links = make_links(policy, place.repository, place.server, facts.base_files)
         found.append(make_greeting(policy, links, policy.comments.greeting.phrase))
     if visualizer := make_visualizer(policy, facts.sweeps):
         found.append(visualizer)
@@ -124,7 +125,12 @@ def _comments(
     causes = find_causes(
         decision, facts.changes.problems, is_open=facts.pull.is_open, links=asks, misread=misread
     )
-    return (*found, *_notices(facts, policy, place, causes))
+    return (*(_placed(sticky, place) for sticky in found), *_notices(facts, policy, place, causes))
+
+
+def _placed(sticky: Sticky, place: Place) -> Sticky:
+    """With the page on which all of it can be read, should it be cut."""
+    return replace(sticky, runs_url=f"{place.url}/actions/runs", run_id=place.run_id)
 
 
 def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
@@ -135,7 +141,7 @@ def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]
         clone_url=place.url,
         misread=find_misread_commands(facts.comments, policy.reuse),
     )
-    return make_notices(ground, causes)
+    return tuple(_placed(sticky, place) for sticky in make_notices(ground, causes))
 
 
 def _wants_links(facts: Facts) -> bool:

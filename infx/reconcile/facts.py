@@ -12,10 +12,13 @@ from infx.policy.facts import Facts as GateFacts
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """server: such as https://github.com. repository: owner/name."""
+    """server: such as https://github.com. repository: owner/name. run_id: of the run whose summary shows what of a comment
+    was cut; None: there is no such page.
+    """
 
     server: str
     repository: str
+    run_id: int | None = None
 
     @property
     def url(self) -> str:
@@ -61,7 +64,8 @@ class Facts:
     """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
     head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
     stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
-    resolution: where one is possible. signoff: status of the head's sign-off, if ours. groups: see there.
+    resolution: where one is possible. signoff: status of the head's sign-off, if ours. groups: see there. base_files:
+    those of the files that the greeting links that the base branch has.
     """
 
     gate: GateFacts
@@ -75,6 +79,7 @@ class Facts:
     resolution: Resolution | None = None
     signoff: CommitStatus | None = None
     groups: tuple[Group, ...] = ()
+    base_files: frozenset[str] = frozenset()
 
     @property
     def signed_off(self) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from infx.comments.greeting import list_linked
 from infx.comments.progress import State, Sweep, latest_first, read_sweep
 from infx.model import (
     MAX_FILES,
@@ -30,6 +31,8 @@ from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_labe
 from infx.policy.facts import Facts as GateFacts
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
+from infx.policy.paths import concerns
+from infx.reconcile.base_files import BaseFiles
 from infx.reconcile.changes import Branch, BranchReader
 from infx.reconcile.facts import Changes, Facts, Group
 from infx.reconcile.ports import Reader
@@ -47,9 +50,11 @@ class Gatherer:
     policy: Policy
     branches: BranchReader | None = None
     results: Recent[Artifact] = field(init=False)
+    files: BaseFiles = field(init=False)
 
     def __post_init__(self) -> None:
         self.results = read_results(self.reader, self.policy)
+        self.files = BaseFiles(self.reader, self.policy, list_linked(self.policy))
 
     def gather(self, number: int, source: Source | None = None) -> Facts:
         """source: of what many share; None: everything is asked for this one, as it is now."""
@@ -120,7 +125,14 @@ class _Reading:
             resolution=branch.resolution,
             signoff=find_status(statuses, self.policy.signoff.status, self.policy.identities),
             groups=self._groups(),
+            base_files=self._base_files(branch),
         )
+
+    def _base_files(self, branch: Branch) -> frozenset[str]:
+        """Only where the greeting is due, which links them."""
+        paths = branch.changes.paths
+        is_greeted = self.pull.is_open and (paths is None or concerns(self.policy, paths))
+        return self.by.files.find(self.by.branches) if is_greeted else frozenset()
 
     def _branch(self) -> Branch:
         """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""

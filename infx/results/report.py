@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from infx.escape import foreign, table_code
 from infx.matrix.jobs import describe_row
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.results.collect import Collection, Coverage, Point, State, describe_collection
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
@@ -44,7 +44,7 @@ def _counts(collection: Collection) -> str:
         return text + _unexpected(collection.unexpected)
     counts = {state: len(collection.of_state(state)) for state in State}
     head = (
-        f"## Sweep: {counts[State.PRESENT]} of {total} rows\n\n"
+        f"## Sweep: {counts[State.PRESENT]} of {count(total, 'row')}\n\n"
         f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing, "
         f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
     )
@@ -54,9 +54,7 @@ def _counts(collection: Collection) -> str:
 def _unexpected(names: Sequence[str]) -> str:
     if not names:
         return ""
-    shown = ", ".join(table_code(name) for name in names[:20])
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return f"\nIgnored (matches no planned row): {shown}{more}.\n"
+    return f"\nIgnored (matches no planned row): {join_some([table_code(name) for name in names], 20)}.\n"
 
 
 def _failures(collection: Collection) -> str:

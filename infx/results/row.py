@@ -17,6 +17,7 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.matrix.config import Component
+from infx.phrases import count
 from infx.results.identity import FIELDS
 
 MAX_METRICS = 500  # of one row; a script has some dozens
@@ -41,16 +42,19 @@ class Outcome:
     def find_fault(self) -> str | None:
         """Return why the counts are not a measurement: nothing was done, or they contradict each other or the status."""
         if not self.completed:
-            return f"benchmark_outcome says that {self.completed} of {self.requested} requests were completed"
+            return f"benchmark_outcome says that {self.completed} of {count(self.requested, 'request')} were completed"
         if self.completed + self.failed != self.requested:
-            return f"benchmark_outcome counts {self.completed} completed and {self.failed} failed of {self.requested} requests"
+            return (
+                f"benchmark_outcome counts {self.completed} completed and {self.failed} failed "
+                f"of {count(self.requested, 'request')}"
+            )
         too_many = self.failed > self.max_failure_rate * self.requested
         if too_many and self.status is Status.PASSED:
-            return f"benchmark_outcome says passed with {self.failed} of {self.requested} requests failed"
+            return f"benchmark_outcome says passed with {self.failed} of {count(self.requested, 'request')} failed"
         return None
 
     def describe(self) -> str:
-        return f"{self.failed} of {self.requested} requests failed, at most {100 * self.max_failure_rate:.4g} % may"
+        return f"{self.failed} of {count(self.requested, 'request')} failed, at most {100 * self.max_failure_rate:.4g} % may"
 
 
 @dataclass(frozen=True, kw_only=True)

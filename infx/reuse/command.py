@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from infx.markdown import read_command_lines
+from infx.markdown import MAX_STRANGE, read_command_lines
 from infx.model import Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
 
-MAX_BODY = 5_000  # characters of a comment in which a command is looked for that somebody got wrong
 # A command's word, and behind it a blank, a digit of any script, or what people put before a number.
 _WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
 
@@ -43,7 +42,7 @@ def _parse_line(line: str, commands: Mapping[str, RunId]) -> tuple[int | None] |
 def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
     """Return the last line of a comment that starts with a command's word, if it is not a command; else None."""
     lowered = body.lower()
-    if len(body) > MAX_BODY or not any(word in lowered for word in commands):
+    if len(body) > MAX_STRANGE or not any(word in lowered for word in commands):
         return None
     last: str | None = None
     for line in read_command_lines(body):
@@ -54,10 +53,16 @@ def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
 
 
 def find_misread_commands(comments: Iterable[Comment], policy: ReusePolicy) -> tuple[str, ...]:
-    """Return for each person who tried to give a command, and failed the last time, the line that is not understood."""
+    """Return for each person who tried to give a command, and failed the last time, the line that is not understood.
+    Long comments are not read, because anybody may have made them to be slow.
+    """
     last: dict[str, str | None] = {}
     for comment in sorted(comments, key=_key):
-        if comment.kind is not CommentKind.ISSUE or not comment.author.is_human:
+        if (
+            comment.kind is not CommentKind.ISSUE
+            or not comment.author.is_human
+            or len(comment.body) > MAX_STRANGE
+        ):
             continue
         misread = find_misread(comment.body, policy.commands)
         if misread or find_command(comment.body, policy.commands):

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from infx.errors import InfxError
 from infx.markdown import Block, BlockKind, read_blocks
+from infx.phrases import count
 from infx.signoff.codeowners import LOGIN
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
@@ -113,7 +114,7 @@ def compare_checklist(items: Sequence[Item], comment: str) -> tuple[ItemMatch, .
     blocks = read_blocks(comment)
     tasks = [block for block in blocks if block.is_task]
     if len(tasks) > MAX_TASKS:
-        raise InfxError(f"The comment has {len(tasks)} task items; at most {MAX_TASKS} are read.")
+        raise InfxError(f"The comment has {count(len(tasks), 'task item')}; at most {MAX_TASKS} are read.")
     pairs = _assign(items, tasks)
     return tuple(_judge(item, pairs.get(item.number, []), blocks) for item in items)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from infx.matrix.names import AGENTIC
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import LineRules
 from infx.signoff.facts import Facts, FileChange, RecipeFile
@@ -120,6 +120,4 @@ def any_match(expressions: Iterable[re.Pattern[str]], text: str) -> bool:
 
 def show_hits(hits: Iterable[Hit], limit: int = 4) -> str:
     """The first few with their place and text, and how many more."""
-    found = list(hits)
-    shown = "; ".join(code(str(hit), limit=160) for hit in found[:limit])
-    return f"{shown} and {len(found) - limit} more" if len(found) > limit else shown
+    return join_some([code(str(hit), limit=160) for hit in hits], limit, separator="; ")

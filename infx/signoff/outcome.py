@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from infx import escape
+from infx.phrases import join_some
 from infx.policy.signoff import Status
 
 MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment
@@ -80,8 +81,7 @@ def code(text: object, limit: int = MAX_SHOWN) -> str:
 def name_all(names: Iterable[object], limit: int = 5) -> str:
     """Names as code, in order, each once: the first few and how many more."""
     unique = list(dict.fromkeys(str(name) for name in names))
-    shown = ", ".join(code(name) for name in unique[:limit])
-    return f"{shown} and {len(unique) - limit} more" if len(unique) > limit else shown
+    return join_some([code(name) for name in unique], limit)
 
 
 def cut(reason: str, limit: int = MAX_REASON) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from infx.comments.status import Status, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
+from infx.phrases import count, join_some
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import Status as CheckStatus
@@ -133,7 +134,7 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
         return StatusState.PENDING, _describe_pending(pending[-1])
     if not scope.owners:
         return StatusState.PENDING, f"Waiting for a sign-off. {scope.reason.replace('`', '')}"
-    return StatusState.PENDING, f"Waiting for the sign-off of one owner: {', '.join(scope.owners[:4])}"
+    return StatusState.PENDING, f"Waiting for the sign-off of one owner: {join_some(scope.owners, 4)}"
 
 
 def state_of(assessment: Assessment) -> StatusState:
@@ -152,7 +153,7 @@ def _describe_good(assessment: Assessment) -> str:
     results = assessment.judgement.results if assessment.judgement else ()
     settled = sum(result.settlement is not None for result in results)
     carried = ", carried over to the same diff" if assessment.binding.standing is Standing.CARRIED else ""
-    warnings = f", {settled} warnings settled" if settled else ""
+    warnings = f", {count(settled, 'warning')} settled" if settled else ""
     return f"Signed off by {who} at {sha}{warnings}{carried}"
 
 

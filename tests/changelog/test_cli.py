@@ -174,7 +174,7 @@ def test_a_stage_that_is_given_wins_over_the_events(repository: Repository, call
 
 def test_what_cannot_be_had(repository: Repository, call: Call) -> None:
     assert call("validate", "--base-ref", "nowhere")[0] == 3
-    assert call("validate", "--base-file", "none", "--head-file", "none")[0] == 3
+    assert call("validate", "--base-file", "none", "--head-file", "none")[0] == 2
     repository.git.run("branch", "--delete", "--force", "main")
     code, _, err = call("validate")
     assert code == 3

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from infx.cli import infx
 from infx.cli.shell import run
+from infx.escape import prose
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
@@ -145,6 +146,32 @@ def test_a_labelled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest
     }
     assert machine.json["sentence"].startswith("Sweep: full, first a canary")
     assert machine.summary.startswith("### A sweep starts\n")
+
+
+def test_a_re_run_says_that_labels_have_changed_since_the_event(
+    machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes by the labels of now; who reads the event, or the first attempt, would expect others."""
+    hub.label(77, "sweep-enabled")
+    give_event(machine, hub, monkeypatch)
+    hub.label(77, "documentation")  # which matters to nobody
+    monkeypatch.setenv("GITHUB_RUN_ATTEMPT", "2")
+    monkeypatch.setenv("GITHUB_TRIGGERING_ACTOR", "cody")
+    assert machine.call("gate") == 0
+    assert (machine.json["scope"], machine.json["notes"]) == ("trimmed", [])
+    hub.unlabel(77, "sweep-enabled")
+    hub.label(77, "full-sweep-enabled", "all-evals")
+    changed = "Labels have changed since the event: then sweep-enabled; now, and decisive, full-sweep-enabled and all-evals."
+    for arguments in ([], ["--row", hub.state.pulls[77].head_sha]):
+        assert machine.call("gate", *arguments) == 0
+        assert machine.json["notes"] == [changed]
+        assert changed in machine.err.splitlines()
+        assert prose(changed) in machine.summary
+    assert "| labels at the event | `sweep-enabled` |" in machine.summary
+    hub.unlabel(77, "full-sweep-enabled")
+    assert machine.call("gate") == 0
+    assert machine.json["verdict"] == "ignore"
+    assert "then sweep-enabled; now, and decisive, all-evals." in machine.err
 
 
 def test_no_sweep_is_a_decision_and_no_failure(

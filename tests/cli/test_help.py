@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import subprocess
@@ -11,6 +10,7 @@ import pytest
 
 from infx.cli import COMMANDS, infx
 from infx.cli.shell import run
+from tests.cli.tree import EVERY, LEAVES, load, name_of
 from tests.test_docs import name_missing, parse
 
 HEAVY = [
@@ -27,13 +27,6 @@ HEAVY = [
 ]
 
 
-def load(name: str) -> click.Command:
-    module, _, attribute = COMMANDS[name][0].partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    assert isinstance(found, click.Command)
-    return found
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name: str) -> None:
     found = load(name)
@@ -42,22 +35,7 @@ def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name: str) -
     assert " ".join(found.help.split("\n\n", 1)[0].split()) == COMMANDS[name][1]
 
 
-def commands(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:
-    """Those, too, that their group imports only when they are called."""
-    found = [(path, command)]
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            found += commands(below, (*path, name))
-    return found
-
-
-EVERY = [item for name in COMMANDS for item in commands(load(name), (name,))]
-
-
-@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[name_of(path) for path, _ in EVERY])
 def test_every_command_and_option_explains_itself(
     path: tuple[str, ...], command: click.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,7 +47,7 @@ def test_every_command_and_option_explains_itself(
     assert silent == []
 
 
-@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[name_of(path) for path, _ in EVERY])
 def test_what_an_option_takes_is_called_the_same_everywhere(
     path: tuple[str, ...], command: click.Command
 ) -> None:
@@ -84,8 +62,8 @@ def test_what_an_option_takes_is_called_the_same_everywhere(
 
 @pytest.mark.parametrize(
     ("path", "command"),
-    [(path, command) for path, command in EVERY if not isinstance(command, click.Group)],
-    ids=[" ".join(path) for path, command in EVERY if not isinstance(command, click.Group)],
+    LEAVES,
+    ids=[name_of(path) for path, _ in LEAVES],
 )
 def test_every_command_that_people_type_has_an_example_that_is_whole(
     path: tuple[str, ...], command: click.Command

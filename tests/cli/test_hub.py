@@ -167,7 +167,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["--repo", "bench"], 2, "'bench' is not the name of a repository; expected owner/name."),
-        (["--folder", "taken/hub"], 3, "cannot be used: Not a directory. Give another --folder."),
+        (["--folder", "taken/hub"], 2, "cannot be written:"),
     ],
 )
 def test_what_cannot_be_served_is_said(

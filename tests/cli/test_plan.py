@@ -263,7 +263,7 @@ def test_experiment_names_must_mean_one_row(
 ) -> None:
     options = [part for name in names for part in ("--exp-name", name)]
     code, _, err = call("matrix", "test-config", "--config-key", "*", *options)
-    assert code == 1
+    assert code == 2
     assert f"The experiment name {words}" in err
 
 

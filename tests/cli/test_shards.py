@@ -144,7 +144,7 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
         (["shards", "--plan", "plan.json", "--out", "sweep-plan"], 2, "The folder exists already"),
         (["rows", "--plan", "sweep-plan"], 2, "Name either a shard or the canary."),
         (["rows", "--plan", "nowhere", "--shard", "0"], 2, "There is no cut plan here"),
-        (["row", "show", "--plan", "sweep-plan", "--id", "0"], 1, "The plan has no row 0."),
+        (["row", "show", "--plan", "sweep-plan", "--id", "0"], 2, "The plan has no row 0."),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -62,11 +62,10 @@ TWO = ProblemsError([
         (raising(UsageError("No policy.", where="p.yaml")), 2, "p.yaml: No policy.\n"),
         (raising(UnavailableError("GitHub is away.")), 3, "GitHub is away.\n"),
         (raising(MissingRevisionError("No such revision.")), 3, "No such revision.\n"),
-        (raising(PermissionError(13, "Permission denied", "out.json")), 3, "out.json: Permission denied.\n"),
+        (raising(PermissionError(13, "Permission denied", "out.json")), 2, "out.json: Permission denied.\n"),
         (raising(OSError(28, "No space left on device")), 3, "No space left on device.\n"),
         (raising(KeyboardInterrupt()), 130, "Stopped.\n"),
         (raising(click.Abort()), 130, "Stopped.\n"),
-        (raising(BrokenPipeError()), 0, ""),
     ],
 )
 def test_whatever_happens_becomes_an_exit_code_and_words(
@@ -169,45 +168,6 @@ def test_json_and_text_keep_apart(capsys: pytest.CaptureFixture[str]) -> None:
     print_text("::words", ACTIONS)
     print_text("::words", {})
     assert capsys.readouterr() == ('{\n  "a": "ü #\\u0023[x]"\n}\n', "\\::words\n::words\n")
-
-
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    """`infx … | head` ends quietly: neither an exit code nor a complaint when Python closes stdout."""
-    script = (
-        "import sys, os, click\n"
-        "from infx.cli.shell import run\n"
-        "@click.command()\n"
-        "def c():\n"
-        "    for n in range(100_000): click.echo(n)\n"
-        "code = run(c, [], {})\n"
-        "os.write(2, f'code {code}'.encode())\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.readline() == b"0\n"
-        process.stdout.close()
-        stderr = process.stderr.read()
-    assert (process.returncode, stderr) == (0, b"code 0")
-
-
-def test_a_short_answer_to_a_reader_that_is_gone_is_no_error() -> None:
-    """What fits into the buffer is only written when it is flushed."""
-    script = (
-        "import os, click\n"
-        "from infx.cli.shell import run\n"
-        "@click.command()\n"
-        "def c():\n"
-        "    print('x')\n"
-        "os.write(2, b'code %d' % run(c, [], {}))\n"
-    )
-    read, write = os.pipe()
-    os.close(read)
-    done = subprocess.run([sys.executable, "-c", script], stdout=write, stderr=subprocess.PIPE, check=False)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (0, b"code 0")
 
 
 def infx_process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from infx.comments.greeting import make_greeting, make_links
-from infx.comments.notices import Cause, Ground, render
+from infx.comments.greeting import list_linked, make_greeting, make_links
+from infx.comments.notices import Cause, Ground, make_notice
 from infx.comments.progress import Counts, Sweep
 from infx.comments.status import make_status
+from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
 from infx.errors import Problem
 from infx.model import PullRequest
@@ -81,7 +82,13 @@ def notice(policy: Policy, cause: Cause) -> str:
     ground = Ground(
         policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url, misread=MISREAD
     )
-    return render(ground, cause)
+    return below_marker(make_notice(ground, cause))
+
+
+def below_marker(sticky: Sticky) -> str:
+    """All of a comment but for its marker and order."""
+    lines = sticky.whole.split("\n")
+    return "\n".join(line for line in lines if not line.startswith("<!-- "))
 
 
 def sweeps() -> tuple[Sweep, ...]:
@@ -99,11 +106,11 @@ def sweeps() -> tuple[Sweep, ...]:
 def comments() -> dict[str, str]:
     """Name of the example → the Markdown below its marker."""
     policy = project_policy()
-    links = make_links(policy, PLACE.repository, PLACE.server)
+    links = make_links(policy, PLACE.repository, PLACE.server, list_linked(policy))
     greeting = make_greeting(policy, links, policy.comments.greeting.phrase)
     visualizer = make_visualizer(policy, sweeps())
     assert visualizer is not None
-    found = {"greeting": greeting.text or "", "visualizer": visualizer.text or ""}
+    found = {"greeting": below_marker(greeting), "visualizer": below_marker(visualizer)}
     return found | {f"notice {cause}": notice(policy, cause) for cause in Cause}
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import cmarkgfm
 import pytest
 
-from infx.comments.greeting import make_greeting, make_links, render
+from infx.comments.greeting import list_linked, make_greeting, make_links, render
 from infx.policy.load import default_policy, parse_policy
 from infx.policy.model import Policy
 
 POLICY = default_policy()
 PHRASE = POLICY.comments.greeting.phrase
-TEXT = render(POLICY, make_links(POLICY, "acme/bench", "https://github.com"), PHRASE)
+TEXT = render(POLICY, make_links(POLICY, "acme/bench", "https://github.com", list_linked(POLICY)), PHRASE)
 ENGLISH, CHINESE = TEXT.split("\n---\n")
 
 
@@ -68,14 +68,14 @@ def test_labels_and_branch_come_from_the_policy() -> None:
         b"labels: {primary: {go: {scope: full, canary: true, fail-fast: true, recommended: true}}}\n",
         "policy.yaml",
     )
-    text = render(own, make_links(own, "acme/other", "https://ghe.test"), PHRASE)
+    text = render(own, make_links(own, "acme/other", "https://ghe.test", list_linked(own)), PHRASE)
     assert "Add `go` (strongly recommended).\n" in text
     assert "请添加 `go`（强烈推荐）。" in text
     assert "https://ghe.test/acme/other/blob/trunk/" in text
 
 
 def test_the_comment_begins_with_its_marker() -> None:
-    links = make_links(POLICY, "acme/bench", "https://github.com")
+    links = make_links(POLICY, "acme/bench", "https://github.com", list_linked(POLICY))
     body = make_greeting(POLICY, links, PHRASE).body(65_536)
     assert body == f"<!-- infx-greeting -->\n{TEXT}"
 
@@ -83,5 +83,7 @@ def test_the_comment_begins_with_its_marker() -> None:
 def test_a_label_with_markup_stays_a_label() -> None:
     label = next(iter(POLICY.labels.primary.values()))
     odd: Policy = replace(POLICY, labels=replace(POLICY.labels, primary={"a`b @amy": label}))
-    page = cmarkgfm.github_flavored_markdown_to_html(render(odd, make_links(odd, "a/b", "x"), PHRASE))
+    page = cmarkgfm.github_flavored_markdown_to_html(
+        render(odd, make_links(odd, "a/b", "x", list_linked(odd)), PHRASE)
+    )
     assert page.count("<code>a`b @amy</code>") == 2

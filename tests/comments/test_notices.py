@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.comments.notices import MAX_LINES, Cause, Ground, find_causes, render
+from infx.comments.notices import Cause, Ground, find_causes, make_notice
+from infx.comments.sticky import MAX_ITEMS
 from infx.policy.decide import decide
 from tests.comments.examples import ASKED, PLACE, PROBLEM, notice, project_policy, pull
 
@@ -22,7 +23,7 @@ def changelog(*messages: str) -> str:
     """The page of a notice about problems with these messages."""
     problems = tuple(replace(PROBLEM, message=message, hint=None) for message in messages)
     ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    return str(cmarkgfm.github_flavored_markdown_to_html(render(ground, Cause.CHANGELOG)))
+    return str(cmarkgfm.github_flavored_markdown_to_html(make_notice(ground, Cause.CHANGELOG).body(65_536)))
 
 
 def item(message: str) -> str:
@@ -54,10 +55,10 @@ def test_properties_of_any_message(message: str) -> None:
 
 
 def test_many_problems_are_counted_rather_than_listed() -> None:
-    page = changelog(*(f"Problem {index}." for index in range(MAX_LINES + 5)))
-    assert page.count("<li>") == MAX_LINES + 1
+    page = changelog(*(f"Problem {index}." for index in range(MAX_ITEMS + 5)))
+    assert page.count("<li>") == MAX_ITEMS + 1
     assert "… 5 more" in page
-    assert f"has {MAX_LINES + 5} problems" in re.sub(r"<[^>]*>", "", page)
+    assert f"has {MAX_ITEMS + 5} problems" in re.sub(r"<[^>]*>", "", page)
 
 
 @pytest.mark.parametrize("cause", list(Cause))

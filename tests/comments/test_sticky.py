@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.comments.sticky import Create, Delete, Edit, Sticky, Update, find_own, plan_edits
+from infx.comments.sticky import (
+    MAX_ITEMS,
+    Create,
+    Delete,
+    Edit,
+    Sticky,
+    Update,
+    find_ahead,
+    find_own,
+    plan_edits,
+)
 from infx.model import GHOST, Comment, CommentKind, User, UserType
+from infx.policy.model import Language
 from tests.comments.builders import APP, BOT, EVE, comment
 
 MARKER = "<!-- infx-greeting -->"
@@ -191,3 +205,143 @@ def test_properties_of_planned_edits(drawn: list[tuple[str, User]], sticky: Stic
     assert len(find_own(after, MARKER, IDENTITIES)) == (sticky.text is not None)
     others = {c.id: c for c in before if c.author != BOT}
     assert {c.id: c for c in after if c.author != BOT} == others  # nobody else's comment is touched
+
+
+# Too long for one comment
+
+
+RUNS = "https://github.com/acme/bench/actions/runs"
+
+
+def listed(count: int, length: int = 10, *, run: int | None = 500, last: str = "") -> Sticky:
+    """A list of items, with the remedy and a second language below it."""
+    return Sticky(
+        key="notice",
+        marker=MARKER,
+        text="**It is wrong.**",
+        items=(*(f"item {n:04} {'x' * length}" for n in range(count - 1)), f"last {last}"),
+        after="Do this:\n\n```\ninfx fix\n```\n\n---\n\n**错了。** 命令见上。",
+        languages=(Language.ENGLISH, Language.CHINESE),
+        runs_url=RUNS,
+        run_id=run,
+    )
+
+
+@pytest.mark.parametrize(("count", "length"), [(31, 10), (500, 10), (30, 4000), (25, 60_000), (3, 65_000)])
+def test_only_the_list_is_cut(count: int, length: int) -> None:
+    """The remedy and all languages stay, whatever the number and the length of the items."""
+    body = listed(count, length).body(LIMIT)
+    assert len(body) <= LIMIT
+    lines = body.splitlines()
+    assert lines[:3] == [MARKER, "**It is wrong.**", ""]
+    assert body.endswith("Do this:\n\n```\ninfx fix\n```\n\n---\n\n**错了。** 命令见上。\n")
+    shown = [line for line in lines if line.startswith(("- item", "- last"))]
+    (rest,) = [line for line in lines if line.startswith("- … ")]
+    assert len(shown) <= MAX_ITEMS
+    assert rest.startswith(f"- … {count - len(shown)} more · 另有 {count - len(shown)} 项")
+    assert f"([all of it · 全部]({RUNS}/500))" in rest
+
+
+@given(st.integers(1, 60), st.integers(0, 3000), st.integers(400, 70_000))
+def test_properties_of_a_cut(count: int, length: int, limit: int) -> None:
+    """It fits, it is ours, and what is shown and what is counted are together all."""
+    sticky = listed(count, length)
+    body = sticky.body(limit)
+    assert len(body) <= limit
+    assert body.startswith(f"{MARKER}\n")
+    assert "infx fix" in body
+    assert "命令见上" in body
+    shown = len(re.findall(r"(?m)^- (?:item|last)", body))
+    rest = re.search(r"(?m)^- … ([0-9]+) more", body)
+    assert shown + (int(rest[1]) if rest else 0) == count
+    assert (body == sticky.whole) is (rest is None)
+
+
+def test_a_short_list_is_whole_and_links_nothing() -> None:
+    sticky = listed(30)
+    assert sticky.body(LIMIT) == sticky.whole
+    assert RUNS not in sticky.whole
+
+
+def test_a_long_text_without_a_list_says_where_all_of_it_is() -> None:
+    long = Sticky(key="x", marker=MARKER, text="line\n" * 20_000, runs_url=RUNS, run_id=500)
+    assert f"*Cut here: the rest did not fit.* ([all of it]({RUNS}/500)) <!-- all " in long.body(LIMIT)
+    assert plan(long) == [Create(body=long.body(LIMIT), whole=long.whole)]
+
+
+def test_the_page_of_an_earlier_run_serves_as_well() -> None:
+    """Else every reconciliation would write."""
+    there = comment(1, listed(40, run=500).body(LIMIT), BOT)
+    assert plan(listed(40, run=501), there) == []
+    assert plan(listed(40, run=None), there) == []
+
+
+def test_a_changed_text_links_the_run_that_shows_it() -> None:
+    """Even if what changed is not among what is shown."""
+    there = comment(1, listed(40, run=500, last="before").body(LIMIT), BOT)
+    changed = listed(40, run=501, last="after")
+    assert plan(changed, there) == [Update(id=1, body=changed.body(LIMIT), whole=changed.whole)]
+    assert f"{RUNS}/501" in changed.body(LIMIT)
+
+
+def test_a_link_is_added_where_there_was_none() -> None:
+    there = comment(1, listed(40, run=None).body(LIMIT), BOT)
+    assert [type(edit) for edit in plan(listed(40, run=501), there)] == [Update]
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "https://evil.test/actions/runs/500",
+        "https://github.com/eve/bench/actions/runs/500",
+        f"{RUNS}/500/job/1",
+        f"{RUNS}/x",
+    ],
+)
+@pytest.mark.parametrize("run", [500, None])
+def test_a_link_that_was_changed_by_hand_is_put_right(evil: str, run: int | None) -> None:
+    body = listed(40, run=500).body(LIMIT).replace(f"{RUNS}/500", evil)
+    assert [type(edit) for edit in plan(listed(40, run=run), comment(1, body, BOT))] == [Update]
+
+
+def test_a_link_put_into_a_whole_comment_is_taken_out() -> None:
+    body = BODY.replace("Hello", f"Hello ([all of it]({RUNS}/1)) <!-- all 0123456789ab -->")
+    assert plan(GREETING, comment(1, body, BOT)) == [Update(id=1, body=BODY)]
+
+
+# Edited by somebody else
+
+
+HUGE = (10**17, 9, 1, 999)
+
+
+def test_an_order_that_somebody_else_wrote_does_not_count() -> None:
+    forged = comment(1, shown(HUGE, "evil"), BOT, editor=EVE)
+    assert plan(ordered((301, 1), "ours"), forged) == [Update(id=1, body=shown((301, 1), "ours"))]
+
+
+@pytest.mark.parametrize("editor", [None, BOT])
+def test_an_order_of_our_own_counts(editor: User | None) -> None:
+    there = comment(1, shown((302, 1), "newer"), BOT, editor=editor)
+    assert plan(ordered((301, 1), "ours"), there) == []
+
+
+def test_a_forged_duplicate_does_not_give_its_text_to_the_oldest() -> None:
+    forged = comment(2, shown(HUGE, "evil"), BOT, editor=EVE)
+    found = plan(ordered((301, 1)), comment(1, shown((300, 1)), BOT), forged)
+    assert found == [Update(id=1, body=shown((301, 1))), Delete(id=2)]
+
+
+def test_an_adopted_comment_that_somebody_has_edited_does_not_count_either() -> None:
+    old = replace(legacy(3, 10**17), editor=EVE)
+    assert plan(ordered((300, 1)), old) == [Update(id=3, body=shown((300, 1)))]
+
+
+def test_only_what_is_ahead_and_unknown_is_asked_about() -> None:
+    """One request for them all, and none for a comment that is not ahead."""
+    ahead, behind = comment(1, shown(HUGE), BOT), comment(2, shown((300, 1)), BOT)
+    known, stranger = comment(3, shown(HUGE), BOT, editor=BOT), comment(4, shown(HUGE), EVE)
+    all_of_them = [ahead, behind, known, stranger]
+    assert find_ahead([ordered((301, 1)), GREETING], all_of_them, IDENTITIES) == [ahead]
+    assert find_ahead([GREETING], all_of_them, IDENTITIES) == []
+    assert find_ahead([replace(ordered((1,)), text=None)], all_of_them, IDENTITIES) == []

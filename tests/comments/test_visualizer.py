@@ -69,7 +69,7 @@ View unofficial run (accuracy): https://bench.test/evaluation?unofficialRun=301
 | evals 精度 | 2 | 0 | 0 | 0 |
 
 <details>
-<summary>2 earlier runs · 之前的运行</summary>
+<summary>2 earlier runs · 之前的 2 次运行</summary>
 
 - ❌ [run 300](https://github.com/acme/bench/actions/runs/300), attempt 1, commit {HEAD} · \
 [performance](https://bench.test/inference?unofficialRun=300) · [accuracy](https://bench.test/evaluation?unofficialRun=300)

@@ -15,7 +15,14 @@ from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
 from infx.model import Comment, CommentKind, CommentReference, User, UserType
-from infx.policy.approval import Answer, ApprovalDecision, ApprovalFacts, decide_approval, find_request
+from infx.policy.approval import (
+    Answer,
+    ApprovalDecision,
+    ApprovalFacts,
+    decide_approval,
+    find_approved,
+    find_request,
+)
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Changelog, Facts, MergeCheck
 from infx.policy.load import default_policy
@@ -51,6 +58,26 @@ COMMAND = "/approve-sweep"
 )
 def test_what_a_comment_asks(body: str, asked: str | None) -> None:
     assert find_request(body, COMMAND) == asked
+
+
+LONG = f"{COMMAND} {HEAD}\n\n" + "[" * 65_000
+
+
+def test_a_long_comment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten of them, by anybody, kept a reconciliation busy for seconds."""
+    monkeypatch.setattr("markdown_it.MarkdownIt.parse", None)  # whoever calls it fails
+    assert find_request(LONG, COMMAND) is None
+    assert find_approved([comment(LONG)] * 10, COMMAND) is None
+
+
+def test_a_long_approval_is_refused_and_a_strangers_is_nothing() -> None:
+    refused = decide_approval(replace(FACTS, comment=comment(LONG)), POLICY)
+    assert refused.answer is Answer.REFUSED
+    assert "longer than 4,000 characters" in refused.words
+    eve = replace(FACTS, comment=comment(LONG), actor=person("eve", "read"), gate=None)
+    assert decide_approval(eve, POLICY).answer is Answer.NOTHING
+    bot = comment(LONG, User(login="github-actions[bot]", type=UserType.BOT))
+    assert decide_approval(replace(FACTS, comment=bot), POLICY).answer is Answer.NOTHING
 
 
 def comment(body: str = f"{COMMAND} {HEAD}", author: User | None = None) -> Comment:
@@ -161,7 +188,7 @@ class Scene:
         return facts, decide_approval(facts, POLICY)
 
     def publish(self, facts: ApprovalFacts, decision: ApprovalDecision) -> None:
-        publish_approval(facts, decision, POLICY, self.github, now=datetime.now(UTC))
+        publish_approval(facts, decision, POLICY, self.github)
 
     @property
     def head(self) -> str:
@@ -223,6 +250,10 @@ def test_an_outsider_costs_two_requests(scene: Scene) -> None:
     """Anybody can write comments, so what they cost must be little."""
     scene.hub.clear_log()
     _, decision = scene.answer(f"{COMMAND} {scene.head}", by="eve")
+    assert decision.answer is Answer.REFUSED
+    assert scene.hub.reads == 2
+    scene.hub.clear_log()
+    _, decision = scene.answer(f"{COMMAND} {scene.head}\n" + "[" * 65_000)
     assert decision.answer is Answer.REFUSED
     assert scene.hub.reads == 2
     scene.hub.clear_log()

@@ -120,7 +120,7 @@ def test_settlement(world: World) -> None:
         r"⚠️ Check 4 .*: WARN — .* Settled by `amy` \(\[comment\]\(.*\)\): `merged by hand this time`\.",
         verdict,
     )
-    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}, 1 warnings settled")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}, 1 warning settled")
 
 
 def test_push_makes_a_signoff_stale(world: World) -> None:

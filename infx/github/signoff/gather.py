@@ -13,6 +13,7 @@ from infx.github.signoff.clone import Revisions
 from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
+from infx.markdown import MAX_STRANGE
 from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
@@ -25,7 +26,6 @@ from infx.signoff.settle import parse_settlements
 
 MAX_PEOPLE = 12  # whose role is asked for beside the signers'
 MAX_TEAMS = 4  # whose members are asked for
-MAX_STRANGE = 4_000  # characters of a comment that is read as Markdown whoever wrote it
 
 
 class Reader(Upstream, SweepReader, Protocol):

@@ -17,6 +17,7 @@ from infx.matrix.load import Inputs
 from infx.matrix.parse import MasterFile, parse_master
 from infx.matrix.plan import Options, plan_delta
 from infx.matrix.row import Row
+from infx.phrases import count
 from infx.signoff.facts import Entry, Plan, PlanVariant
 from infx.signoff.planned import ConfigChange, KnownConfig, PlannedRow, describe_config, describe_planned
 
@@ -86,7 +87,8 @@ def _expand_base(inputs: Inputs, keys: set[str]) -> tuple[PlannedRow, ...]:
 def _first_problem(error: InfxError) -> str:
     problem = error.problems[0]
     more = len(error.problems) - 1
-    return f"{problem}{f' ({more} more problems.)' if more else ''}"
+    rest = f" ({count(more, 'more problem')}.)" if more else ""
+    return f"{problem}{rest}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,9 @@ def get_branch(call: Call) -> Answer:
 @route("GET", f"{REPO}/collaborators/{{login}}/permission", needs="metadata=read")
 def get_permission(call: Call) -> Answer:
     """Any installation token may ask; a person must be able to push."""
-    if call.token is None or call.is_person_without("write"):
+    if call.token is None:
+        raise Refusal(401, "Requires authentication")
+    if call.is_person_without("write"):
         raise Refusal(403, "Must have push access to view collaborator permission.")
     known = call.hub.state.accounts.get(call.arguments["login"].lower())
     if known is None:

@@ -11,6 +11,7 @@ from typing import Any
 from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
 from infx.matrix.names import AGENTIC
+from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import Facts, JudgedFile, RecipeFile
@@ -100,10 +101,10 @@ def check_acceptance(facts: Facts, policy: Policy) -> Outcome:
         (faults if fault else doubts if doubt else good).append(f"{code(change.key)}: {text}")
     evidence = [*faults, *doubts, *good, *(f"curve {file.path}" for file in facts.golden)]
     if faults:
-        return failed(f"{'; '.join(faults[:3])}.", evidence=evidence)
+        return failed(f"{join_some(faults, 3, separator='; ')}.", evidence=evidence)
     if doubts:
-        return warned(f"{'; '.join(doubts[:3])}.", evidence=evidence)
-    return passed(f"{'; '.join(good[:3])}.", evidence=evidence)
+        return warned(f"{join_some(doubts, 3, separator='; ')}.", evidence=evidence)
+    return passed(f"{join_some(good, 3, separator='; ')}.", evidence=evidence)
 
 
 def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.results import ResultRules
 from infx.signoff.coverage import Coverage, choose_coverage
@@ -86,9 +86,7 @@ def _judge(
             evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
-        shown = "; ".join(faults[:4])
-        more = f" and {len(faults) - 4} more" if len(faults) > 4 else ""
-        return failed(f"{shown}{more}.", link, evidence=evidence)
+        return failed(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
     text = f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} at or above the bar."
     if notes := list(_list_notes(facts, rows, used, bars)):
         return warned(" ".join([*notes, text]), link, evidence=evidence)

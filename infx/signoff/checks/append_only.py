@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts
 from infx.signoff.lines import serving_files
@@ -24,7 +24,7 @@ def check_append_only(facts: Facts, policy: Policy) -> Outcome:
         return failed(f"Other entries of this pull request are not append-only: {where}.")
     added = [row for row in plan.rows if not row.evaluated]
     if faults := [*_find_lost(facts), *_find_strangers(added, plan.base_rows)]:
-        return failed(f"{'; '.join(faults[:4])}.", evidence=faults)
+        return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=faults)
     evidence = [f"added: {row.text} on {row.image}" for row in added]
     masters = set(policy.master_configs)
     others_changed = [file.path for file in serving_files(facts, policy) if file.path not in masters]

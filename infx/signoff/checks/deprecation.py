@@ -11,6 +11,7 @@ from infx import schema, yaml12
 from infx.errors import InfxError, ProblemsError
 from infx.matrix.config import ScenarioType
 from infx.matrix.names import AGENTIC
+from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts
 from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
@@ -120,9 +121,9 @@ def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) 
         elif after:
             doubts.append(f"{code(combination)} is active, but this pull request says {code(after)}")
     if faults:
-        return failed(f"{'; '.join(faults[:4])}.", evidence=evidence)
+        return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=evidence)
     if doubts:
-        return warned(f"{'; '.join(doubts[:4])}.", evidence=evidence)
+        return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=evidence)
     notices = list(_find_notices(wanted, base, today))
     note = f" Announced: {name_all(notices)}." if notices else ""
     return passed(f"{name_all(wanted)} active on {today}.{note}", evidence=evidence)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from infx.markdown import Block, read_blocks
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import Facts, Plan
 from infx.signoff.outcome import Outcome, code, failed, not_applicable, passed, warned
@@ -57,9 +57,8 @@ def check_description(facts: Facts, policy: Policy) -> Outcome:
         return not_applicable("The description makes no claim that could be compared with the plan.")
     doubtful = [claim for claim in claims if claim.fault or claim.is_open]
     if doubtful:
-        shown = "; ".join(f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful[:4])
-        more = f" and {len(doubtful) - 4} more" if len(doubtful) > 4 else ""
-        return warned(f"In the description, {shown}{more}.", evidence=evidence)
+        shown = [f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful]
+        return warned(f"In the description, {join_some(shown, 4, separator='; ')}.", evidence=evidence)
     return passed(f"{count(len(claims), 'claim')} of the description agree with the plan.", evidence=evidence)
 
 

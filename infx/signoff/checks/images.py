@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import Facts
@@ -23,9 +23,9 @@ def check_images(facts: Facts, policy: Policy) -> Outcome:
             (faults if is_certain else doubts).append(f"{code(_place(change.key, change.after))} {fault}")
         evidence.append(f"{_place(change.key, change.after)}: {change.after.framework} {change.after.image}")
     if faults:
-        return failed(f"{'; '.join(faults[:4])}.", evidence=[*evidence, *faults, *doubts])
+        return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=[*evidence, *faults, *doubts])
     if doubts:
-        return warned(f"{'; '.join(doubts[:4])}.", evidence=[*evidence, *doubts])
+        return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=[*evidence, *doubts])
     return passed(
         f"{count(len(changed), 'configuration')}: images and order of engines fit.", evidence=evidence
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from infx.errors import InfxError
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, Rule
@@ -93,10 +93,9 @@ def _matches(owner: str, signer: str, facts: Facts, policy: SignoffPolicy) -> Ow
 
 def _skipped(codeowners: CodeOwners) -> str:
     lines = [str(problem.line) for problem in codeowners.problems]
-    shown = ", ".join(lines[:5]) + (", …" if len(lines) > 5 else "")
+    shown = join_some(lines, 5)
     return f"GitHub skips {count(len(lines), 'line')} of {code(codeowners.path)} ({shown})."
 
 
 def _few(texts: list[str], limit: int = 4) -> str:
-    shown = ", ".join(texts[:limit])
-    return f"{shown} and {len(texts) - limit} more" if len(texts) > limit else shown
+    return join_some(texts, limit)

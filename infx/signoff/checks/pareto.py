@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.coverage import choose_coverage
 from infx.signoff.facts import Facts, Point
@@ -102,8 +102,7 @@ def check_pareto(facts: Facts, policy: Policy) -> Outcome:
         elif len(frontier.points) < least:
             faults.append(f"{code(curve)}: {text}, {least} recommended")
     if faults:
-        more = f" and {len(faults) - 4} more" if len(faults) > 4 else ""
-        return warned(f"{'; '.join(faults[:4])}{more}.", link, evidence=evidence)
+        return warned(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
     text = f"At least {least} frontier points on {count(len(curves), 'curve')}: {name_all(curves)}."
     return passed(text, link, evidence=evidence)
 

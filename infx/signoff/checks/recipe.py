@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from infx.markdown import read_blocks
+from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import RecipeSource, SignoffPolicy
 from infx.signoff.facts import Facts, LinkState, ResolvedLink
@@ -99,7 +100,7 @@ def check_recipe(facts: Facts, policy: Policy) -> Outcome:
             )
         good = [link for link in own if _is_good(link, states.get(link.url), policy.signoff)]
         if not good:
-            why = "; ".join(_explain(link, states.get(link.url)) for link in own[:3])
+            why = join_some([_explain(link, states.get(link.url)) for link in own], 3, separator="; ")
             evidence = [f"{link.url}: {_explain(link, states.get(link.url))}" for link in own]
             if any(_state(states.get(link.url)) is LinkState.UNKNOWN for link in own):
                 return warned(f"The {engine} recipe could not be looked at: {why}.", evidence=evidence)

@@ -64,13 +64,13 @@ def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
     ]
     if coverage.failed:
         rows = name_all(f"{row.id} {row.text}" for row, _ in coverage.failed)
-        text = f"{len(coverage.failed)} of {total} rows ended badly: {rows}.{_missing(coverage)}"
+        text = f"{len(coverage.failed)} of {count(total, 'row')} ended badly: {rows}.{_missing(coverage)}"
         return failed(text, link, evidence=evidence)
     if coverage.running or (coverage.missing and not run.is_completed):
-        text = f"The sweep is not finished: {len(coverage.done)} of {total} rows are done."
+        text = f"The sweep is not finished: {len(coverage.done)} of {count(total, 'row')} done."
         return failed(text, link, evidence=evidence, is_waiting=True)
     if coverage.missing:
-        text = f"Of {total} rows:{_missing(coverage)}"
+        text = f"Of {count(total, 'row')}:{_missing(coverage)}"
         return failed(text, link, evidence=evidence, is_waiting=coverage.is_idle)
     return _green(coverage, facts, policy, link, evidence)
 

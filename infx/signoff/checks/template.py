@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from infx.errors import InfxError
-from infx.phrases import count
+from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.checklist import (
     ItemMatch,
@@ -58,14 +58,16 @@ def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> O
         text = f"{len(bad)} of {count(len(matches), 'item')}: {'; '.join(sorted(groups))}."
         return failed(f"{text} Copy the current checklist.", link, evidence=evidence)
     if reworded := [match for match in matches if match.state is ItemState.REWORDED]:
-        shown = "; ".join(f"{match.item.number}: {code(match.detail)}" for match in reworded[:3])
+        items = [f"{match.item.number}: {code(match.detail)}" for match in reworded]
+        shown = join_some(items, 3, separator="; ")
         return warned(
             f"Ticked items that say something else than the checklist: {shown}.", link, evidence=evidence
         )
     explained = [match for match in matches if match.state is ItemState.EXPLAINED]
     ticked = f"{len(matches) - len(explained)} of {count(len(matches), 'item')} ticked"
     if explained:
-        reasons = "; ".join(f"{match.item.number}: {code(match.detail)}" for match in explained[:4])
+        items = [f"{match.item.number}: {code(match.detail)}" for match in explained]
+        reasons = join_some(items, 4, separator="; ")
         return passed(
             f"{ticked}, {len(explained)} left open with a reason ({reasons}).", link, evidence=evidence
         )

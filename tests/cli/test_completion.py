@@ -1,0 +1,150 @@
+"""Completion in shells: click's own scripts, through groups that import a command only when it is called."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from infx.cli import COMMANDS
+from infx.cli.completion import SHELLS, VARIABLE
+from tests.cli.tree import EVERY, LEAVES, name_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def call(instruction: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, VARIABLE: instruction, **variables}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "infx"],
+        cwd=cwd,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def complete(line: str, cwd: Path = ROOT) -> list[str]:
+    """The words that bash would offer at the end of a line."""
+    position = str(len(line.split(" ")) - 1)
+    done = call("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [item.partition(",")[2] for item in done.stdout.splitlines() if item]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_gets_its_script(shell: str, tmp_path: Path) -> None:
+    done = call(f"{shell}_source", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{VARIABLE}={shell}_complete" in done.stdout
+    assert "infx" in done.stdout
+
+
+@pytest.mark.parametrize("page", ["README.md", "README_zh.md"])
+def test_the_readme_says_how_to_switch_it_on(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert [shell for shell in SHELLS if f"{VARIABLE}={shell}_source infx" in text] == list(SHELLS)
+
+
+def test_bash_offers_the_words_after_reading_the_script(tmp_path: Path) -> None:
+    """The whole way, as bash goes it: the script is read, and its function is asked."""
+    # The script calls the program by its name, which is then found on the path.
+    program = tmp_path / "infx"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m infx "$@"\n')
+    program.chmod(0o755)
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    lines = (
+        f'eval "$({VARIABLE}=bash_source infx)"',
+        "complete -p infx >&2",
+        "COMP_WORDS=(infx changelog val); COMP_CWORD=2",
+        "_infx_completion infx",
+        'echo "${COMPREPLY[@]}"',
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", "\n".join(lines)],
+        env=environ, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["validate"]
+    assert "-F _infx_completion infx" in done.stderr
+
+
+def test_commands_come_from_the_table() -> None:
+    assert complete("infx ") == list(COMMANDS)
+    assert complete("infx cha") == ["changelog"]
+    assert complete("infx changelog va") == ["validate"]
+
+
+def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
+    """It must be quick at each press of the key."""
+    script = (
+        "import os, sys, json\n"
+        f"os.environ.update({VARIABLE}='bash_complete', COMP_WORDS='infx ', COMP_CWORD='1')\n"
+        "from infx.cli import infx\nfrom infx.cli.shell import run\n"
+        "code = run(infx, [], os.environ)\n"
+        "names = [m for m in sys.modules if m.startswith('infx.')]\n"
+        "print(json.dumps([code, names]), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=tmp_path)
+    code, names = json.loads(done.stderr)
+    assert code == 0
+    assert set(names) <= {
+        "infx.cli",
+        "infx.cli.group",
+        "infx.cli.shell",
+        "infx.cli.completion",
+        "infx.errors",
+    }
+
+
+@pytest.mark.parametrize(("path", "command"), LEAVES, ids=[name_of(path) for path, _ in LEAVES])
+def test_every_commands_options_are_offered(path: tuple[str, ...], command: click.Command) -> None:
+    """Asked in this process, of click itself, through our groups."""
+    from click.shell_completion import ShellComplete
+
+    from infx.cli import infx
+
+    asked = ShellComplete(infx, {}, "infx", VARIABLE)
+    offered = {item.value for item in asked.get_completions(list(path), "--")}
+    options = {
+        name
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("--")
+    }
+    assert offered == options | {"--help"}
+
+
+def test_whatever_takes_a_file_completes_files() -> None:
+    for path, command in EVERY:
+        context = click.Context(command)
+        for parameter in command.params:
+            if parameter.make_metavar(context) in {"FILE", "DIRECTORY"}:
+                kinds = {item.type for item in parameter.shell_complete(context, "x")}
+                assert kinds <= {"file", "dir"}, (path, parameter.name)
+                assert kinds, (path, parameter.name)
+
+
+def test_keys_of_configurations_are_offered_and_a_broken_policy_is_silent(tmp_path: Path) -> None:
+    line = "infx changelog add --config-key qwen"
+    found = complete(line)
+    assert found
+    assert all(key.startswith("qwen") for key in found)
+    assert complete(line, tmp_path) == []
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "policy.yaml").write_text("drafts: maybe\n")
+    assert complete(line, tmp_path) == []
+
+
+@pytest.mark.parametrize("instruction", ["x", "bash", "bash_", "tcsh_source", "bash_nope", "bash_complete"])
+def test_what_no_shell_asks_for_is_usage(instruction: str, tmp_path: Path) -> None:
+    done = call(instruction, tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert "_source" in done.stderr

@@ -1,0 +1,195 @@
+"""The same mistake has the same exit code in every command: the tables below are compared with click's own tree."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import pytest
+
+from infx.cli import infx
+from infx.cli.options import OutputPath
+from infx.cli.shell import run
+from infx.saved import dump_json
+from tests.cli.tree import LEAVES, name_of
+from tests.conftest import ROOT
+from tests.policy.gate import READY
+from tests.repository import Repository
+
+MERGE_DRIVER = ("changelog", "merge-driver")  # git decides what its exit codes mean
+
+# A value with which each parameter is right, so that the one under test is the only mistake.
+RIGHT = {
+    "--plan": "sweep-plan",
+    "--artifacts": "artifacts",
+    "--out": "out",
+    "--id": "unknown",
+    "--base-ref": "main",
+    "--head-ref": "main",
+    "--pr": "77",
+    "--config-key": "*",
+    "--description": "Words.",
+    "before": "plan.json",
+    "after": "plan.json",
+}
+# What else a command needs before it looks at a parameter.
+COMPANIONS = {
+    "--base-file": ["--head-file", "policy.yaml"],
+    "--head-file": ["--base-file", "policy.yaml"],
+    "--save-facts": ["--facts", "facts.json"],
+}
+ALWAYS: dict[tuple[str, ...], list[str]] = {
+    ("rows",): ["--canary"],
+    ("shards",): ["--plan", "plan.json"],
+    ("reconcile",): ["--pr", "77"],
+}
+
+# Values that no command takes, and the exit code.
+WRONG = {
+    "--repo": ("a b/c", 2),
+    "--comment-url": ("https://example.org", 2),
+    "--eval-profile": ("nope", 2),
+    "--id": ("nope", 2),
+    "--explain": ("nope", 2),
+    "--language": ("nope", 2),
+    "--row": ("nope", 2),
+    "--since": ("nope", 2),
+    "--after-push": ("nope", 2),
+    "--config-key": ("nope", 2),
+    "--exp-name": ("nope", 2),
+    "--base-ref": ("nope", 3),  # git does not have it
+    "--head-ref": ("nope", 3),
+}
+# Whatever they are, there is no wrong one: words of people, filters that may leave nothing, names of events.
+FREE = {
+    "--description", "--translation", "--signed", "--event-name", "--runner-node-filter", "--model-prefix", "--precision",
+    "--framework", "--runner-type", "--without",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone in which every command would find what it needs."""
+    repository = Repository.init(tmp_path_factory.mktemp("workplace") / "clone")
+    for name in ("configs", "docs", "perf-changelog.yaml", ".github"):
+        place = ROOT / name
+        if place.is_dir():
+            shutil.copytree(place, repository.path / name)
+        else:
+            shutil.copy(place, repository.path / name)
+    repository.commit({
+        "configs/policy.yaml": "repository: acme/bench\n",
+        "policy.yaml": "repository: acme/bench\n",
+        "plan.json": '{"single_node": {}, "multi_node": {}}',
+        "facts.json": dump_json(READY),
+        "event.json": json.dumps({"issue": {"number": 77}, "comment": {"id": 1}}),
+        "artifacts/x": "",
+    })  # fmt: skip
+    return repository.path
+
+
+@pytest.fixture(autouse=True)
+def _here(
+    workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A copy, with a cut plan of no rows, a GitHub that cannot be reached, and no waiting for it."""
+    here = tmp_path / "here"
+    shutil.copytree(workplace, here, symlinks=True)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
+    capsys.readouterr()
+
+
+def key_of(parameter: click.Parameter) -> str:
+    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.name or ""
+
+
+def command_line(path: tuple[str, ...], command: click.Command, wrong: str, value: str) -> list[str]:
+    """The command with one wrong value, and right ones for what else is required."""
+    given = {wrong: value}
+    always = ALWAYS.get(path, [])
+    for parameter in command.params:
+        key = key_of(parameter)
+        if parameter.required and key != wrong and key not in always:
+            given[key] = RIGHT[key]
+    words = [*path, *COMPANIONS.get(wrong, [])]
+    words += [] if wrong in always or wrong in {"--since", "--after-push"} else always
+    for key, text in given.items():
+        words += [key, text] if key.startswith("-") else [text]
+    return words
+
+
+PATHS = [
+    (path, command, parameter)
+    for path, command in LEAVES
+    for parameter in command.params
+    if isinstance(parameter.type, click.Path) and path != MERGE_DRIVER
+]
+INPUTS = [item for item in PATHS if not isinstance(item[2].type, OutputPath)]
+OUTPUTS = [item for item in PATHS if isinstance(item[2].type, OutputPath)]
+
+
+def names(items: Sequence[tuple[tuple[str, ...], click.Command, click.Parameter]]) -> list[str]:
+    return [f"{name_of(path)} {key_of(parameter)}" for path, _, parameter in items]
+
+
+@pytest.mark.parametrize(("path", "command", "parameter"), INPUTS, ids=names(INPUTS))
+def test_a_missing_file_is_usage_everywhere(
+    path: tuple[str, ...],
+    command: click.Command,
+    parameter: click.Parameter,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = command_line(path, command, key_of(parameter), "no/such-thing")
+    code = run(infx, line, {})
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, ""), (line, err)
+    assert "no/such-thing" in err
+
+
+@pytest.mark.parametrize(("path", "command", "parameter"), OUTPUTS, ids=names(OUTPUTS))
+def test_a_place_that_cannot_be_written_is_usage_everywhere(
+    path: tuple[str, ...],
+    command: click.Command,
+    parameter: click.Parameter,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = command_line(path, command, key_of(parameter), "policy.yaml/x")
+    code = run(infx, line, {})
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, ""), (line, err)
+    assert "policy.yaml" in err
+
+
+VALUES = [
+    (path, command, parameter)
+    for path, command in LEAVES
+    for parameter in command.params
+    if isinstance(parameter, click.Option)
+    and not parameter.is_flag
+    and not isinstance(parameter.type, click.Path)
+    and key_of(parameter) not in FREE
+]
+
+
+@pytest.mark.parametrize(("path", "command", "parameter"), VALUES, ids=names(VALUES))
+def test_a_bad_value_has_one_code_everywhere(
+    path: tuple[str, ...],
+    command: click.Command,
+    parameter: click.Parameter,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A new option of text needs a line in WRONG or FREE; numbers and choices are click's to refuse."""
+    key = key_of(parameter)
+    is_checked_by_click = not isinstance(parameter.type, click.types.StringParamType)
+    value, expected = ("nope", 2) if is_checked_by_click else WRONG[key]
+    line = command_line(path, command, key, value)
+    code = run(infx, line, {})
+    out, err = capsys.readouterr()
+    assert (code, out) == (expected, ""), (line, err)
+    assert value in err or key in err

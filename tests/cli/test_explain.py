@@ -1,0 +1,134 @@
+"""`infx explain --pr N` for everybody who can see the pull request: in a clone and outside, with a token and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.hub.faults import FOREVER, Fault, FaultKind
+from tests.reconcile.world import LABEL, World
+
+UNKNOWN = "Whether mia, who put the label on, has write access is not known: GitHub does not tell this token."
+
+
+@dataclass
+class Asker:
+    world: World
+    capsys: pytest.CaptureFixture[str]
+
+    def explain(self, *options: str) -> Any:
+        """What it says about pull request 77, as JSON."""
+        code = run(infx, ["explain", "--pr", "77", "--format", "json", *options], {})
+        out, err = self.capsys.readouterr()
+        assert code == 0, err
+        return json.loads(out)
+
+
+@pytest.fixture(params=["in a clone", "outside of one"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    return tmp_path / "clone" if request.param == "in a clone" else elsewhere
+
+
+@pytest.fixture(params=["without a token", "with a token that may only read", "with a token that may push"])
+def token(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def asker(
+    place: Path,
+    token: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Asker]:
+    world = World.make(tmp_path)
+    hub = world.hub
+    hub.account("mia", role="maintain")
+    hub.account("ria", role="read")
+    secret = {
+        "without a token": None,
+        "with a token that may only read": hub.user_token("ria"),
+        "with a token that may push": hub.user_token("mia"),
+    }[token]
+    monkeypatch.setenv("GITHUB_API_URL", hub.api)
+    for name in ("GH_TOKEN", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    if secret:
+        monkeypatch.setenv("GH_TOKEN", secret)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.chdir(place)
+    yield Asker(world, capsys)
+    hub.stop()
+
+
+def test_a_label_that_has_started_nothing_yet(asker: Asker, token: str) -> None:
+    """The one question that needs a permission: may the person who put the label on start anything?"""
+    asker.world.pull()
+    asker.world.hub.label(77, LABEL, by="mia")
+    said = asker.explain("--repo", "acme/bench")
+    assert (said["verdict"], said["reason"]) == ("run", "ready")
+    assert said["looked-at"]["labels"] == LABEL
+    may_ask = token == "with a token that may push"
+    assert (UNKNOWN in said["notes"]) is not may_ask
+    told = "permission write, role maintain" if may_ask else "permission not known"
+    assert said["looked-at"]["label put on by"] == f"mia ({told})"
+
+
+def test_a_label_put_on_by_somebody_without_write_access(asker: Asker, token: str) -> None:
+    """Who may not ask cannot be told, and must not be told that all is well."""
+    asker.world.pull()
+    asker.world.hub.account("tria", role="triage")
+    asker.world.hub.label(77, LABEL, by="tria")
+    said = asker.explain("--repo", "acme/bench")
+    if token == "with a token that may push":
+        assert said["reason"] == "label-started-nothing"
+        assert "was put on by tria, who has no write access" in said["sentence"]
+    else:
+        assert said["reason"] == "ready"
+        assert any(note.startswith("Whether tria, who put the label on") for note in said["notes"])
+
+
+def test_what_needs_no_permission_is_answered_alike(asker: Asker) -> None:
+    asker.world.pull(labels=[LABEL, "sweep-enabled"])
+    said = asker.explain("--repo", "acme/bench")
+    assert said["reason"] == "conflicting-labels"
+    assert said["notes"] == []
+
+
+def test_a_sweep_that_is_there_is_seen(asker: Asker) -> None:
+    """Neither is the permission asked for then."""
+    asker.world.pull(labels=[LABEL])
+    run_of_it = asker.world.sweep(done=2)
+    said = asker.explain("--repo", "acme/bench")
+    assert said["reason"] == "run-exists"
+    assert str(run_of_it.id) in said["sentence"]
+    assert not [exchange for exchange in asker.world.hub.log if exchange.path.endswith("/permission")]
+
+
+def test_the_words_for_people_say_it_too(asker: Asker, token: str) -> None:
+    asker.world.pull()
+    asker.world.hub.label(77, LABEL, by="mia")
+    assert run(infx, ["explain", "--pr", "77", "--repo", "acme/bench", "--format", "table"], {}) == 0
+    out = asker.capsys.readouterr().out
+    assert (UNKNOWN in out) is (token != "with a token that may push")
+
+
+def test_a_github_that_does_not_answer_is_not_an_unknown_permission(
+    asker: Asker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asker.world.pull()
+    asker.world.hub.label(77, LABEL, by="mia")
+    fault = Fault(kind=FaultKind.BAD_GATEWAY, path="/permission", times=FOREVER)
+    asker.world.hub.faults.add(fault)
+    assert run(infx, ["explain", "--pr", "77", "--repo", "acme/bench"], {}) == 3
+    assert capsys.readouterr().out == ""

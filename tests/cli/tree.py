@@ -1,0 +1,39 @@
+"""Every command there is, from click's own tree: tests that go over it cover a new command without an edit."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from infx.cli import COMMANDS
+
+Path = tuple[str, ...]
+
+
+def load(name: str) -> click.Command:
+    """Return a command of the first level."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    assert isinstance(found, click.Command)
+    return found
+
+
+def list_commands(command: click.Command, path: Path) -> list[tuple[Path, click.Command]]:
+    """Return the command and all below it, those, too, that their group imports only when they are called."""
+    found = [(path, command)]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            found += list_commands(below, (*path, name))
+    return found
+
+
+EVERY = [item for name in COMMANDS for item in list_commands(load(name), (name,))]
+LEAVES = [(path, command) for path, command in EVERY if not isinstance(command, click.Group)]
+
+
+def name_of(path: Path) -> str:
+    return " ".join(path)

@@ -1,0 +1,176 @@
+"""Comments that are edited by hand, too long, made to be slow, or link files: on the hub, from start to end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from infx.cli import infx
+from infx.cli.shell import run
+from infx.hub.state import Comment
+from infx.policy.model import Language
+from infx.reconcile.actions import CreateComment, UpdateComment
+from infx.reconcile.facts import Place
+from tests.reconcile.world import BASE, LABEL, World, entry
+
+VISUALIZER = "<!-- inferencex-unofficial-run-visualizer -->"
+
+
+def visualizer(world: World) -> Comment:
+    (found,) = [c for c in world.hub.comments_of(77) if (c.body or "").startswith(VISUALIZER)]
+    return found
+
+
+def swept(world: World) -> str:
+    """The visualizer comment of a pull request with a sweep."""
+    world.pull(labels=[LABEL])
+    world.sweep(done=2, status="completed", conclusion="success")
+    world.reconcile()
+    return visualizer(world).body or ""
+
+
+def forge(world: World, text: str, *, by: str = "cody") -> None:
+    world.hub.edit_comment(visualizer(world).id, text, by=by)
+
+
+HUGE = "<!-- order 999999999999999999.1.1.1 -->"
+
+
+@pytest.mark.parametrize("by", ["cody", "ghost", "renovate[bot]"])
+def test_a_visualizer_comment_edited_by_another_is_put_right(world: World, by: str) -> None:
+    """A huge order number claimed to be of a run that is newer than all."""
+    right = swept(world)
+    forge(world, f"{VISUALIZER}\n{HUGE}\nDownload it from https://evil.test\n", by=by)
+    assert [type(action) for action in world.reconcile().done] == [UpdateComment]
+    assert visualizer(world).body == right
+    assert world.reconcile().done == []
+
+
+def test_the_editor_is_asked_for_only_where_it_matters(world: World) -> None:
+    swept(world)
+    world.hub.clear_log()
+    world.reconcile()
+    usual = len(world.hub.log)
+    forge(world, f"{VISUALIZER}\n{HUGE}\nevil\n")
+    world.hub.clear_log()
+    world.reconcile()
+    assert len([exchange for exchange in world.hub.log if exchange.method == "GET"]) <= usual
+    assert len([exchange for exchange in world.hub.log if exchange.path == "/graphql"]) <= 1
+
+
+def test_what_our_own_run_wrote_is_not_replaced_by_older_facts(world: World) -> None:
+    """Another reconciliation knew more; its edit is ours."""
+    newer = swept(world).replace("<!-- order 3", "<!-- order 4")
+    forge(world, newer, by="github-actions[bot]")
+    assert world.reconcile().done == []
+    assert visualizer(world).body == newer
+
+
+def conflicting(world: World, count: int, length: int = 100) -> None:
+    names = [f"benchmarks/{index:04}{'x' * length}.sh" for index in range(count)]
+    world.pull(dict.fromkeys([*names], "mine") | {"perf-changelog.yaml": BASE + entry()}, labels=[LABEL])
+    world.hub.push("main", dict.fromkeys(names, "theirs"))
+
+
+def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run's summary has every file; the next run neither writes nor links itself."""
+    conflicting(world, 60)
+    (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
+    summary = tmp_path / "summary"
+    environ = {
+        **world.hub.environ(world.token()),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_RUN_ID": "4711",
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "INFX_POLICY": str(tmp_path / "policy.yaml"),
+    }
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(world.clone.directory)
+    assert run(infx, ["reconcile", "--pr", "77"], environ) == 0
+    (text,) = [comment for comment in world.comments() if "infx-notice conflict" in comment]
+    assert "([all of it · 全部](https://github.com/acme/bench/actions/runs/4711))" in text
+    assert "git merge FETCH_HEAD" in text
+    assert "命令见上" in text
+    assert "benchmarks/0059" not in text
+    assert "benchmarks/0059" in summary.read_text()
+    assert summary.read_text().count("- `benchmarks/") == 60
+    monkeypatch.setenv("GITHUB_RUN_ID", "4712")
+    capsys.readouterr()
+    assert run(infx, ["reconcile", "--pr", "77"], environ) == 0
+    assert "Changes: 0." in capsys.readouterr().err
+
+
+def test_what_is_cut_is_handed_on_with_all_of_it(world: World) -> None:
+    conflicting(world, 40)
+    reconciler = world.reconciler()
+    reconciler.place = Place(server="https://github.com", repository="acme/bench", run_id=5)
+    done = [action for action in reconciler.run([77]).done if isinstance(action, CreateComment)]
+    whole = {action.key: action.whole.count("- `benchmarks/") for action in done}
+    assert whole == {"greeting": 0, "notice conflict": 40}
+
+
+def test_long_comments_of_strangers_are_never_parsed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """65,000 brackets take a parser seconds, and ten such comments a reconciliation a minute."""
+    parsed: list[int] = []
+    from markdown_it import MarkdownIt
+
+    parse = MarkdownIt.parse
+
+    def watched(self: MarkdownIt, src: str, *args: object) -> object:
+        parsed.append(len(src))
+        return parse(self, src, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MarkdownIt, "parse", watched)
+    world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
+    pull = world.hub.open_pull("fork-x", number=77, repository="eve/bench", by="eve", labels=[LABEL])
+    policy = world.policy
+    commands = [policy.sweep.approve_command, policy.signoff.settle_command, policy.signoff.phrase]
+    for command in [*commands, *policy.reuse.commands, VISUALIZER]:
+        for unit in ("[", "![", "*[", "  - a\n"):
+            start = f"{command} {pull.head_sha}\n\n"
+            world.hub.comment(77, (start + unit * 65_000)[:65_000], by="eve")
+    world.hub.comment(77, f"/approve-sweep {pull.head_sha}", by="eve")
+    assert not world.reconcile().failed
+    assert parsed
+    assert max(parsed) <= 4_000
+
+
+@pytest.mark.parametrize("with_clone", [True, False])
+def test_the_greeting_links_what_the_base_branch_has(world: World, with_clone: bool) -> None:
+    world.pull()
+    world.hub.push("main", {"docs/PR_REVIEW_CHECKLIST.md": "x"})
+    reconciler = world.reconciler()
+    if not with_clone:
+        reconciler.clone = None
+    reconciler.run([77])
+    (text,) = world.comments()
+    assert "[latest checklist](https://github.com/acme/bench/blob/main/docs/PR_REVIEW_CHECKLIST.md)" in text
+    assert "CODEOWNERS" not in text
+    again = world.reconciler() if with_clone else reconciler
+    assert again.run([77]).done == []
+
+
+def test_without_a_clone_the_files_are_asked_for_once(world: World) -> None:
+    for number in (77, 78, 79):
+        world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
+    reconciler = world.reconciler()
+    reconciler.clone = None
+    world.hub.clear_log()
+    reconciler.run([77, 78, 79])
+    assert len([exchange for exchange in world.hub.log if "/contents/" in exchange.path]) == 2
+
+
+def test_a_policy_with_one_language_gets_comments_in_it(world: World) -> None:
+    world.policy = replace(
+        world.policy, comments=replace(world.policy.comments, languages=(Language.ENGLISH,))
+    )
+    world.pull(labels=[LABEL, "sweep-enabled"])
+    world.sweep(done=1)
+    world.reconcile()
+    assert len(world.comments()) == 3
+    assert not [char for text in world.comments() for char in text if "\u4e00" <= char <= "\u9fff"]

@@ -1,0 +1,138 @@
+"""Words for people, wherever they are written: numbers agree with their nouns, and a list says what it leaves out.
+
+`infx.phrases` has the helpers. What is found here is the source of the package, so a new message is held to it as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "infx").rglob("*.py")
+    if path.name != "phrases.py" and "hub" not in path.parts  # the hub speaks GitHub's words
+)
+NOUNS = (
+    "artifact|comment|commit|config|configuration|conflict|entrie|error|fact|file|finding|item|job|key|label|line|link|"
+    "list|node|option|problem|pull request|read|request|result|row|shard|sign-off|sweep|task item|value|warning|write"
+)
+TEXTS = {  # what is called a value there is text, or nobody's but a programmer's
+    "infx/cli/options.py", "infx/cli/reconcile.py", "infx/github/convert.py",
+}  # fmt: skip
+COUNTED = re.compile(rf" (?:more |new |other |accuracy |earlier )?(?:{NOUNS})s\b")
+
+
+def parse(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def is_fixed(expression: ast.expr) -> bool:
+    """A constant of the module is never one, and a name is not a number."""
+    is_constant = isinstance(expression, ast.Name) and expression.id.isupper()
+    return is_constant or (
+        isinstance(expression, ast.Attribute) and expression.attr in {"framework", "id", "name"}
+    )
+
+
+def find_plurals(tree: ast.Module) -> Iterator[str]:
+    """A number in braces with a noun behind it that is always a plural."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for value, after in zip(node.values, node.values[1:], strict=False):
+            if (
+                isinstance(value, ast.FormattedValue)
+                and not is_fixed(value.value)
+                and isinstance(after, ast.Constant)
+                and COUNTED.match(str(after.value))
+            ):
+                yield f"{node.lineno}: {ast.unparse(value.value)}{after.value!r}"
+
+
+def find_cut_lists(tree: ast.Module) -> Iterator[str]:
+    """A slice from the start of a list, joined for a sentence, without a word about the rest."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and node.args and joins_words(node.func)):
+            continue
+        source: ast.expr = node.args[0]
+        if isinstance(source, ast.GeneratorExp | ast.ListComp):
+            source = source.generators[0].iter
+        if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Slice):
+            cut = source.slice
+            if cut.lower is None and cut.upper is not None and not isinstance(cut.upper, ast.UnaryOp):
+                yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def joins_words(function: ast.expr) -> bool:
+    """`", ".join`, `"; ".join` or `join_words`."""
+    if isinstance(function, ast.Name):
+        return function.id == "join_words"
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "join"
+        and isinstance(function.value, ast.Constant)
+        and str(function.value.value).strip() in {",", ";", "and", "or"}
+    )
+
+
+def find_reprs(tree: ast.Module) -> Iterator[str]:
+    """`{value!r}` of what need not be text: Python's spelling of true, null and lists is not YAML's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FormattedValue) and node.conversion == ord("r"):
+            shown = ast.unparse(node.value)
+            is_text = shown.startswith("str(")
+            if (isinstance(node.value, ast.Call) and not is_text) or shown in {
+                "value",
+                "error",
+                "found",
+                "item",
+            }:
+                yield f"{node.lineno}: {shown}!r"
+
+
+@pytest.mark.parametrize("path", PACKAGE)
+def test_numbers_agree_with_their_nouns(path: str) -> None:
+    assert list(find_plurals(parse(path))) == [], "use infx.phrases.count"
+
+
+@pytest.mark.parametrize("path", PACKAGE)
+def test_a_list_that_is_cut_says_how_many_more(path: str) -> None:
+    assert list(find_cut_lists(parse(path))) == [], "use infx.phrases.join_some"
+
+
+@pytest.mark.parametrize("path", [path for path in PACKAGE if path not in TEXTS])
+def test_values_are_spelled_as_in_yaml(path: str) -> None:
+    assert list(find_reprs(parse(path))) == [], "use infx.phrases.spell"
+
+
+@pytest.mark.parametrize(
+    ("code", "find"),
+    [
+        ("f'{len(x)} links made'", find_plurals),
+        ("f'{n:,} more problems'", find_plurals),
+        ("', '.join(names[:4])", find_cut_lists),
+        ("', '.join(str(n) for n in names[:4])", find_cut_lists),
+        ("join_words(names[:4])", find_cut_lists),
+        ("f'it is {value!r}'", find_reprs),
+        ("f'it is {getattr(a, b)!r}'", find_reprs),
+    ],
+)
+def test_what_is_looked_for_is_found(code: str, find: Callable[[ast.Module], Iterator[str]]) -> None:
+    assert list(find(ast.parse(code)))
+
+
+def test_what_is_right_is_left_alone() -> None:
+    code = "f'{count(n, \"link\")} made'; f'at most {MAX} links'; ', '.join(names); join_some(names, 4); f'{name!r}'"
+    tree = ast.parse(code)
+    assert [*find_plurals(tree), *find_cut_lists(tree), *find_reprs(tree)] == []
+
+
+def test_paths_are_of_the_package() -> None:
+    assert Path("infx/errors.py").as_posix() in PACKAGE
