@@ -13,7 +13,14 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import POLICY_PATH, event_option, examples, facts_options, format_option, policy_option
+from infx.cli.options import (
+    event_option,
+    examples,
+    facts_options,
+    find_policy_path,
+    format_option,
+    policy_option,
+)
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.policy.decision import Decision, Reason
@@ -165,4 +172,4 @@ def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -
     github = connect()
     if row is not None:
         return gather_row_facts(event, policy, github, head_sha=row)
-    return gather_facts(event, policy, github, rules=(POLICY_PATH,))
+    return gather_facts(event, policy, github, rules=(find_policy_path(),))

@@ -55,7 +55,7 @@ def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     links = [f"{link.text}: {link.url.format(run=run.id)}" for link in policy.comments.visualizer.links]
     state = (
         f"{_MARKS[newest.state]} **{_WORDS[newest.state]}** — [run {run.id}]({run.url}), "
-        f"attempt {run.attempt}, commit {newest.commit}"
+        f"attempt {run.attempt}, commit {newest.run.commit}"
     )
     parts = ["\n".join(links), state, _table(newest), _earlier(policy, earlier)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -98,7 +98,7 @@ def _line(policy: Policy, sweep: Sweep) -> str:
     links = " · ".join(
         f"[{link.short}]({link.url.format(run=run.id)})" for link in policy.comments.visualizer.links
     )
-    where = f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {sweep.commit}"
+    where = f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {run.commit}"
     return f"- {_MARKS[sweep.state]} {where}" + (f" · {links}" if links else "")
 
 
