@@ -72,9 +72,7 @@ def find_gap(
 
 def _describe_gap(done: Set[str], seen: Set[str], planned: Sequence[KindRows], wanted: Set[str]) -> str:
     known = frozenset[str]().union(*(rows.ids for rows in planned))
-    target = wanted or max(
-        (rows.ids for rows in planned), key=lambda ids: (len(ids & seen), -len(ids - seen))
-    )
+    target = wanted or max((rows.ids for rows in planned), key=lambda ids: (len(ids & seen), len(ids)))
     parts = []
     if missing := target - done:
         parts.append(f"{len(missing)} of {count(len(target), 'planned row')} did not succeed in it")

@@ -66,9 +66,7 @@ def test_no_clause_begins_with_a_name(rules: tuple[Rule, ...]) -> None:
     """A clause becomes a sentence, and labels, logins, files and options keep their case."""
     for rule in rules:
         first = rule.words.split(" ")[0]
-        assert re.fullmatch(r"[a-z]+|GitHub", first) or first in {f"{{{name}}}" for name in OURS}, (
-            rule.words
-        )
+        assert re.fullmatch(r"[a-z]+|GitHub", first) or first in {f"{{{name}}}" for name in OURS}, rule.words
 
 
 @pytest.mark.parametrize("rules", TABLES.values(), ids=TABLES)
