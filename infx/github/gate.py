@@ -12,6 +12,7 @@ from typing import Protocol
 from infx.comments.progress import read_sweep
 from infx.comments.status import find_changelog_problem
 from infx.errors import UnavailableError
+from infx.evidence.runs import find_refusal
 from infx.evidence.trees import find_rules
 from infx.github.errors import NotFoundError
 from infx.model import (
@@ -205,7 +206,8 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
         return ()
     workflow = policy.sweep.workflow_file
     runs = github.runs(workflow=workflow, event="pull_request", head_sha=pull.head_sha, newest=NEWEST_RUNS)
-    found = [_look(run, policy, github) for run in runs if run.id != event.run_id]
+    others = [run for run in runs if run.id != event.run_id and _may_sweep_for(run, pull, policy)]
+    found = [_look(run, policy, github) for run in others]
     if event.name is not EventName.ASKED:
         found = _await_decisions(found, event, policy, github)
     if not any(run.may_sweep for run in found):  # GitHub counts a dispatch as the base branch's
@@ -214,6 +216,11 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
         )
         found += [_look(run, policy, github) for run in runs if run.is_dispatched_for(pull)]
     return tuple(found)
+
+
+def _may_sweep_for(run: Run, pull: PullRequest, policy: Policy) -> bool:
+    """Another pull request may have the same head. A fork's own runs start nothing, and say so."""
+    return pull.is_fork or find_refusal(run, pull, policy) is None
 
 
 def _look(run: Run, policy: Policy, github: GateReader) -> SweepRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,13 +20,12 @@ POLICY = default_policy()
 BOT = "github-actions[bot]"
 
 
-def dispatch(inputs: Inputs, **fields: object) -> Facts:
+def dispatch(inputs: Inputs, **fields: Any) -> Facts:
     event = Event(
         name=EventName.DISPATCH, actor=BOT, pull=inputs.pull, head_sha=inputs.head_ref or None, inputs=inputs
     )
-    return Facts(
-        event=replace(event, run_id=9), **{"head_sha": HEAD, "base_sha": BASE, "head_is_ours": True, **fields}
-    )  # type: ignore[arg-type]  # any field of Facts
+    seen: dict[str, Any] = {"head_sha": HEAD, "base_sha": BASE, "head_is_ours": True}
+    return Facts(event=replace(event, run_id=9), **{**seen, **fields})
 
 
 def ask(facts: Facts) -> Decision:
