@@ -171,9 +171,7 @@ class Reconciler:
         desired = self._agree(desired, facts, gatherer, source)
         return desired, plan_actions(desired, facts, self.policy)
 
-    def _agree(
-        self, desired: Desired, facts: Facts, gatherer: Gatherer, source: Source | None
-    ) -> Desired:
+    def _agree(self, desired: Desired, facts: Facts, gatherer: Gatherer, source: Source | None) -> Desired:
         """One commit has one status, whichever of the pull requests with this head is looked at."""
         if desired.status is None:
             return desired

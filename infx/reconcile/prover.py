@@ -56,6 +56,10 @@ class Prover:
             owner = facts.pull.base_repository.partition("/")[0]
             others = self.reader.pulls(state="all", head=f"{owner}:{facts.pull.head_ref}")
             edits += find_other_targets(others, facts.pull, sweep.run)
+            moved = self.reader.target_changes(facts.pull.number)
+            edits += (
+                [".github/ of an earlier target"] if any(at >= sweep.run.created_at for at in moved) else []
+            )
         return tuple(dict.fromkeys(edits))
 
     def _is_granted(self, facts: Facts, sweep: Sweep) -> bool:

@@ -266,6 +266,19 @@ def test_the_workflow_of_another_target_is_not_believed(world: World) -> None:
     assert world.reconcile().done == []
 
 
+@pytest.mark.parametrize("event", ["base_ref_changed", "automatic_base_change_succeeded"])
+def test_the_workflow_of_an_earlier_target_is_not_believed(world: World, event: str) -> None:
+    world.pull(labels=[LABEL])
+    sweep(world, ROWS)
+    world.hub.note(world.hub.state.pulls[77], event, "cody")
+    world.reconcile()
+    assert "changes to .github/ of an earlier target" in status(world)[1]
+    world.clock.now = world.clock.now.replace(minute=1)
+    sweep(world, ROWS)  # the same rows, since it goes into main
+    world.reconcile()
+    assert status(world) == GREEN
+
+
 # Runs that measured something else
 
 
