@@ -203,6 +203,12 @@ class Git:
         )
         self.run("fetch", *options, "--end-of-options", remote, *refspecs, env=_credentials(token))
 
+    def remote_refs(self, remote: str, pattern: str, *, token: str | None = None) -> dict[str, str]:
+        """Return name → SHA of a remote's refs that match a pattern such as `refs/pull/*/head`; nothing is fetched."""
+        text = self.run("ls-remote", "--refs", "--end-of-options", remote, pattern, env=_credentials(token))
+        pairs = (line.split("\t", 1) for line in text.decode(errors="surrogateescape").splitlines())
+        return {name: sha for sha, name in pairs}
+
     def push(self, remote: str, sha: str, branch: str, *, expect: str, token: str | None = None) -> None:
         """Move a remote's branch to a commit, if it still stands at `expect`."""
         ref = f"refs/heads/{branch}"
@@ -250,15 +256,22 @@ class Git:
         text = self.run("diff", *options, self.commit(base), self.commit(head))
         return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
 
-    def patch(self, base: str, head: str, *, without: str) -> bytes:
-        """The difference of two revisions but for one path, without line numbers and blob names: equal where two
-        branches change the same lines in the same way.
-        """
-        options = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index")
-        where = ("--", ".", f":(exclude,top,literal){without}")
-        text = self.run("diff", *options, self.commit(base), self.commit(head), *where)
-        lines = text.split(b"\n")
-        return b"\n".join(line for line in lines if not line.startswith((b"@@ ", b"index ")))
+    def changed_blobs(self, base: str, head: str) -> dict[str, tuple[str, ...]]:
+        """Return path → modes and object ids of both sides, for every path that differs between two revisions."""
+        options = (
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "--ignore-submodules=none",
+            "-O/dev/null",
+        )
+        text = self.run("diff-tree", *options, self.commit(base), self.commit(head))
+        fields = text.decode(errors="surrogateescape").split("\0")
+        return {
+            path: tuple(raw[1:].split(" ")[:4]) for raw, path in zip(fields[::2], fields[1::2], strict=False)
+        }
 
     def test_merge(self, base: str, head: str) -> TestMerge:
         """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""

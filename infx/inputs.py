@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from infx.errors import UsageError
+from infx.errors import InfxError, UsageError
 from infx.git import Git
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.changelog.delta import Delta
+    from infx.evidence.rows import Kind, KindRows
     from infx.matrix.load import Inputs
+    from infx.matrix.row import Row
+
+PROFILE = "default"  # the eval profile that sweeps are planned with
 
 
 def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[Delta, Inputs, Inputs | None]:
@@ -46,3 +52,65 @@ def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[De
 
 def _pair(paths: tuple[str, ...], contents: list[bytes | None]) -> list[tuple[str, bytes]]:
     return [(path, data) for path, data in zip(paths, contents, strict=True) if data is not None]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Recomputes plans from git; each revision is read once."""
+
+    git: Git
+    policy: Policy
+    _read: dict[tuple[str, str], RevisionPlan] = field(default_factory=dict, init=False, repr=False)
+
+    def open(self, base: str, head: str) -> RevisionPlan:
+        """Return the inputs of a head's plan against the commit where it left the base branch.
+
+        Raises InfxError, the same one each time, for what is wrong in the files.
+        """
+        if (base, head) not in self._read:
+            self._read[base, head] = RevisionPlan(self, base, head)
+        return self._read[base, head]
+
+    def kinds(self, base: str, head: str, kinds: Sequence[Kind]) -> tuple[KindRows, ...]:
+        """Return the row ids of each kind of sweep. A kind that an entry forbids is left out, unless it is the first.
+
+        Raises InfxError where the head cannot be planned.
+        """
+        from infx.evidence.rows import KindRows
+        from infx.matrix.jobs import row_ids
+
+        plan = self.open(base, head)
+        found = []
+        for place, kind in enumerate(kinds):
+            try:
+                rows = plan.rows(kind)
+            except InfxError:
+                if place == 0:
+                    raise
+                continue
+            found.append(KindRows(kind=kind, ids=frozenset(row_ids(rows))))
+        return tuple(found)
+
+
+class RevisionPlan:
+    """The plan of one revision, in any kind of sweep. delta: the entries that it adds."""
+
+    def __init__(self, planner: Planner, base: str, head: str) -> None:
+        self._policy = planner.policy
+        self.delta, self.inputs, self.base_inputs = read_plan_inputs(planner.git, base, head, planner.policy)
+        self._rows: dict[Kind, tuple[Row, ...]] = {}
+
+    def rows(self, kind: Kind) -> tuple[Row, ...]:
+        """Return the rows of a kind of sweep, in the plan's order; none where no entry was added."""
+        from dataclasses import asdict
+
+        from infx.matrix.evals import find_profile
+        from infx.matrix.plan import Options, plan_delta
+
+        if not self.delta.entries:
+            return ()
+        if kind not in self._rows:
+            options = Options(profile=find_profile(PROFILE, self._policy.evals), **asdict(kind))
+            planned = plan_delta(self.delta, self.inputs, self.base_inputs, options, self._policy.changelog)
+            self._rows[kind] = tuple(one.row for one in planned.rows)
+        return self._rows[kind]

@@ -255,8 +255,14 @@ class Run:
         return (int(told[1]), told[2]) if told and self.event == "workflow_dispatch" else None
 
     def is_dispatched_for(self, pull: PullRequest) -> bool:
-        """For its head, as it stands."""
+        """Whether the run was dispatched for the current head."""
         return self.dispatched_for == (pull.number, pull.head_sha)
+
+    @property
+    def commit(self) -> str:
+        """The commit that was measured. A dispatch runs on a branch and names another commit in its title."""
+        named = self.dispatched_for
+        return named[1] if named and re.fullmatch(r"[0-9a-f]{40}", named[1]) else self.head_sha
 
 
 def read_run_id(url: str) -> int | None:

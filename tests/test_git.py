@@ -177,6 +177,38 @@ def test_paths_are_from_the_root_wherever_git_runs(repository: Repository) -> No
     assert git.root().samefile(repository.path)
 
 
+@pytest.mark.parametrize("folder", ["", "dir"])
+def test_changed_blobs_name_both_sides_wherever_git_runs(repository: Repository, folder: str) -> None:
+    one = repository.commit({"a": "1", "dir/gone": "2", "dir/ü\n": "3", "dir/same": "4"})
+    repository.write({"a": "1 and more", "dir/ü\n": "5", "new": "6"})
+    (repository.path / "dir/gone").unlink()
+    (repository.path / "a").chmod(0o755)
+    two = repository.commit({})
+    found = Git(repository.path / folder).changed_blobs(one, two)
+    assert set(found) == {"a", "dir/gone", "dir/ü\n", "new"}
+    assert found["a"][:2] == ("100644", "100755")
+    blob = repository.git.line("rev-parse", f"{two}:new")
+    assert found["new"] == ("000000", "100644", "0" * 40, blob)
+    assert found["dir/gone"][1::2] == ("000000", "0" * 40)
+    assert repository.git.changed_blobs(one, one) == {}
+
+
+def test_refs_of_a_remote_are_listed_without_a_fetch(repository: Repository, tmp_path: Path) -> None:
+    sha = repository.commit({"a": "1"})
+    for number in (7, 12):
+        repository.git.run("update-ref", f"refs/pull/{number}/head", sha)
+    repository.git.run("update-ref", "refs/pull/7/merge", sha)
+    other = Repository.init(tmp_path / "other").git
+    other.run("remote", "add", "origin", str(repository.path))
+    assert other.remote_refs("origin", "refs/pull/*/head") == {
+        "refs/pull/7/head": sha,
+        "refs/pull/12/head": sha,
+    }
+    assert not other.has_commit(sha)
+    with pytest.raises(GitError, match="git ls-remote failed"):
+        other.remote_refs("nowhere", "refs/pull/*/head")
+
+
 @pytest.mark.parametrize("path", ["../a", "a/../../b", "/etc/passwd", "a\nb", "", ".", "a\0b"])
 def test_paths_outside_are_refused(repository: Repository, path: str) -> None:
     sha = repository.commit({"a": "1"})

@@ -66,18 +66,6 @@ def test_changed_paths_have_both_sides_of_a_rename(repository: Repository) -> No
     assert repository.git.changed_paths(base, head) == ["go äö.sh", "run.sh"]
 
 
-def test_a_patch_is_the_same_wherever_its_lines_have_moved(repository: Repository) -> None:
-    base = repository.commit({"run.sh": "\n" * 20 + "true\n", "log": "a\n"})
-    one = repository.commit({"run.sh": "\n" * 20 + "false\n", "log": "x\n"})
-    moved = repository.commit({"run.sh": "top\n" + "\n" * 20 + "true\n", "log": "a\n"})
-    two = repository.commit({"run.sh": "top\n" + "\n" * 20 + "false\n", "log": "y\n"})
-    git = repository.git
-    assert git.patch(base, one, without="log") == git.patch(moved, two, without="log")
-    assert git.patch(base, one, without="run.sh") != git.patch(moved, two, without="run.sh")
-    blanks = repository.commit({"run.sh": "top\n" + "\n" * 20 + "false \n", "log": "y\n"})
-    assert git.patch(moved, two, without="log") != git.patch(moved, blanks, without="log")
-
-
 def test_a_commit_of_a_tree_with_one_other_file(repository: Repository) -> None:
     git, head = repository.git, repository.git.commit("HEAD")
     made = git.commit_file(

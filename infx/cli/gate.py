@@ -7,19 +7,19 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
-    POLICY_PATH,
     FullSha,
     Receive,
     event_options,
     examples,
     facts_options,
+    find_policy_path,
     format_option,
     policy_option,
     read_file,
@@ -30,6 +30,11 @@ from infx.policy.decision import Decision, Reason
 from infx.policy.event import Event, EventName, parse_event
 from infx.policy.facts import Facts
 from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.github.api import GitHub
+    from infx.github.gate import Judge
+    from infx.model import PullRequest
 
 
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,4 +169,28 @@ def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -
     github = connect()
     if row is not None:
         return gather_row_facts(event, policy, github, head_sha=row)
-    return gather_facts(event, policy, github, rules=(POLICY_PATH,))
+    path = find_policy_path()
+    return gather_facts(event, policy, github, rules=(path,), judge=_open_judge(policy, github, path))
+
+
+def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:
+    """What judges a changelog: the clone that we stand in, if it is one of this repository."""
+    from infx.git import Git
+    from infx.github.api import read_token
+    from infx.github.reconcile import open_clone
+    from infx.reconcile.facts import Place
+
+    place = Place(server=policy.pr_link.server, repository=github.repository)
+    clone = open_clone(Git(Path.cwd()), place, read_token(os.environ))
+
+    def judge(pull: PullRequest) -> tuple[str, ...] | None:
+        assert clone is not None, "without a clone nothing is judged"
+        try:
+            branches = clone.open_branches(policy, place, [pull.number], policy_path)
+            changes = branches.read(pull.number, pull.head_sha).changes
+        except UnavailableError as error:
+            print_text(f"The changelog could not be judged in this clone: {error.message}", os.environ)
+            return None
+        return tuple(str(problem) for problem in changes.problems)
+
+    return judge if clone is not None else None

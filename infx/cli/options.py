@@ -17,6 +17,7 @@ import click
 
 from infx import actions
 from infx.errors import UsageError
+from infx.policy import POLICY_PATH
 
 if TYPE_CHECKING:
     from infx.policy.model import Policy
@@ -25,8 +26,6 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
 _Command = TypeVar("_Command", bound=click.Command)
-
-POLICY_PATH = "configs/policy.yaml"
 
 # Whatever can be `<commit>:<path>` is that, even where a file has such a name: a pull request could bring one along.
 _AT_COMMIT = re.compile(r"([0-9A-Za-z_][^:]*):(.+)")
@@ -40,6 +39,23 @@ def find_root(start: Path) -> Path:
         if (folder / ".git").exists():
             return folder
     return start
+
+
+def find_policy_path() -> str:
+    """Where the policy of this command stands in its repository; a pull request that edits it edits the rules."""
+    source = click.get_current_context().params.get("policy_source")
+    return read_policy_path(source)
+
+
+def read_policy_path(source: str | None) -> str:
+    """The path in a repository that `--policy` means; a file outside of any stands for the usual place."""
+    if source is None:
+        return POLICY_PATH
+    if match := _AT_COMMIT.fullmatch(source):
+        return match[2]
+    path = Path(source).resolve()
+    root = find_root(path.parent)
+    return path.relative_to(root).as_posix() if (root / ".git").exists() else POLICY_PATH
 
 
 def load_policy(given: str | None) -> Policy:

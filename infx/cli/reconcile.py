@@ -13,7 +13,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import FullSha, examples, format_option, policy_option
+from infx.cli.options import FullSha, examples, find_policy_path, format_option, policy_option
 from infx.cli.report import print_json, print_text
 from infx.errors import UsageError
 from infx.policy.model import Policy
@@ -92,7 +92,14 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
     )
     push_token = os.environ.get(PUSH_TOKEN) or None
     clone = open_clone(Git(Path.cwd()), place, read_token(os.environ), push_token)
-    return Reconciler(github=github, policy=policy, place=place, clone=clone, dry_run=dry_run)
+    return Reconciler(
+        github=github,
+        policy=policy,
+        place=place,
+        clone=clone,
+        dry_run=dry_run,
+        policy_path=find_policy_path(),
+    )
 
 
 def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | None) -> Sequence[int]:

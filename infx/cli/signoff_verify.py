@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,10 @@ import click
 
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
-    POLICY_PATH,
     event_options,
     examples,
     facts_options,
-    find_root,
+    find_policy_path,
     format_option,
     policy_option,
     read_file,
@@ -137,20 +135,10 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         git=git,
         clone=open_clone(git, place, read_token(os.environ)),
         policy=policy,
-        policy_path=find_policy_path(click.get_current_context().params.get("policy_source")),
+        policy_path=find_policy_path(),
         repository=github.repository,
         fetch_page=fetch_page,
     )
-
-
-def find_policy_path(source: str | None) -> str:
-    """Where the policy stands in the repository; a pull request that edits it edits the rules."""
-    if source is None:
-        return POLICY_PATH
-    if match := re.fullmatch(r"[0-9A-Za-z_][^:]*:(.+)", source):
-        return match[1]
-    root, path = find_root(Path.cwd()).resolve(), Path(source).resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else source
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -44,21 +43,18 @@ class State(StrEnum):
 class Sweep:
     """A run of the sweep workflow and what its jobs say.
 
-    rows: throughput rows; evals: accuracy rows; both of the latest attempt of each row. has_results: whether
+    rows: throughput rows; evals: accuracy rows; both of the latest attempt of each row. ids: of all rows that have a
+    job; done: of those that succeeded. has_results: whether
     anything can be looked at. swept: None while the gate has not decided; False if it decided against a sweep.
     """
 
     run: Run
     rows: Counts = Counts()
     evals: Counts = Counts()
+    ids: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
     has_results: bool = False
     swept: bool | None = None
-
-    @property
-    def commit(self) -> str:
-        """What was measured. A dispatched run is one of the base branch, for a commit that it names."""
-        told = self.run.dispatched_for
-        return told[1] if told and re.fullmatch(r"[0-9a-f]{40}", told[1]) else self.run.head_sha
 
     @property
     def state(self) -> State:
@@ -100,6 +96,8 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
         run=run,
         rows=counted[0],
         evals=counted[1],
+        ids=frozenset(latest),
+        done=frozenset(row_id for row_id, (_, row) in latest.items() if _judge(row) == "done"),
         has_results=has_results or any(counts.done for counts in counted),
         swept=_has_swept(run, jobs, job),
     )

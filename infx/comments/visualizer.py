@@ -112,8 +112,8 @@ def _where(sweep: Sweep, languages: Sequence[Language]) -> str:
     """The run of a sweep, in the first language: numbers need no second one."""
     run = sweep.run
     said = words(
-        f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {sweep.commit}",
-        f"[运行 {run.id}]({run.url})，第 {run.attempt} 次尝试，提交 {sweep.commit}",
+        f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {run.commit}",
+        f"[运行 {run.id}]({run.url})，第 {run.attempt} 次尝试，提交 {run.commit}",
     )
     return said[languages[0]]
 

@@ -13,7 +13,14 @@ from infx.errors import InfxError
 from infx.github.errors import UnexpectedReplyError, UnknownOutcomeError
 from infx.github.gate import NEWEST_RUNS, GateReader, gather_facts, read_merge
 from infx.model import Comment, CommentReference, CommitStatus, DispatchedRun, Job, Reaction, Run, StatusState
-from infx.policy.approval import Answer, ApprovalDecision, ApprovalFacts, find_request, may_ask_in_vain
+from infx.policy.approval import (
+    Answer,
+    ApprovalDecision,
+    ApprovalFacts,
+    describe_approver,
+    find_request,
+    may_ask_in_vain,
+)
 from infx.policy.event import Event, EventName, Inputs
 from infx.policy.facts import MergeCheck
 from infx.policy.identity import is_ours
@@ -58,7 +65,7 @@ def gather_approval(reference: CommentReference, policy: Policy, github: Approva
 def _test_merge(comment: Comment, policy: Policy, github: ApprovalReader) -> MergeCheck | None:
     """GitHub makes it anew only when somebody asks for `mergeable`, which the gate's facts have just done."""
     sha = github.ref(f"pull/{comment.pull_number}/merge")
-    return read_merge(sha, policy, github) if sha else None
+    return read_merge(sha, comment.pull_number, policy, github) if sha else None
 
 
 def publish_approval(
@@ -76,7 +83,8 @@ def publish_approval(
     if decision.answer is Answer.REFUSED or decision.head_sha is None or decision.inputs is None:
         github.add_reaction(comment.id, "-1")
         return None
-    sign = _Signer(github, policy, decision.head_sha, comment.author.login)
+    who = describe_approver(comment.author.login, decision.inputs.merge_sha)
+    sign = _Signer(github, policy, decision.head_sha, who)
     sign(StatusState.SUCCESS, "Approved by {who}", comment.url)
     dispatch = _Dispatch(github, policy, decision.inputs, comment.created_at)
     try:

@@ -5,12 +5,15 @@ Whatever GitHub cannot answer raises UnavailableError; nothing is read as "no" f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
 from infx.comments.progress import read_sweep
+from infx.comments.status import find_changelog_problem
 from infx.errors import UnavailableError
+from infx.evidence.runs import find_refusal
+from infx.evidence.trees import find_rules
 from infx.github.errors import BadCredentialsError, NotFoundError, PermissionDeniedError
 from infx.model import (
     MAX_FILES,
@@ -69,6 +72,7 @@ class GateReader(Protocol):
     def commits(self, pull: PullRequest) -> list[Commit]: ...
     def commit(self, sha: str) -> Commit: ...
     def ref(self, name: str) -> str | None: ...
+    def matching_refs(self, prefix: str) -> dict[str, str]: ...
     def is_ancestor(self, sha: str, of: str) -> bool: ...
     def permission(self, login: str) -> Collaborator: ...
     def statuses(self, sha: str) -> list[CommitStatus]: ...
@@ -87,13 +91,27 @@ class GateReader(Protocol):
     def pause(self, seconds: float) -> None: ...
 
 
+Judge = Callable[[PullRequest], tuple[str, ...] | None]
+
+
 def gather_facts(
-    event: Event, policy: Policy, github: GateReader, *, reuse: Reuse | None = None, rules: Iterable[str] = ()
+    event: Event,
+    policy: Policy,
+    github: GateReader,
+    *,
+    reuse: Reuse | None = None,
+    rules: Iterable[str] = (),
+    judge: Judge | None = None,
 ) -> Facts:
-    """rules: paths whose change a pull request's own results cannot vouch for, besides `.github/`."""
+    """Gather what the gate goes by.
+
+    rules: paths whose change a pull request's own results cannot vouch for, besides `.github/`. judge: returns what
+    is wrong with a pull request's changelog, or None where it cannot tell; then our status on the head does.
+    """
     facts = Facts(event=event, reuse=reuse, actor=_actor(event, policy, github))
     if event.pull and event.name is not EventName.COMMENT:
-        return _of_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
+        facts = _of_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
+        return _with_changelog(facts, policy, github, judge)
     if event.name is EventName.DISPATCH:
         return _of_dispatch(facts, event.inputs or Inputs(), policy, github)
     if event.name is EventName.PUSH and event.head_sha and event.head_sha.strip("0"):
@@ -168,6 +186,19 @@ def _of_pull(facts: Facts, policy: Policy, github: GateReader, rules: tuple[str,
     return facts
 
 
+def _with_changelog(facts: Facts, policy: Policy, github: GateReader, judge: Judge | None) -> Facts:
+    """With what is wrong with the changelog, where that may change the answer."""
+    pull, decision = facts.pull, decide(facts, policy)
+    is_asked = facts.event.name is EventName.ASKED and decision.reason not in _SETTLED
+    if pull is None or not (decision.runs or is_asked) or facts.changelog.touched is False:
+        return facts
+    problems = judge(pull) if judge else None
+    if problems is None:
+        told = find_changelog_problem(policy, github.statuses(pull.head_sha))
+        problems = (f"{policy.changelog}:{told}",) if told is not None else None
+    return replace(facts, changelog=replace(facts.changelog, problems=problems))
+
+
 def _read_files(
     pull: PullRequest, policy: Policy, github: GateReader, rules: tuple[str, ...]
 ) -> tuple[bool | None, bool]:
@@ -175,7 +206,7 @@ def _read_files(
     if pull.changed_files > MAX_FILES:
         return None, True
     paths = {path for file in github.files(pull) for path in file.paths}
-    edits = any(path.startswith(".github/") or path in rules for path in paths)
+    edits = any(find_rules(paths, rule) for rule in (*rules, ""))
     return policy.changelog in paths, edits
 
 
@@ -185,7 +216,8 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
         return ()
     workflow = policy.sweep.workflow_file
     runs = github.runs(workflow=workflow, event="pull_request", head_sha=pull.head_sha, newest=NEWEST_RUNS)
-    found = [_look(run, policy, github) for run in runs if run.id != event.run_id]
+    others = [run for run in runs if run.id != event.run_id and _may_sweep_for(run, pull, policy)]
+    found = [_look(run, policy, github) for run in others]
     if event.name is not EventName.ASKED:
         found = _await_decisions(found, event, policy, github)
     if not any(run.may_sweep for run in found):  # GitHub counts a dispatch as the base branch's
@@ -194,6 +226,11 @@ def _runs(pull: PullRequest, event: Event, policy: Policy, github: GateReader) -
         )
         found += [_look(run, policy, github) for run in runs if run.is_dispatched_for(pull)]
     return tuple(found)
+
+
+def _may_sweep_for(run: Run, pull: PullRequest, policy: Policy) -> bool:
+    """Another pull request may have the same head. A fork's own runs start nothing, and say so."""
+    return pull.is_fork or find_refusal(run, pull, policy) is None
 
 
 def _look(run: Run, policy: Policy, github: GateReader) -> SweepRun:
@@ -240,11 +277,11 @@ def find_approval(sha: str, policy: Policy, github: GateReader) -> Approval | No
 
 def _merge(event: Event, policy: Policy, github: GateReader) -> MergeCheck | None:
     merge = event.inputs.merge_sha if event.inputs else ""
-    return read_merge(merge, policy, github) if SHA.fullmatch(merge) else None
+    return read_merge(merge, event.pull or 0, policy, github) if SHA.fullmatch(merge) else None
 
 
-def read_merge(sha: str, policy: Policy, github: GateReader) -> MergeCheck | None:
-    """A test merge by its commit; None if GitHub has no such commit."""
+def read_merge(sha: str, number: int, policy: Policy, github: GateReader) -> MergeCheck | None:
+    """Read what is said to be a pull request's test merge; None if GitHub has no such commit."""
     try:
         commit = github.commit(sha)
     except NotFoundError:
@@ -253,15 +290,35 @@ def read_merge(sha: str, policy: Policy, github: GateReader) -> MergeCheck | Non
     if tip is None:
         raise UnavailableError(f"The base branch {policy.base_branch} is not there.")
     current = bool(commit.parents) and github.is_ancestor(commit.parents[0], tip)
-    return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current)
+    is_github_s = github.ref(f"pull/{number}/merge") == sha
+    return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current, is_github_s=is_github_s)
 
 
 def _of_dispatch(facts: Facts, given: Inputs, policy: Policy, github: GateReader) -> Facts:
     """The commits that a dispatch names; the base branch is the head of a command that names none."""
+    head = _resolve(given.head_ref or policy.base_branch, github)
+    is_ours = None
+    if head and SHA.fullmatch(given.head_ref):
+        is_ours = _is_on_branch(head, facts.event, policy, github) or bool(
+            find_approval(head, policy, github)
+        )
     return replace(
         facts,
-        head_sha=_resolve(given.head_ref or policy.base_branch, github),
+        head_sha=head,
         base_sha=_resolve(given.base_ref, github) if given.base_ref else None,
+        head_is_ours=is_ours,
+    )
+
+
+def _is_on_branch(sha: str, event: Event, policy: Policy, github: GateReader) -> bool:
+    """Whether a commit is the tip of a branch, or in the history of the base branch or of the dispatched one.
+
+    GitHub also answers for commits of forks, as if they were the repository's own.
+    """
+    tips = github.matching_refs("heads/")
+    known = (f"refs/heads/{policy.base_branch}", event.ref or "")
+    return sha in tips.values() or any(
+        github.is_ancestor(sha, tips[name]) for name in dict.fromkeys(known) if name in tips
     )
 
 

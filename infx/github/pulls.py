@@ -10,6 +10,7 @@ from infx.github.endpoints import Endpoints
 from infx.github.errors import IncompleteListError, NotFoundError
 from infx.model import MAX_FILES, ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
 
+_TARGET_CHANGES = {"base_ref_changed", "automatic_base_change_succeeded"}
 MAX_COMMITS = 250  # GitHub lists no more of one pull request, and does not say so
 
 
@@ -108,6 +109,15 @@ class Pulls(Endpoints):
             if event.get("event") in {"labeled", "unlabeled"}
         ]
 
+    def target_changes(self, number: int) -> list[datetime]:
+        """When the pull request was sent into another branch, by a person or by GitHub, oldest first."""
+        events = self._list(
+            lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
+        )
+        return [
+            convert.convert(_created_at, event) for event in events if event.get("event") in _TARGET_CHANGES
+        ]
+
     def merge(
         self,
         number: int,
@@ -133,6 +143,10 @@ def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
             f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
             hint="Use the git history itself.",
         )
+
+
+def _created_at(event: Any) -> datetime:
+    return convert.moment(event["created_at"])
 
 
 def _merged_sha(data: Any) -> str:

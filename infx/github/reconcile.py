@@ -6,13 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from infx.comments.status import pick_least_favorable
 from infx.comments.sticky import find_ahead
 from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
 from infx.github.apply import Applier
 from infx.github.turns import Report, take_turns
-from infx.model import Comment, Run, User, UserType
+from infx.inputs import Planner
+from infx.model import Comment, PullRequest, Run, User, UserType
 from infx.phrases import count
+from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.changes import BranchReader, find_groups
@@ -55,6 +58,25 @@ class Clone:
                 if heads.pop(missing, None) is None:  # git names one at a time
                     raise
 
+    def heads(self) -> dict[int, str]:
+        """Return number → head of every pull request, closed ones too, without a request to the API."""
+        refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)
+        return {int(name.split("/")[2]): sha for name, sha in refs.items()}
+
+    def open_branches(
+        self, policy: Policy, place: Place, numbers: Sequence[int], policy_path: str
+    ) -> BranchReader:
+        """Fetch the heads of some pull requests, and return what reads them."""
+        return BranchReader(
+            clone=self.git,
+            policy=policy,
+            place=place,
+            base_sha=self.fetch(policy.base_branch, numbers),
+            planner=Planner(self.git, policy),
+            policy_path=policy_path,
+            groups=find_groups(self.git.refs(QUEUE)),
+        )
+
     def push(self, action: PushCommit, author: str) -> None:
         sha = self.git.commit_file(
             action.tree,
@@ -76,6 +98,8 @@ class Reconciler:
     clone: Clone | None = None
     dry_run: bool = False
     recent: Recent[Run] = field(init=False)
+    policy_path: str = POLICY_PATH
+    _shared: SharedHeads | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.recent = read_runs(self.github, self.policy)
@@ -106,14 +130,7 @@ class Reconciler:
 
     def _fetch(self, gatherer: Gatherer, numbers: Sequence[int]) -> None:
         if self.clone is not None and numbers:
-            tip = self.clone.fetch(self.policy.base_branch, numbers)
-            gatherer.branches = BranchReader(
-                clone=self.clone.git,
-                policy=self.policy,
-                place=self.place,
-                base_sha=tip,
-                groups=find_groups(self.clone.git.refs(QUEUE)),
-            )
+            gatherer.branches = self.clone.open_branches(self.policy, self.place, numbers, self.policy_path)
 
     def _one(self, number: int, gatherer: Gatherer, shared: Source | None, report: Report) -> None:
         """Until nothing is missing. shared: says whether something is, but too late to write by it."""
@@ -153,6 +170,7 @@ class Reconciler:
     ) -> tuple[Desired, tuple[Action, ...]]:
         facts = self._gather(number, gatherer, source)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
+        desired = self._agree(desired, facts, gatherer, source)
         comments = self._with_editors(desired, facts.comments)
         return desired, plan_actions(desired, replace(facts, comments=comments), self.policy)
 
@@ -166,6 +184,19 @@ class Reconciler:
             else comment
             for comment in comments
         )
+
+    def _agree(self, desired: Desired, facts: Facts, gatherer: Gatherer, source: Source | None) -> Desired:
+        """One commit has one status, whichever of the pull requests with this head is looked at."""
+        if desired.status is None:
+            return desired
+        self._shared = self._shared or SharedHeads(self.github, self.clone, self.policy)
+        wanted = {facts.pull.number: desired.status}
+        for number in self._shared.find_others(facts.pull):
+            other = self._gather(number, gatherer, source)
+            status = desire(other, self.policy, self.place).status
+            if status is not None and other.pull.head_sha == facts.pull.head_sha:
+                wanted[number] = status
+        return replace(desired, status=pick_least_favorable(desired.status, wanted))
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"
@@ -183,6 +214,28 @@ class Reconciler:
 def make_user(login: str) -> User:
     """Return whoever has a login: those of apps, and no others, end in `[bot]`."""
     return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)
+
+
+@dataclass
+class SharedHeads:
+    """Which pull requests have the same head: asked for once, of git or, without a clone, of GitHub's list."""
+
+    github: GitHub
+    clone: Clone | None
+    policy: Policy
+    _heads: dict[int, str] | None = None
+
+    def find_others(self, pull: PullRequest) -> list[int]:
+        """Return the numbers of those that have this one's head; closed ones may be among them."""
+        if self._heads is None:
+            self._heads = self._list()
+        return sorted(n for n, sha in self._heads.items() if sha == pull.head_sha and n != pull.number)
+
+    def _list(self) -> dict[int, str]:
+        if self.clone is not None:
+            return self.clone.heads()
+        pulls = self.github.pulls(state="open", base=self.policy.base_branch)
+        return {pull.number: pull.head_sha for pull in pulls}
 
 
 def open_clone(git: Git, place: Place, token: str | None, push_token: str | None = None) -> Clone | None:

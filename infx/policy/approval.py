@@ -17,6 +17,7 @@ from infx.policy.identity import find_status
 from infx.policy.model import Policy
 
 _SHA = re.compile(r"[0-9a-fA-F]{40}")  # as people paste it
+_MERGE = re.compile(r"test merge ([0-9a-f]{40})")
 
 
 class Answer(StrEnum):
@@ -162,4 +163,12 @@ def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) ->
     status = find_status(statuses, policy.sweep.contexts.approval, policy.identities)
     if status is None or status.state is not StatusState.SUCCESS:
         return None
-    return Approval(sha=sha, url=status.target_url)
+    merge = _MERGE.search(status.description)
+    return Approval(sha=sha, url=status.target_url, merge_sha=merge[1] if merge else None)
+
+
+def describe_approver(login: str, merge_sha: str) -> str:
+    """Return who approved what, for the status: it remembers the test merge, because GitHub makes another one as soon as
+    the base branch moves.
+    """
+    return f"{login} (test merge {merge_sha})"

@@ -88,9 +88,19 @@ class Case:
 
     @property
     def has_test_merge(self) -> bool:
-        """merge-sha of the dispatch merges just this head into the base branch's history."""
-        merge = self.facts.merge
-        return merge is not None and merge.sha == self.inputs.merge_sha and merge.is_of(self.pull.head_sha)
+        """merge-sha of the dispatch merges just this head into the base branch's history, and GitHub made it: it is so
+        now, or was when the head was approved.
+        """
+        merge, approval = self.facts.merge, self.facts.approval
+        if merge is None or merge.sha != self.inputs.merge_sha or not merge.is_of(self.pull.head_sha):
+            return False
+        approved = approval.merge_sha if approval and self.is_approved else None
+        return merge.is_github_s or merge.sha == approved
+
+    @property
+    def names_foreign_commit(self) -> bool:
+        """A branch is the repository's own; of a SHA that must have been seen."""
+        return bool(SHA.fullmatch(self.inputs.head_ref)) and self.facts.head_is_ours is not True
 
     @property
     def run_in_the_way(self) -> bool:

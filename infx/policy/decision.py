@@ -55,6 +55,7 @@ class Reason(StrEnum):
     ON_MERGE_NOTHING = "on-merge-nothing"
     ON_MERGE_NOT_REUSED = "on-merge-not-reused"
     DISPATCH_INPUTS = "dispatch-inputs"
+    FOREIGN_COMMIT = "foreign-commit"
     TEST_MERGE = "test-merge"
 
 

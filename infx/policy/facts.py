@@ -41,10 +41,13 @@ class Changelog:
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
-    """The newest approval of a fork's revision: the commit that carries the status and the run it links."""
+    """The newest approval of a fork's revision: the commit that carries the status, the run that it links, and the
+    test merge that was approved with it.
+    """
 
     sha: str
     url: str = ""
+    merge_sha: str | None = None
 
     @property
     def run_id(self) -> int | None:
@@ -53,13 +56,19 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True)
 class MergeCheck:
-    """The test merge of a fork's head: `parents` in order; `base_is_current`: the first is an ancestor of the
-    base branch's tip.
+    """The commit that is said to be the test merge of a fork's head.
+
+    Attributes:
+        parents: in order.
+        base_is_current: whether the first parent is an ancestor of the base branch's tip.
+        is_github_s: whether it is `refs/pull/<number>/merge`, which only GitHub writes; anybody can make a commit with
+            the right parents and any files.
     """
 
     sha: str
     parents: tuple[str, ...]
     base_is_current: bool
+    is_github_s: bool = False
 
     def is_of(self, head_sha: str) -> bool:
         return len(self.parents) == 2 and self.parents[1] == head_sha and self.base_is_current
@@ -82,7 +91,8 @@ class Facts:
     asked GitHub, because the actor is one of the policy's identities or the event needs no permission.
     pull: the pull request as it is now, not as the event tells it.
     head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
-    as commits.
+    as commits. head_is_ours: whether a branch of the repository has the commit that a dispatch names by its SHA, or
+    its approval; None where nobody asked: GitHub shows commits of forks as if they were the repository's.
     label_actor: who put the primary label on. conflicts: files in conflict with the base, where git was asked.
     edits_rules: the pull request changes `.github/` or the policy. still_stands: our own status on the head says that
     the run that asks is the sweep that stands for it, although it measured an earlier commit.
@@ -94,6 +104,7 @@ class Facts:
     head_message: str = ""
     head_sha: str | None = None
     base_sha: str | None = None
+    head_is_ours: bool | None = None
     changelog: Changelog = Changelog(touched=None)
     runs: tuple[SweepRun, ...] = ()
     approval: Approval | None = None

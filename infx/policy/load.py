@@ -48,7 +48,8 @@ def parse_policy(data: bytes, path: str) -> Policy:
 
     document = _load(data, path)
     policy = _build(Policy, _merge(_default_values(), document.value))
-    if problems := [*_check_labels(policy, document), *_check_expressions(policy, document)]:
+    checks = (_check_labels, _check_expressions, _check_on_merge)
+    if problems := [problem for check in checks for problem in check(policy, document)]:
         raise ProblemsError(problems)
     return policy
 
@@ -103,6 +104,24 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
                 )
             seen[name.lower()] = group
     return problems
+
+
+def _check_on_merge(policy: Policy, document: yaml12.Document) -> list[Problem]:
+    """Nothing looks yet for a sweep that may stand for a merge's, so a policy cannot ask for it."""
+    from infx.policy.model import OnMerge
+
+    if policy.on_merge is OnMerge.NOTHING:
+        return []
+    message = f"on-merge: {policy.on_merge} does not work yet: infx cannot reuse a sweep for a merge."
+    return [
+        Problem(
+            rule="policy-on-merge",
+            message=message,
+            path=document.path,
+            line=document.line("on-merge"),
+            hint="Say `on-merge: nothing`, or leave the key out.",
+        )
+    ]
 
 
 def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Problem]:

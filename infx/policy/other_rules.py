@@ -36,12 +36,21 @@ DISPATCH_INPUTS = Rule(
     fix="Dispatch again with other inputs.",
     refused=True,
 )
+FOREIGN_COMMIT = Rule(
+    reason=Reason.FOREIGN_COMMIT,
+    when="head-ref is a SHA that is on no branch of the repository, and nobody has approved it",
+    test=lambda case: case.names_foreign_commit,
+    verdict=Verdict.IGNORE,
+    words="the commit {dispatched_head} is on no branch of the repository that was looked at",
+    fix="Name the branch that has it, or dispatch on that branch; a commit of a fork takes an approval.",
+    refused=True,
+)
 TEST_MERGE = Rule(
     reason=Reason.TEST_MERGE,
     when="the pull request comes from a fork, or merge-sha is given, and merge-sha is not the test merge of its head",
     test=lambda case: bool(case.pull.is_fork or case.inputs.merge_sha) and not case.has_test_merge,
     verdict=Verdict.IGNORE,
-    words="merge-sha is not the test merge of {head} with {base}",
+    words="the given merge-sha is not the test merge that GitHub made of {head} and {base}",
     fix=APPROVE,
     refused=True,
 )
@@ -100,6 +109,7 @@ DISPATCH_FOR_PULL = (
 )
 DISPATCH = (
     DISPATCH_INPUTS,
+    FOREIGN_COMMIT,
     replace(SENDER_CANNOT_START, fix="Somebody who has can dispatch it."),
     READY,
 )

@@ -21,7 +21,8 @@ from infx.policy.model import Drafts
 class Rule:
     """when, test: the same condition for readers and for the program.
 
-    words: a clause; fix: full sentences. refused: see `Decision`. stops_on: actions on which the verdict is stop
+    words: a clause that begins with a word of ours, because it may become a sentence and names keep their case; fix:
+    full sentences. refused: see `Decision`. stops_on: actions on which the verdict is stop
     although it is ignore otherwise. of_event: about the event, so it does not count when somebody merely asks.
     """
 
@@ -173,7 +174,7 @@ CHANGELOG_INVALID = Rule(
     when="the changelog breaks a rule",
     test=lambda case: bool(case.facts.changelog.problems),
     verdict=Verdict.STOP,
-    words="{changelog} has {problem_count}: {first_problem}",
+    words="the changelog {changelog} has {problem_count}: {first_problem}",
     fix="`infx changelog validate` shows them all.",
     refused=True,
 )
@@ -206,7 +207,7 @@ SENDER_CANNOT_START = Rule(
     when="whoever caused the event, or asked for the re-run, has no write access",
     test=lambda case: not case.actor_may_start,
     verdict=Verdict.IGNORE,
-    words="{actor} has no write access to the repository",
+    words="the account {actor} has no write access to the repository",
     fix="Somebody who has can take the label off and put it on again.",
     of_event=True,
 )
@@ -223,7 +224,7 @@ LABEL_STARTED_NOTHING = Rule(
     when="the label was put on by the workflow token, whose events start nothing, or by somebody without write access",
     test=lambda case: case.started_by_no_event,
     verdict=Verdict.IGNORE,
-    words="{primaries_on} was put on by {label_actor}, {in_vain}",
+    words="the label {primaries_on} was put on by {label_actor}, {in_vain}",
     fix="Somebody with write access can start it with `{dispatch}`, or take the label off and put it on again.",
 )
 READY = Rule(

@@ -44,8 +44,9 @@ def _of_event(case: Case) -> dict[str, str]:
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
     return {
-        "actor": one_line(facts.event.actor) or "whoever caused the event",
+        "actor": one_line(facts.event.actor) or "(unknown)",
         "event_head": (facts.event.head_sha or "")[:12],
+        "dispatched_head": (facts.head_sha or "")[:12],
         "label": one_line(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
         "label_actor": one_line(facts.label_actor or ""),

@@ -12,10 +12,12 @@ from infx.changelog.links import Links
 from infx.changelog.merge import MergeRefusedError, Sides, merge
 from infx.changelog.subject import Context
 from infx.changelog.validate import validate
-from infx.errors import Level, ProblemsError
+from infx.errors import InfxError, Level, ProblemsError, UnavailableError
+from infx.evidence.rows import KindRows, list_kinds
+from infx.evidence.trees import find_mattering, find_rules
 from infx.policy.model import Policy
 from infx.reconcile.facts import Changes, Place, Resolution
-from infx.reconcile.ports import Clone
+from infx.reconcile.ports import Clone, Planner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +43,16 @@ def find_groups(refs: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class BranchReader:
-    """base_sha: the base branch's tip. groups: number of a queued pull request → heads of its merge groups."""
+    """base_sha: the base branch's tip. planner: recomputes plans. policy_path: where the policy stands in the
+    repository. groups: number of a queued pull request → heads of its merge groups.
+    """
 
     clone: Clone
     policy: Policy
     place: Place
     base_sha: str
+    planner: Planner
+    policy_path: str
     groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def read(self, number: int, head_sha: str) -> Branch:
@@ -60,20 +66,43 @@ class BranchReader:
         )
 
     def find_current(self, head_sha: str, candidates: Iterable[str]) -> tuple[str, ...]:
-        """The head, and those of the candidates (heads that were swept) whose sweep still stands for it: whatever
-        was pushed since only merged the base branch or made links canonical.
+        """Return the head and those of the candidates (heads that were swept) whose sweep still stands for it: the
+        plan has the same rows, and no file that they may use differs.
         """
         older = [sha for sha in dict.fromkeys(candidates) if sha != head_sha]
-        now = self._fingerprint(head_sha) if older else None
-        return (head_sha, *(sha for sha in older if now is not None and self._is_before(sha, head_sha, now)))
+        return (head_sha, *(sha for sha in older if self._measured_the_same(sha, head_sha)))
+
+    def plan(self, head_sha: str) -> tuple[KindRows, ...]:
+        """Return the rows of every kind of sweep at a head. Raises InfxError where it cannot be planned."""
+        fork_point = self.clone.merge_base(self.base_sha, head_sha)
+        return self.planner.kinds(fork_point, head_sha, list_kinds(self.policy.labels))
+
+    def edited_rules(self, sha: str) -> tuple[str, ...] | None:
+        """Return workflows and policy files that a commit has changed since it left the base branch; None: unknown."""
+        if not self.clone.has_commit(sha):
+            return None
+        fork_point = self.clone.merge_base(self.base_sha, sha)
+        return find_rules(self.clone.changed_paths(fork_point, sha), self.policy_path)
 
     def is_merged(self, sha: str) -> bool:
         """Whether the base branch holds a commit."""
         return self.clone.is_ancestor(sha, self.base_sha)
 
-    def _is_before(self, sha: str, head_sha: str, now: object) -> bool:
+    def _measured_the_same(self, sha: str, head_sha: str) -> bool:
         clone = self.clone
-        return clone.has_commit(sha) and clone.is_ancestor(sha, head_sha) and self._fingerprint(sha) == now
+        if not (clone.has_commit(sha) and clone.is_ancestor(sha, head_sha)):
+            return False
+        if find_mattering(clone.changed_paths(sha, head_sha), self.policy):
+            return False
+        entries = self._entries(sha)
+        if entries is None or entries != self._entries(head_sha):
+            return False
+        try:
+            return self.plan(sha) == self.plan(head_sha)
+        except UnavailableError:
+            raise
+        except InfxError:
+            return False  # one of them cannot be planned
 
     def _changes(self, number: int, fork_point: str, head_sha: str) -> Changes:
         path, masters = self.policy.changelog, self.policy.master_configs
@@ -100,16 +129,13 @@ class BranchReader:
         base = f"origin/{policy.base_branch}"
         return Context(path=policy.changelog, links=links, number=number, configs=configs, base_name=base)
 
-    def _fingerprint(self, sha: str) -> object:
-        """What a revision would bring into the base branch, but for line numbers and links; None: cannot be told."""
+    def _entries(self, sha: str) -> object:
+        """Return what a revision adds to the changelog, but for lines and links; None if it cannot be told."""
         fork_point = self.clone.merge_base(self.base_sha, sha)
         path = self.policy.changelog
         before, after = self.clone.read_many([(fork_point, path), (sha, path)])
         verdict = validate(before, after, self._context(None))
-        if not verdict.ok:
-            return None
-        entries = [block.meaning for block in verdict.blocks]
-        return self.clone.patch(fork_point, sha, without=path), entries, verdict.corrected
+        return ([block.meaning for block in verdict.blocks], verdict.corrected) if verdict.ok else None
 
     def _resolve(
         self, number: int, fork_point: str, head_sha: str, conflicts: tuple[str, ...], tree: str
@@ -125,7 +151,10 @@ class BranchReader:
             if conflicts:
                 sides = Sides(ancestor=ancestor or b"", main=main or b"", other=own or b"")
                 merged = merge(sides, context.links, number=number).data
-                return Resolution(changelog=merged, tree=tree, parents=(head_sha, self.base_sha))
+                brought = self.clone.changed_paths(fork_point, self.base_sha)
+                keeps = not find_mattering(brought, self.policy)
+                parents = (head_sha, self.base_sha)
+                return Resolution(changelog=merged, tree=tree, parents=parents, keeps_sweep=keeps)
             made = canonicalize(ancestor, own, context).head if own is not None else None
         except (MergeRefusedError, ProblemsError):
             return None

@@ -158,6 +158,7 @@ def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
         facts.changes.problems,
         touched=facts.gate.changelog.touched,
         entries=facts.changes.entries,
+        proof=facts.proof,
     )
 
 
@@ -202,5 +203,5 @@ def _push(facts: Facts, policy: Policy, decision: Decision) -> PushCommit | None
         changelog=found.changelog,
         tree=found.tree,
         parents=found.parents,
-        message=f"{subject} {policy.sweep.skip_marker}" if swept else subject,
+        message=f"{subject} {policy.sweep.skip_marker}" if swept and found.keeps_sweep else subject,
     )

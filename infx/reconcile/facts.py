@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from infx.comments.progress import Sweep, latest_first
 from infx.errors import Problem
+from infx.evidence.proof import Proof
 from infx.model import Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.facts import Facts as GateFacts
 
@@ -43,12 +44,13 @@ class Resolution:
     """The commit that would end a conflict in the changelog alone, or make the branch's links canonical.
 
     tree: everything but the changelog, whose bytes are `changelog`. parents: the head first, the base branch's tip
-    second if it is a merge.
+    second if it is a merge. keeps_sweep: whether a sweep of the head would stand for the new commit, too.
     """
 
     changelog: bytes
     tree: str
     parents: tuple[str, ...]
+    keeps_sweep: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,8 @@ class Facts:
     head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
     stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
     resolution: where one is possible. signoff: status of the head's sign-off, if ours. groups: see there. base_files:
-    those of the files that the greeting links that the base branch has.
+    those of the files that the greeting links that the base branch has. proof: what speaks for the sweep that stands,
+    if it ended well; None where there is no clone to look into.
     """
 
     gate: GateFacts
@@ -80,6 +83,7 @@ class Facts:
     signoff: CommitStatus | None = None
     groups: tuple[Group, ...] = ()
     base_files: frozenset[str] = frozenset()
+    proof: Proof | None = None
 
     @property
     def signed_off(self) -> bool:

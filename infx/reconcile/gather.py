@@ -10,21 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 from infx.comments.greeting import list_linked
 from infx.comments.progress import State, Sweep, latest_first, read_sweep
-from infx.model import (
-    MAX_FILES,
-    Artifact,
-    Comment,
-    CommitStatus,
-    Conclusion,
-    Overview,
-    PullRequest,
-    Run,
-    is_same_repository,
-)
+from infx.evidence.runs import find_refusal
+from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run
 from infx.policy.approval import find_approved, pick_approval
 from infx.policy.event import Event, EventName
 from infx.policy.facts import Approval, Changelog, LabelSet, SweepRun, find_label_actor, read_labels
@@ -36,6 +26,7 @@ from infx.reconcile.base_files import BaseFiles
 from infx.reconcile.changes import Branch, BranchReader
 from infx.reconcile.facts import Changes, Facts, Group
 from infx.reconcile.ports import Reader
+from infx.reconcile.prover import Prover
 from infx.reconcile.sources import Alone, Recent, Source, read_results
 
 MAX_READS = 2  # of one pull request alone
@@ -91,7 +82,7 @@ class _Reading:
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval, comments)
         linked = approval.run_id if approval and approval.sha == pull.head_sha else None
-        dispatched = [run for run in approved if run.id == linked or run.is_dispatched_for(pull)]
+        dispatched = [run for run in approved if self._is_of_head(run, linked)]
         current = self._current(runs)
         standing = [run for run in runs if run.head_sha in current] + dispatched
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
@@ -113,7 +104,7 @@ class _Reading:
             label_actor=actor,
             conflicts=branch.conflicts,
         )
-        return Facts(
+        facts = Facts(
             gate=gate,
             pull=pull,
             changes=branch.changes,
@@ -127,6 +118,10 @@ class _Reading:
             groups=self._groups(),
             base_files=self._base_files(branch),
         )
+        branches = self.by.branches
+        if branches is None or not pull.is_open:
+            return facts
+        return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
 
     def _base_files(self, branch: Branch) -> frozenset[str]:
         """Only where the greeting is due, which links them."""
@@ -149,8 +144,7 @@ class _Reading:
         return Changelog(touched=touched, problems=tuple(str(problem) for problem in changes.problems))
 
     def _runs(self) -> list[Run]:
-        """Runs of the sweep workflow for this pull request, newest first: of its branch, not of one of the same name
-        elsewhere, and from its own lifetime, because another may come from the same branch before or after it.
+        """Runs of the sweep workflow that may be evidence for this pull request, newest first.
 
         None for a fork: what such a run does stands in a workflow file of the fork's own, and may be anything. Its
         sweeps are dispatched.
@@ -158,10 +152,7 @@ class _Reading:
         pull = self.pull
         if pull.is_fork:
             return []
-        found = self.source.runs(pull)
-        here = (run for run in found if is_same_repository(run.head_repository, pull.head_repository))
-        until = pull.closed_at or datetime.max.replace(tzinfo=UTC)
-        return [run for run in here if pull.created_at <= run.created_at <= until]
+        return [run for run in self.source.runs(pull) if not find_refusal(run, pull, self.policy)]
 
     def _current(self, runs: Sequence[Run]) -> tuple[str, ...]:
         if not (self.by.branches and self.pull.is_open):
@@ -193,9 +184,15 @@ class _Reading:
             return []
         return self._dispatched(linked=approval.run_id if approval else None)
 
+    def _is_of_head(self, run: Run, linked: int | None) -> bool:
+        """Whether a dispatched run is for the head. Nothing is granted to a closed pull request any more."""
+        if not self.pull.is_open:
+            return run.is_dispatched_for(self.pull)
+        return not find_refusal(run, self.pull, self.policy, approved_run=linked)
+
     def _dispatched_by_hand(self) -> list[Run]:
         """Runs that somebody started for this head."""
-        return [run for run in self._dispatched() if run.is_dispatched_for(self.pull)]
+        return [run for run in self._dispatched() if not find_refusal(run, self.pull, self.policy)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
         """Of this pull request. linked: one that surely is. Another branch than the base, or a tag of the base's name,

@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from infx.evidence.rows import Kind, KindRows
 from infx.model import (
     Artifact,
     ChangedFile,
+    Collaborator,
     Comment,
     CommitStatus,
     Job,
     LabelEvent,
     Overview,
     PullRequest,
+    PullSummary,
     Run,
     StatusState,
 )
@@ -38,6 +41,9 @@ class Reader(Pager, Protocol):
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]: ...
     def read_file(self, path: str, ref: str) -> bytes | None: ...
     def label_events(self, number: int) -> list[LabelEvent]: ...
+    def target_changes(self, number: int) -> list[datetime]: ...
+    def permission(self, login: str) -> Collaborator: ...
+    def pulls(self, *, state: str = "open", head: str | None = None) -> list[PullSummary]: ...
     def runs(
         self,
         *,
@@ -64,6 +70,12 @@ class Writer(Protocol):
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
 
 
+class Planner(Protocol):
+    """Plans that are recomputed from git; see `infx.inputs`."""
+
+    def kinds(self, base: str, head: str, kinds: Sequence[Kind]) -> tuple[KindRows, ...]: ...
+
+
 class Merge(Protocol):
     """A test merge."""
 
@@ -81,6 +93,5 @@ class Clone(Protocol):
     def is_ancestor(self, one: str, of: str) -> bool: ...
     def message(self, revision: str) -> str: ...
     def changed_paths(self, base: str, head: str) -> list[str]: ...
-    def patch(self, base: str, head: str, *, without: str) -> bytes: ...
     def read_many(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]: ...
     def test_merge(self, base: str, head: str) -> Merge: ...

@@ -1,14 +1,14 @@
 """Which run of the sweep shows most of the plan: the evidence of checks 1, 2 and 14.
 
-A run counts if it is of the sweep's own workflow, by its path, and its head is a commit of the pull request; for
-a fork, if the approval names it. Names of checks prove nothing, because anybody can set them.
+`infx.evidence.runs` says which runs may count at all. Names of checks prove nothing, because anybody can set them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from infx.evidence.runs import find_refusal
 from infx.matrix.jobs import parse_job_name
 from infx.model import Conclusion, Job
 from infx.policy.model import Policy
@@ -19,7 +19,7 @@ from infx.signoff.planned import PlannedRow
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
     """One run against one variant of the plan. done, failed: the newest attempt of each row; running: not yet
-    finished; missing: rows that no job speaks of.
+    finished; missing: rows that no job speaks of; foreign: ids of rows that are in no variant of the plan.
     """
 
     run: SweepRun
@@ -28,6 +28,7 @@ class Coverage:
     failed: tuple[tuple[PlannedRow, Job], ...]
     running: tuple[PlannedRow, ...]
     missing: tuple[PlannedRow, ...]
+    foreign: tuple[str, ...] = ()
 
     @property
     def is_green(self) -> bool:
@@ -41,16 +42,14 @@ class Coverage:
 
 def find_candidates(facts: Facts, policy: Policy) -> tuple[SweepRun, ...]:
     """Runs that may serve as evidence, newest first."""
-    counted = [run for run in facts.runs if _counts(run, facts, policy.sweep.workflow)]
+    counted = [run for run in facts.runs if _counts(run, facts, policy)]
     return tuple(sorted(counted, key=lambda found: (found.run.created_at, found.run.id), reverse=True))
 
 
-def _counts(found: SweepRun, facts: Facts, workflow: str) -> bool:
-    if found.run.path.partition("@")[0] != workflow:
+def _counts(found: SweepRun, facts: Facts, policy: Policy) -> bool:
+    if find_refusal(found.run, facts.pull, policy, approved_run=facts.approved_run) is not None:
         return False
-    if facts.pull.is_fork:
-        return facts.approved_run is not None and found.run.id == facts.approved_run
-    return found.run.head_sha in facts.commits
+    return facts.pull.is_fork or found.run.commit in facts.commits
 
 
 def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
@@ -60,8 +59,9 @@ def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
     if facts.plan is None:
         return None
     candidates = find_candidates(facts, policy)
+    planned = {row.id for variant in facts.plan.variants for row in variant.rows}
     found = [
-        _cover(run, variant)
+        _cover(run, variant, planned)
         for run in candidates
         for variant in facts.plan.variants
         if variant.rows and (variant.is_complete or _is_of(run, variant))
@@ -84,7 +84,7 @@ def _is_of(run: SweepRun, variant: PlanVariant) -> bool:
     return newest_jobs(run.jobs).keys() <= {row.id for row in variant.rows}
 
 
-def _cover(run: SweepRun, variant: PlanVariant) -> Coverage:
+def _cover(run: SweepRun, variant: PlanVariant, planned: Set[str]) -> Coverage:
     jobs = newest_jobs(run.jobs)
     done, failed, running, missing = [], [], [], []
     for row in variant.rows:
@@ -104,6 +104,7 @@ def _cover(run: SweepRun, variant: PlanVariant) -> Coverage:
         failed=tuple(failed),
         running=tuple(running),
         missing=tuple(missing),
+        foreign=tuple(sorted(jobs.keys() - planned)),
     )
 
 

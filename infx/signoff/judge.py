@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from infx.evidence.trees import find_rules
 from infx.policy.model import Policy
 from infx.policy.signoff import Status
 from infx.signoff.checks.acceptance import check_acceptance
@@ -124,15 +125,11 @@ def run_check(
 
 def find_rule_edits(facts: Facts, policy: Policy) -> tuple[str, ...]:
     """Workflows and policy files that the pull request, or the commit whose run serves as evidence, has changed."""
-    edits = [path for path in facts.paths if is_rule(path, facts.policy_path)]
+    edits = [*find_rules(facts.paths, facts.policy_path)]
     coverage = choose_coverage(facts, policy)
     if coverage:
         edits += coverage.run.edited_rules if coverage.run.edited_rules is not None else ["unknown files"]
     return tuple(dict.fromkeys(edits))
-
-
-def is_rule(path: str, policy_path: str) -> bool:
-    return path.startswith(".github/") or path == policy_path
 
 
 def _limit(check: Check, outcome: Outcome, policy: Policy) -> Outcome:

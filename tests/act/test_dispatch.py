@@ -16,7 +16,7 @@ from tests.act.harness import Act, Outcome
 @pytest.fixture(autouse=True)
 def _policy(hub: Hub) -> None:
     sweep = {"row-command": ROW_COMMAND}
-    hub.push("main", {"configs/policy.yaml": policy(sweep=sweep, **{"on-merge": "reuse-or-sweep"})})
+    hub.push("main", {"configs/policy.yaml": policy(sweep=sweep)})
 
 
 def dispatch(
@@ -117,11 +117,12 @@ def test_other_inputs_are_refused_aloud(hub: Hub, tmp_path: Path, inputs: dict[s
     assert not list(tmp_path.rglob("canary"))
 
 
-def test_a_merge_is_swept_where_the_policy_asks_for_it(hub: Hub, tmp_path: Path) -> None:
+def test_a_merge_starts_no_sweep(hub: Hub, tmp_path: Path) -> None:
     before = tip(hub, "main")
     link = changelog(SMALL).replace("XXX", "77")
-    after = hub.push("main", {"perf-changelog.yaml": link}, "Merge [skip-sweep]")
+    after = hub.push("main", {"perf-changelog.yaml": link}, "Merge")
     event = payload(hub, ref="refs/heads/main", before=before, after=after)
     outcome = Act(hub, tmp_path).run("run-sweep.yml", "push", event)
-    check_measured(outcome, 3, after)
-    assert plan_of(outcome)["changelog_metadata"]["base_ref"] == before
+    assert outcome.code == 0, outcome.log[-3000:]
+    assert outcome.jobs["sweep-status"] == ["success"]
+    assert "plan" not in outcome.jobs

@@ -187,3 +187,39 @@ def test_comments_can_be_looked_at_without_posting_them(
     assert call("comment", "notice", "--pr", "77") == 0
     assert "2 labels ask for different ones" in capsys.readouterr().out
     assert world.hub.writes == 0
+
+
+@pytest.mark.parametrize("has_clone", [True, False], ids=["clone", "no clone"])
+def test_explain_knows_that_the_changelog_is_broken(
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    has_clone: bool,
+) -> None:
+    """In a clone it is judged; elsewhere the red status says so, once reconcile has set it."""
+    world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
+    if not has_clone:
+        assert call("reconcile", "--pr", "77") == 0
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("GITHUB_REPOSITORY", "acme/bench")
+        capsys.readouterr()
+    assert call("explain", "--pr", "77", "--format", "table") == 0
+    out, _ = capsys.readouterr()
+    assert out.startswith(
+        "No sweep: the changelog perf-changelog.yaml has 1 problem: perf-changelog.yaml:11:"
+    )
+    assert "`infx changelog validate` shows them all." in out
+
+
+def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.hub.account("cody", role="write")
+    world.pull(labels=[LABEL])
+    world.clone.run("remote", "set-url", "origin", "/nowhere/acme/bench")
+    assert call("explain", "--pr", "77", "--format", "table") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Sweep: full")
+    assert "The changelog could not be judged in this clone: git fetch failed" in err

@@ -11,6 +11,7 @@ from infx.comments.status import make_status
 from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
 from infx.errors import Problem
+from infx.evidence.proof import Proof
 from infx.model import PullRequest
 from infx.policy.decide import decide
 from infx.policy.event import Event, EventName
@@ -114,11 +115,15 @@ def comments() -> dict[str, str]:
     return found | {f"notice {cause}": notice(policy, cause) for cause in Cause}
 
 
+EDITED = ".github/workflows/run-sweep.yml"
+
+
 def statuses() -> list[tuple[str, str, str]]:
     """When, state, description."""
     policy = project_policy()
     unlabelled = replace(ASKED, pull=pull(()))
     started = replace(ASKED, runs=(SweepRun(id=1, url="", conclusion=None, swept=None),))
+    partly, edited = Proof(gap="5 of 17 planned rows did not succeed in it"), Proof(edits=(EDITED,))
     cases: list[tuple[str, Facts, Sweep | None, tuple[Problem, ...]]] = [
         ("the changelog is untouched", CAUSES[Cause.NO_ENTRY], None, ()),
         ("it breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
@@ -131,7 +136,17 @@ def statuses() -> list[tuple[str, str, str]]:
         ("a sweep runs", ASKED, sweeps()[0], ()),
         ("it has failed", ASKED, _ended("failure"), ()),
         ("it was cancelled", ASKED, _ended("cancelled"), ()),
-        ("it is done", ASKED, _ended("success"), ()),
+    ]
+    proofs: list[tuple[str, Proof | None]] = [
+        ("it is done: every planned row succeeded in it", Proof()),
+        ("other rows than planned succeeded", partly),
+        ("the pull request edits workflows or the policy", edited),
+        ("somebody has settled that", replace(edited, settled_by="mia")),
+        ("there is no clone to look into", None),
+    ]
+    found = [
+        *((when, facts, sweep, problems, None) for when, facts, sweep, problems in cases),
+        *((when, ASKED, _ended("success"), (), proof) for when, proof in proofs),
     ]
     made = [
         (
@@ -143,9 +158,10 @@ def statuses() -> list[tuple[str, str, str]]:
                 problems,
                 touched=facts.changelog.touched,
                 entries=1,
+                proof=proof,
             ),
         )
-        for when, facts, sweep, problems in cases
+        for when, facts, sweep, problems, proof in found
     ]
     return [(when, status.state.value, status.description) for when, status in made]
 

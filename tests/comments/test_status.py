@@ -9,6 +9,7 @@ import pytest
 from infx.comments.progress import Counts, Sweep
 from infx.comments.status import Status, fit_description, make_status
 from infx.errors import Problem
+from infx.evidence.proof import Proof
 from infx.model import CommitStatus, StatusState, User
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.load import default_policy
@@ -29,6 +30,9 @@ def decision(
 NONE = Counts()
 
 
+GOOD = Proof()
+
+
 def sweep(conclusion: str | None, rows: Counts = NONE, evals: Counts = NONE) -> Sweep:
     return Sweep(run=run(conclusion=conclusion), rows=rows, evals=evals, swept=True)
 
@@ -40,8 +44,14 @@ def make(
     *,
     touched: bool | None = True,
     entries: int | None = 1,
+    proof: Proof | None = GOOD,
 ) -> Status:
-    return make_status(POLICY, decided or decision(), swept, problems, touched=touched, entries=entries)
+    return make_status(
+        POLICY, decided or decision(), swept, problems, touched=touched, entries=entries, proof=proof
+    )
+
+
+EDITS = (".github/workflows/run-sweep.yml", ".github/x")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +117,30 @@ def make(
             "Failed: 12 of 40 rows done, 1 failed, 27 stopped.",
         ),
         (make(swept=sweep("cancelled")), "failure", "Cancelled: before a row started."),
+        (
+            make(swept=sweep("success", Counts(done=40)), proof=None),
+            "pending",
+            "Swept: 40 of 40 rows done. Without a clone of the repository, its plan cannot be seen.",
+        ),
+        (
+            make(swept=sweep("success"), proof=Proof(gap="12 of 12 planned rows did not succeed in it")),
+            "pending",
+            "Swept: no row, but 12 of 12 planned rows did not succeed in it.",
+        ),
+        (
+            make(swept=sweep("success", Counts(done=2)), proof=Proof(edits=EDITS)),
+            "pending",
+            "Swept: 2 of 2 rows done. It takes `/settle sweep <reason>` by role maintain, because of changes to "
+            ".github/workflows/run-sweep.yml and 1 mo…",
+        ),
+        (
+            make(swept=sweep("success", Counts(done=2)), proof=Proof(edits=EDITS[1:], settled_by="amy")),
+            "success",
+            "Swept: 2 of 2 rows done. amy settled that .github/x changed.",
+        ),
+        # what ended badly needs no proof
+        (make(swept=sweep("cancelled"), proof=None), "failure", "Cancelled: before a row started."),
+        (make(swept=sweep(None), proof=None), "pending", "Running: no rows yet."),
         # a sweep that is done stays done, whatever came afterwards
         (
             make(decision(Reason.MERGE_CONFLICT), sweep("success", Counts(done=1))),

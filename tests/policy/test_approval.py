@@ -98,7 +98,7 @@ FACTS = ApprovalFacts(
     comment=comment(),
     actor=person("mia"),
     gate=Facts(event=Event(name=EventName.ASKED, pull=77), pull=FORK, changelog=Changelog(touched=True)),
-    merge=MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True),
+    merge=MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_github_s=True),
 )
 
 
@@ -231,8 +231,9 @@ def test_status_then_dispatch_then_link(scene: Scene) -> None:
     assert (run.event, run.head_branch, run.workflow) == ("workflow_dispatch", "main", "run-sweep.yml")
     assert run.inputs["head-ref"] == scene.head
     assert run.inputs["pr"] == "80"
-    assert scene.statuses[0] == ("success", "Approved by mia", facts.comment.url)
-    assert scene.statuses[1][:2] == ("success", "Approved by mia; the sweep is linked")
+    who = f"Approved by mia (test merge {run.inputs['merge-sha']})"
+    assert scene.statuses[0] == ("success", who, facts.comment.url)
+    assert scene.statuses[1][:2] == ("success", f"{who}; the sweep is linked")
     assert str(run.id) in (scene.statuses[1][2] or "")
     assert scene.thumbs == ["+1"]
 
@@ -275,7 +276,7 @@ def test_a_dispatch_whose_reply_is_lost_is_not_made_twice(scene: Scene) -> None:
     scene.hub.faults.add(Fault(kind=FaultKind.DROP, path="/dispatches", applied=True))
     scene.publish(facts, decision)
     assert len(scene.hub.state.runs) == 1
-    assert scene.statuses[-1][1] == "Approved by mia; the sweep is linked"
+    assert (scene.statuses[-1][1] or "").endswith("; the sweep is linked")
 
 
 def test_a_status_that_cannot_be_written_dispatches_nothing(scene: Scene) -> None:

@@ -296,7 +296,7 @@ def test_an_invalid_changelog_is_refused_before_a_gpu_is_used() -> None:
     decision = ask(replace(READY, changelog=Changelog(touched=True, problems=problems)))
     assert decision.reason is Reason.CHANGELOG_INVALID
     assert decision.refused
-    assert decision.words == "perf-changelog.yaml has 2 problems: The pr-link is for another PR"
+    assert decision.words == "the changelog perf-changelog.yaml has 2 problems: The pr-link is for another PR"
     assert ask(replace(READY, changelog=Changelog(touched=True, problems=()))).verdict is Verdict.RUN
 
 

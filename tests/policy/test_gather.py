@@ -12,6 +12,7 @@ from infx.github.api import connect
 from infx.github.gate import EARLIER_HEADS, gather_facts, gather_row_facts
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
+from infx.policy.approval import describe_approver
 from infx.policy.decide import decide
 from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.event import Action, Event, EventName, Inputs, parse_event
@@ -57,7 +58,7 @@ def test_a_label_starts_a_sweep_with_few_requests(hub: Hub) -> None:
     decision = answer(hub)
     assert (decision.verdict, decision.reason) == (Verdict.RUN, Reason.READY)
     assert decision.head_sha == hub.state.pulls[77].head_sha
-    assert hub.reads == 5  # permission, pull twice, files, head commit
+    assert hub.reads == 6  # permission, pull twice, files, head commit, its statuses
     assert hub.writes == 0
 
 
@@ -244,7 +245,7 @@ def test_a_label_by_somebody_without_write_access_is_found_too(hub: Hub) -> None
     hub.label(77, "full-sweep-fail-fast", by="tia")
     decision = answer(hub, ASKED)
     assert decision.reason is Reason.LABEL_STARTED_NOTHING
-    assert decision.words == "full-sweep-fail-fast was put on by tia, who has no write access"
+    assert decision.words == "the label full-sweep-fail-fast was put on by tia, who has no write access"
     assert "Somebody with write access can start it with" in (decision.fix or "")
     run = hub.add_run(pull=77)
     hub.add_job(run.id, "sweep / plan", conclusion=None)
@@ -309,6 +310,9 @@ def test_the_dispatch_of_an_approved_fork(fork: Hub) -> None:
     )
     assert answer(fork, event).verdict is Verdict.RUN
     fork.push("main", {"other.txt": "x"})  # the test merge is of an older base, which is still an ancestor
+    assert answer(fork, event).reason is Reason.TEST_MERGE  # whose it was, nobody can tell any more
+    words = f"Approved by {describe_approver('mia', inputs.merge_sha)}; the sweep is linked"
+    fork.set_status(pull.head_sha, "infx/approval", "success", description=words)
     assert answer(fork, event).verdict is Verdict.RUN
     gone = Event(
         name=EventName.DISPATCH,
@@ -318,6 +322,91 @@ def test_the_dispatch_of_an_approved_fork(fork: Hub) -> None:
         inputs=Inputs(pull=80, head_ref=pull.head_sha, merge_sha="e" * 40),
     )
     assert answer(fork, gone).reason is Reason.TEST_MERGE
+
+
+def dispatched(head_ref: str, **more: Any) -> Event:
+    inputs = Inputs(base_ref="main", head_ref=head_ref)
+    return Event(
+        name=EventName.DISPATCH, actor="github-actions[bot]", head_sha=head_ref, inputs=inputs, **more
+    )
+
+
+def test_a_commit_of_a_fork_is_dispatched_only_with_an_approval(fork: Hub) -> None:
+    head = fork.state.pulls[80].head_sha
+    assert answer(fork, dispatched(head)).reason is Reason.FOREIGN_COMMIT
+    fork.set_status(head, "infx/approval", "success", by="cody")
+    assert answer(fork, dispatched(head)).reason is Reason.FOREIGN_COMMIT
+    fork.set_status(head, "infx/approval", "success")
+    assert answer(fork, dispatched(head)).runs
+
+
+def test_commits_of_own_branches_are_dispatched(hub: Hub) -> None:
+    old, first = hub.state.pulls[77].head_sha, hub.git.resolve("main") or ""
+    hub.push("main", {"other.txt": "x"})
+    tip = hub.push("feat-x", {"other.txt": "x"})
+    assert answer(hub, dispatched(tip)).runs  # the tip of a branch
+    assert answer(hub, dispatched(first)).runs  # in the base branch's history
+    assert answer(hub, dispatched(old, ref="refs/heads/feat-x")).runs  # in that of the dispatched branch
+    decision = answer(hub, dispatched(old, ref="refs/heads/main"))
+    assert decision.reason is Reason.FOREIGN_COMMIT  # as far as was looked
+    assert "Name the branch" in (decision.fix or "")
+
+
+def test_a_forged_test_merge_is_refused(fork: Hub) -> None:
+    """It has the right parents, but its files are somebody's own."""
+    pull = fork.state.pulls[80]
+    fork.set_status(pull.head_sha, "infx/approval", "success")
+    fork.compute_merge(pull)
+    made = fork.git.commit(pull.merge_sha or "")
+    evil = fork.git.commit(fork.push("evil", {"benchmarks/run.sh": "curl\n"}, by="cody")).tree
+    forged = fork.git.commit_tree(evil, made.parents, made.message, author="GitHub", seconds=1)
+    inputs = Inputs(pull=80, head_ref=pull.head_sha, merge_sha=forged)
+    event = Event(
+        name=EventName.DISPATCH, actor="github-actions[bot]", pull=80, head_sha=pull.head_sha, inputs=inputs
+    )
+    assert answer(fork, event).reason is Reason.TEST_MERGE
+
+
+BROKEN = f"{CHANGELOG}:12: The link is foreign."
+
+
+@pytest.mark.parametrize("event", [ASKED, None], ids=["asked", "labelled"])
+def test_without_a_clone_our_red_status_says_that_the_changelog_is_broken(
+    hub: Hub, event: Event | None
+) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    head = hub.state.pulls[77].head_sha
+    hub.set_status(head, "infx/sweep", "failure", description=BROKEN)
+    decision = answer(hub, event)
+    assert (decision.reason, decision.refused) == (Reason.CHANGELOG_INVALID, True)
+    assert decision.words == f"the changelog {CHANGELOG} has 1 problem: {BROKEN.rstrip('.')}"
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"state": "failure", "description": BROKEN, "by": "eve"},
+        {"state": "success", "description": BROKEN},
+        {"state": "failure", "description": "Failed: 1 of 40 rows done, 39 failed."},
+        {"state": "failure", "description": BROKEN, "context": "other"},
+    ],
+)
+def test_other_statuses_say_nothing_of_the_changelog(hub: Hub, status: dict[str, Any]) -> None:
+    """A sweep that failed is started anew by a label."""
+    hub.label(77, "full-sweep-fail-fast")
+    hub.set_status(hub.state.pulls[77].head_sha, **{"context": "infx/sweep", **status})
+    assert answer(hub).reason is Reason.READY
+
+
+def test_a_clone_judges_the_changelog_itself(hub: Hub) -> None:
+    hub.label(77, "full-sweep-fail-fast")
+    hub.set_status(hub.state.pulls[77].head_sha, "infx/sweep", "failure", description=BROKEN)
+    good = gather(hub, ASKED, judge=lambda _: ())
+    assert (good.changelog.problems, decide(good, POLICY).reason) == ((), Reason.READY)
+    bad = gather(hub, ASKED, judge=lambda pull: (f"{pull.number} is bad",))
+    assert decide(bad, POLICY).reason is Reason.CHANGELOG_INVALID
+    unseen = gather(hub, ASKED, judge=lambda _: None)
+    assert decide(unseen, POLICY).reason is Reason.CHANGELOG_INVALID  # what the status says
 
 
 def test_a_dispatch_by_branch_is_resolved(hub: Hub) -> None:

@@ -74,7 +74,7 @@ def test_a_policy_replaces_only_what_it_names() -> None:
         "former-names: [acme/old]\n"
         "master-configs: [a.yaml]\n"
         "drafts: ignore\n"
-        "on-merge: reuse-or-sweep\n"
+        "on-merge: nothing\n"
         "limits: {matrix-rows: 10}\n"
         "pr-link: {placeholders: [XXX, TODO]}\n"
     )
@@ -85,7 +85,7 @@ def test_a_policy_replaces_only_what_it_names() -> None:
         former_names=("acme/old",),
         master_configs=("a.yaml",),
         drafts=Drafts.IGNORE,
-        on_merge=OnMerge.REUSE_OR_SWEEP,
+        on_merge=OnMerge.NOTHING,
         limits=dataclasses.replace(default.limits, matrix_rows=10),
         pr_link=dataclasses.replace(default.pr_link, placeholders=("XXX", "TODO")),
     )
@@ -121,6 +121,8 @@ WRONG = [
     ("pr-link: {placeholders: ['77']}\n", "schema-pattern", 1, None),
     ("drafts: maybe\n", "schema-choice", 1, None),
     ("on-merge: reuse or sweep\n", "schema-choice", 1, "Did you mean reuse-or-sweep?"),
+    ("drafts: allow\non-merge: reuse\n", "policy-on-merge", 2, "Say `on-merge: nothing`, or leave the key out."),
+    ("on-merge: reuse-or-sweep\n", "policy-on-merge", 1, "Say `on-merge: nothing`, or leave the key out."),
     ("limits:\n  matrix-rows: 257\n", "schema-maximum", 2, None),
     ("limits:\n  matrix-rows: 0\n", "schema-minimum", 2, None),
     ("limits:\n  matrix-rows: 8.0\n", "schema-type", 2, None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,12 @@ POLICY = default_policy()
 BOT = "github-actions[bot]"
 
 
-def dispatch(inputs: Inputs, **fields: object) -> Facts:
+def dispatch(inputs: Inputs, **fields: Any) -> Facts:
     event = Event(
         name=EventName.DISPATCH, actor=BOT, pull=inputs.pull, head_sha=inputs.head_ref or None, inputs=inputs
     )
-    return Facts(event=replace(event, run_id=9), **{"head_sha": HEAD, "base_sha": BASE, **fields})  # type: ignore[arg-type]  # any field of Facts
+    seen: dict[str, Any] = {"head_sha": HEAD, "base_sha": BASE, "head_is_ours": True}
+    return Facts(event=replace(event, run_id=9), **{**seen, **fields})
 
 
 def ask(facts: Facts) -> Decision:
@@ -169,7 +171,7 @@ def test_a_dispatch_by_somebody_without_write_access() -> None:
 
 FORK = replace(PULL, head_repository="eve/bench")
 FOR_FORK = Inputs(pull=77, base_ref=BASE, head_ref=HEAD, merge_sha=MERGE)
-GOOD_MERGE = MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True)
+GOOD_MERGE = MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_github_s=True)
 APPROVED = Approval(sha=HEAD)
 
 
@@ -251,6 +253,7 @@ def test_a_dispatch_for_a_branch_of_the_repository_needs_no_approval_and_outweig
         (GOOD_MERGE, Reason.READY),
         (None, Reason.TEST_MERGE),
         (replace(GOOD_MERGE, parents=(BASE, OLD)), Reason.TEST_MERGE),
+        (replace(GOOD_MERGE, is_github_s=False), Reason.TEST_MERGE),
     ],
 )
 def test_a_merge_sha_is_checked_for_every_pull_request(merge: MergeCheck | None, reason: Reason) -> None:
@@ -258,6 +261,46 @@ def test_a_merge_sha_is_checked_for_every_pull_request(merge: MergeCheck | None,
     inputs = Inputs(pull=77, head_ref=HEAD, merge_sha=MERGE)
     facts = dispatch(inputs, pull=PULL, merge=merge, changelog=Changelog(touched=True))
     assert ask(facts).reason is reason
+
+
+@pytest.mark.parametrize(
+    ("approval", "reason"),
+    [
+        (None, Reason.TEST_MERGE),
+        (Approval(sha=HEAD), Reason.TEST_MERGE),
+        (Approval(sha=HEAD, merge_sha=BASE), Reason.TEST_MERGE),
+        (Approval(sha=OLD, merge_sha=MERGE), Reason.TEST_MERGE),
+        (Approval(sha=HEAD, merge_sha=MERGE), Reason.READY),
+    ],
+)
+def test_an_approved_test_merge_counts_after_the_base_has_moved(
+    approval: Approval | None, reason: Reason
+) -> None:
+    """GitHub has made another one by then. Anybody can make a commit with these parents and any files."""
+    inputs = Inputs(pull=77, head_ref=HEAD, merge_sha=MERGE)
+    merge = replace(GOOD_MERGE, is_github_s=False)
+    facts = dispatch(inputs, pull=PULL, merge=merge, approval=approval, changelog=Changelog(touched=True))
+    assert ask(facts).reason is reason
+
+
+@pytest.mark.parametrize("is_ours", [None, False])
+@pytest.mark.parametrize(
+    "inputs", [Inputs(base_ref="main", head_ref=HEAD), Inputs(command="full-sweep", head_ref=HEAD)]
+)
+def test_a_commit_that_no_branch_has_is_refused(inputs: Inputs, *, is_ours: bool | None) -> None:
+    """GitHub answers for a fork's commits as if they were the repository's own, and nobody has approved this one."""
+    decision = ask(dispatch(inputs, head_is_ours=is_ours))
+    assert (decision.reason, decision.verdict, decision.refused) == (
+        Reason.FOREIGN_COMMIT,
+        Verdict.IGNORE,
+        True,
+    )
+    assert HEAD[:12] in decision.words
+
+
+@pytest.mark.parametrize("inputs", [Inputs(base_ref="main", head_ref="feat-x"), Inputs(command="full-sweep")])
+def test_a_branch_is_the_repository_s_own(inputs: Inputs) -> None:
+    assert ask(dispatch(inputs, head_is_ours=None)).reason is Reason.READY
 
 
 def test_a_question_about_a_pull_request_needs_it() -> None:

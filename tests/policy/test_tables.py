@@ -58,6 +58,17 @@ def test_a_table_ends_with_a_rule_that_always_holds(rules: tuple[Rule, ...]) -> 
     assert len({rule.reason for rule in rules}) == len(rules)
 
 
+OURS = {"how", "inputs_problem"}  # clauses that we write ourselves
+
+
+@pytest.mark.parametrize("rules", TABLES.values(), ids=TABLES)
+def test_no_clause_begins_with_a_name(rules: tuple[Rule, ...]) -> None:
+    """A clause becomes a sentence, and labels, logins, files and options keep their case."""
+    for rule in rules:
+        first = rule.words.split(" ")[0]
+        assert re.fullmatch(r"[a-z]+|GitHub", first) or first in {f"{{{name}}}" for name in OURS}, rule.words
+
+
 @pytest.mark.parametrize("rules", TABLES.values(), ids=TABLES)
 def test_sentences_are_well_formed(rules: tuple[Rule, ...]) -> None:
     """Words are a clause that `No sweep:` can precede; advice is full sentences."""

@@ -18,9 +18,9 @@ def file(world: World, revision: str = "feat-x", path: str = "perf-changelog.yam
     return found[2].decode()
 
 
-def conflicting(world: World) -> str:
+def conflicting(world: World, path: str = "benchmarks/b.sh") -> str:
     world.pull({"perf-changelog.yaml": BASE + entry(), "benchmarks/a.sh": "mine\n"}, labels=[LABEL])
-    return world.hub.push("main", {"perf-changelog.yaml": BASE + OTHER, "benchmarks/b.sh": "theirs\n"})
+    return world.hub.push("main", {"perf-changelog.yaml": BASE + OTHER, path: "theirs\n"})
 
 
 def pushes(world: World) -> list[PushCommit]:
@@ -43,15 +43,27 @@ def test_a_conflict_in_the_changelog_alone_is_merged_away(world: World) -> None:
     assert not [line for line in world.ours() if "conflict" in line]
 
 
-def test_a_sweep_that_runs_is_kept(world: World) -> None:
-    conflicting(world)
-    world.sweep(running=2)
+@pytest.mark.parametrize(
+    ("path", "is_kept"),
+    [
+        ("README.md", True),
+        ("configs/amd-master.yaml", True),
+        ("benchmarks/b.sh", False),
+        ("benchmarks/notes.md", False),
+    ],
+)
+def test_a_sweep_is_kept_unless_the_merge_brings_what_rows_may_run(
+    world: World, path: str, *, is_kept: bool
+) -> None:
+    """A new commit for which the sweep would not stand must start another, so it may not skip it."""
+    conflicting(world, path)
+    world.sweep(done=0, running=2)
     head = world.hub.state.pulls[77].head_sha
     assert pushes(world) == []  # nothing waits for it
     world.hub.set_status(head, "codeowner-signoff-verify", "success")
     assert len(pushes(world)) == 1
     made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
-    assert made.message == "Merge main, its changelog first [skip-sweep]"
+    assert made.message == "Merge main, its changelog first" + " [skip-sweep]" * is_kept
 
 
 def test_links_are_made_canonical_once_somebody_has_signed_off(world: World) -> None:

@@ -490,12 +490,13 @@ def test_a_sweep_that_ended_badly_may_be_started_again_by_hand(world: World, con
     head = world.hub.state.pulls[77].head_sha
     world.clock.now += timedelta(minutes=1)
     run = world.hub.dispatch("run-sweep.yml", ref="main", inputs={"pr": "77", "head-ref": head})
-    world.hub.add_job(run.id, "sweep / rows / 000000000001 · single-node 8k1k · h200 · m1", conclusion=None)
+    for index in range(2):
+        world.row(run, index, None)
     world.reconcile()
-    assert status(world) == ("pending", "Running: 0 of 1 row done.")
+    assert status(world) == ("pending", "Running: 0 of 2 rows done.")
     world.hub.finish_run(run.id)
     world.reconcile()
-    assert status(world) == ("success", "Swept: 1 of 1 row done.")
+    assert status(world) == ("success", "Swept: 2 of 2 rows done.")
 
 
 @pytest.mark.parametrize("conclusion", ["cancelled", "success"])
@@ -512,7 +513,7 @@ def test_a_second_attempt_updates_the_comment(world: World) -> None:
     world.reconcile()
     assert status(world) == ("failure", "Failed: 1 of 2 rows done, 1 failed.")
     world.hub.rerun(run.id)
-    world.hub.add_job(run.id, f"sweep / rows / {1:012x} · single-node 8k1k · h200 · m1")
+    world.row(run, 1)
     world.hub.finish_run(run.id)
     world.reconcile()
     assert world.ours().count(VISUALIZER) == 1

@@ -15,7 +15,6 @@ from infx.github.errors import GitHubError
 from infx.github.reconcile import Reconciler
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Run
-from infx.reconcile.changes import BranchReader
 from infx.reconcile.facts import Facts
 from infx.reconcile.gather import Gatherer
 from infx.reconcile.sources import NEWEST_RUNS, Alone, Recent, Together, read_runs
@@ -96,10 +95,8 @@ def approve(world: World, number: int, dice: random.Random) -> None:
 
 def gatherer(reconciler: Reconciler, numbers: range) -> Gatherer:
     assert reconciler.clone is not None
-    tip = reconciler.clone.fetch("main", numbers)
-    branches = BranchReader(
-        clone=reconciler.clone.git, policy=reconciler.policy, place=reconciler.place, base_sha=tip
-    )
+    place, path = reconciler.place, reconciler.policy_path
+    branches = reconciler.clone.open_branches(reconciler.policy, place, numbers, path)
     return Gatherer(reconciler.github, reconciler.policy, branches)
 
 

@@ -16,6 +16,10 @@ from infx.github.turns import Report
 from infx.hub import Hub
 from infx.hub.seed import WORKFLOW_FILES
 from infx.hub.state import Pull, Run
+from infx.matrix.expand import expand_config
+from infx.matrix.jobs import row_ids
+from infx.matrix.load import load_inputs
+from infx.matrix.plan import plan_rows
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from infx.reconcile.facts import Place
@@ -44,6 +48,38 @@ ENTRY = """
     - "{words}"
   pr-link: {link}
 """
+MASTER = """\
+m1-fp8-h200-vllm:
+  image: vllm/vllm-openai:v0.9.1
+  model: org/M1
+  model-prefix: m1
+  precision: fp8
+  framework: vllm
+  runner: h200
+  multinode: false
+  scenarios:
+    fixed-seq-len:
+      - isl: 1024
+        osl: 1024
+        search-space:
+          - {tp: 8, conc-list: CONC}
+"""
+CONFIGS = {
+    "configs/nvidia-master.yaml": MASTER.replace("CONC", "[4, 8]"),
+    "configs/amd-master.yaml": "{}\n",
+    "configs/runners.yaml": "labels: {h200: [h200-01]}\n",
+}
+
+
+def plan_ids(master: str = CONFIGS["configs/nvidia-master.yaml"]) -> list[str]:
+    """The ids of a full sweep's rows, throughput first: what an entry plans for the same points is the same."""
+    runners = ("configs/runners.yaml", CONFIGS["configs/runners.yaml"].encode())
+    inputs = load_inputs([("m.yaml", master.encode())], runners)
+    rows = [row for config in inputs.configs.values() for row in expand_config(config, inputs.runners)]
+    return row_ids(one.row for one in plan_rows(rows).rows)
+
+
+ROWS = plan_ids()
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 LABEL = "full-sweep-fail-fast"
 
@@ -98,7 +134,8 @@ class World:
         hub = Hub(folder, clock=clock)
         hub.is_limited = False
         hub.state.workflows.append("run-sweep.yml")
-        hub.push("main", {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n", **WORKFLOW_FILES})
+        files = {"perf-changelog.yaml": BASE, "benchmarks/run.sh": "true\n", **WORKFLOW_FILES, **CONFIGS}
+        hub.push("main", files)
         Git(folder).run("clone", "--quiet", str(hub.git.path), str(folder / "clone"))
         return cls(hub=hub, clone=Git(folder / "clone"), clock=clock)
 
@@ -120,18 +157,23 @@ class World:
         evals: int = 0,
         **more: Any,
     ) -> Run:
-        """A run of the sweep workflow whose rows are as far as said."""
+        """A run of the sweep workflow whose rows are as far as said: those of the plan, and then others."""
         run = self.hub.add_run("run-sweep.yml", pull=number, **more)
         self.hub.add_job(run.id, "gate")
         kinds = ["success"] * done + ["failure"] * failed + [""] * running
         for index, conclusion in enumerate(kinds):
-            name = f"sweep / rows / {index:012x} · single-node 8k1k · h200 · m1"
-            self.hub.add_job(run.id, name, conclusion=conclusion or None)
+            self.row(run, index, conclusion or None)
         for index in range(evals):
             self.hub.add_job(run.id, f"sweep / rows / {index + 500:012x} · eval · h200 · m1")
         if not (done or running):
             self.hub.add_job(run.id, "sweep", conclusion="skipped" if not failed else "failure")
         return run
+
+    def row(self, run: Run, index: int, conclusion: str | None = "success") -> None:
+        """The job of one row of the plan, which has two."""
+        row_id = ROWS[index] if index < len(ROWS) else f"{index:012x}"
+        name = f"sweep / rows / {row_id} · single-node 1k1k · h200 · m1"
+        self.hub.add_job(run.id, name, conclusion=conclusion)
 
     def reconciler(self, token: str | None = None, *, memory: bool = False, **more: Any) -> Reconciler:
         """memory: see there. The clone is fetched now and not again then."""

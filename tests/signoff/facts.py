@@ -96,7 +96,8 @@ def pull(**fields: Any) -> PullRequest:
         "number": 77, "title": "Newer image", "body": "", "author": User(login="cody"), "labels": (),
         "is_open": True, "is_merged": False, "is_draft": False, "mergeable": True, "base_ref": "main",
         "base_sha": BASE, "head_ref": "feat-x", "head_sha": HEAD, "head_repository": "acme/bench",
-        "base_repository": "acme/bench", "changed_files": 2, "commits": 2, "updated_at": NOW, "created_at": NOW,
+        "base_repository": "acme/bench", "changed_files": 2, "commits": 2, "updated_at": NOW,
+        "created_at": NOW - timedelta(days=1),
     }  # fmt: skip
     return PullRequest(**{**defaults, **fields})
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli.signoff_verify import find_policy_path
+from infx.cli.options import read_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
 from infx.signoff.request import find_missing_part, find_refusal, find_scope_refusal, find_signer_refusal
 from infx.signoff.scope import decide_scope
@@ -233,7 +233,7 @@ def test_what_cannot_be_seen_must_be_signed(fields: dict[str, Any]) -> None:
 )
 def test_policy_path(source: str | None, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert find_policy_path(source) == path
+    assert read_policy_path(source) == path
 
 
 def test_comments_of_facts_are_issue_comments() -> None:

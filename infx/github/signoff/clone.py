@@ -5,15 +5,14 @@ Nothing of the pull request is checked out or run; its files are bytes to read.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
-from infx.changelog.delta import read_delta
-from infx.errors import InfxError, ProblemsError
+from infx.errors import InfxError
+from infx.evidence.fingerprint import make_fingerprint
+from infx.evidence.trees import find_rules
 from infx.git import Git
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
@@ -92,24 +91,16 @@ class Revisions:
         return self.judged(*dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]]))
 
     def fingerprint(self) -> str:
-        """Equal for two heads that bring the same: what they change, with ten lines around and the heading above,
-        wherever in the file it now stands; of the changelog the entries, whatever their links.
-        """
-        changelog = self.policy.changelog
-        where = ("--", ".", f":(exclude,top,literal){changelog}")
-        diff = self.git.run("diff", *_PLAIN_DIFF, "--binary", "-U10", self.fork, self.head, *where)
-        lines = [
-            _HUNK.sub(b"@@", line, count=1) for line in diff.split(b"\n") if not line.startswith(b"index ")
-        ]
-        digest = hashlib.sha256(b"\n".join(lines))
-        before, after = self.git.read_many([(self.fork, changelog), (self.head, changelog)])
-        try:
-            delta = read_delta(before or b"", after or b"", changelog)
-            entries: Any = [replace(entry, line=0, pr_link=None) for entry in delta.entries]
-        except ProblemsError:
-            entries = (before, after)
-        digest.update(repr(entries).encode())
-        return digest.hexdigest()
+        """Return the name of what the pull request changes; equal for two heads that bring the same."""
+        changelog, masters = self.policy.changelog, self.policy.master_configs
+        blobs = self.git.changed_blobs(self.fork, self.head)
+        named = [changelog, *(path for path in masters if path in blobs)]
+        found = self.git.read_many([(sha, path) for path in named for sha in (self.fork, self.head)])
+        versions = dict(zip(named, zip(found[::2], found[1::2], strict=True), strict=True))
+        others = {path: ids for path, ids in blobs.items() if path not in versions}
+        return make_fingerprint(
+            others, {p: v for p, v in versions.items() if p != changelog}, versions[changelog]
+        )
 
     def added_lines(self) -> dict[str, tuple[AddedLine, ...] | None]:
         """Path → the lines that the pull request adds, None where they cannot be read as lines."""
@@ -132,7 +123,7 @@ class Revisions:
             return None
         fork = self.git.merge_base(self.base, commit)
         changed = self.git.changed_paths(fork, commit)
-        return tuple(path for path in changed if path.startswith(".github/") or path == policy_path)
+        return find_rules(changed, policy_path)
 
     def recipes(self, changes: tuple[ConfigChange, ...]) -> tuple[RecipeFile, ...]:
         """Files at the head that serve the affected configurations: named by them, or by the policy's globs."""

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from infx.errors import InfxError
+from infx.evidence.rows import FULL, Kind
 from infx.github.signoff.clone import Revisions, find_serving, may_serve
-from infx.inputs import read_plan_inputs
-from infx.matrix.evals import find_profile
+from infx.inputs import Planner
 from infx.matrix.expand import expand_config
 from infx.matrix.jobs import row_ids
 from infx.matrix.keys import resolve_keys
 from infx.matrix.load import Inputs
 from infx.matrix.parse import MasterFile, parse_master
-from infx.matrix.plan import Options, plan_delta
 from infx.matrix.row import Row
 from infx.phrases import count
 from infx.signoff.facts import Entry, Plan, PlanVariant
 from infx.signoff.planned import ConfigChange, KnownConfig, PlannedRow, describe_config, describe_planned
 
-PROFILE = "default"  # the one that sweeps are planned with
 # name, what the labels ask for, whether such a sweep shows everything; the first is what a merge needs.
-VARIANTS: tuple[tuple[str, Mapping[str, bool], bool], ...] = (
-    ("full", {}, True),
-    ("all-evals", {"all_evals": True}, True),
-    ("trimmed", {"trim": True}, False),
-    ("fast", {"fast": True}, False),
-    ("evals-only", {"evals_only": True}, False),
+VARIANTS: tuple[tuple[str, Kind, bool], ...] = (
+    ("full", FULL, True),
+    ("all-evals", Kind(all_evals=True), True),
+    ("trimmed", Kind(trim=True), False),
+    ("fast", Kind(fast=True), False),
+    ("evals-only", Kind(evals_only=True), False),
 )
 
 
@@ -36,7 +34,8 @@ def read_plan(revisions: Revisions) -> Plan:
     """Raises nothing for what is wrong in the pull request: that stands in `problem`."""
     policy = revisions.policy
     try:
-        delta, inputs, base_inputs = read_plan_inputs(revisions.git, revisions.fork, revisions.head, policy)
+        plan = Planner(revisions.git, policy).open(revisions.fork, revisions.head)
+        delta, inputs, base_inputs = plan.delta, plan.inputs, plan.base_inputs
         if not delta.entries:
             return Plan()
         entries = tuple(
@@ -49,18 +48,14 @@ def read_plan(revisions: Revisions) -> Plan:
             )
             for entry in delta.entries
         )
-        profile = find_profile(PROFILE, policy.evals)
         variants = []
-        for name, flags, is_complete in VARIANTS:
+        for name, kind, is_complete in VARIANTS:
             try:
-                planned = plan_delta(
-                    delta, inputs, base_inputs, Options(profile=profile, **flags), policy.changelog
-                )
+                rows = _describe(plan.rows(kind))
             except InfxError:
                 if name == VARIANTS[0][0]:
                     raise
                 continue  # an entry that forbids what this kind of sweep asks for
-            rows = _describe([one.row for one in planned.rows])
             variants.append(PlanVariant(name=name, rows=rows, is_complete=is_complete))
     except InfxError as error:
         return Plan(problem=_first_problem(error))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from infx.artifacts import read_zip
+from infx.evidence.proof import find_other_targets
+from infx.evidence.runs import find_refusal
 from infx.github.signoff.clone import Revisions
 from infx.model import Artifact, CommitStatus, Job, PullRequest, PullSummary, Run
 from infx.policy.approval import pick_approval
@@ -31,7 +33,12 @@ class SweepReader(Protocol):
     def pulls(self, *, state: str = "open", head: str | None = None) -> list[PullSummary]: ...
     def statuses(self, sha: str) -> list[CommitStatus]: ...
     def runs(
-        self, *, workflow: str | None = None, branch: str | None = None, newest: int | None = None
+        self,
+        *,
+        workflow: str | None = None,
+        event: str | None = None,
+        branch: str | None = None,
+        newest: int | None = None,
     ) -> list[Run]: ...
     def run(self, run_id: int) -> Run: ...
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]: ...
@@ -51,7 +58,27 @@ class Sweeps:
         """The facts, which have a plan already, with runs and results."""
         facts = replace(facts, approved_run=self._approved_run(facts.pull))
         facts = self._with_jobs(replace(facts, runs=tuple(self._runs(facts))))
+        if not facts.pull.is_fork and not self._is_green(facts):
+            facts = self._with_dispatched(facts)
         return replace(facts, results=self._results(facts))
+
+    def _is_green(self, facts: Facts) -> bool:
+        coverage = choose_coverage(facts, self.policy)
+        return coverage is not None and coverage.is_green and coverage.variant.is_complete
+
+    def _with_dispatched(self, facts: Facts) -> Facts:
+        """With the runs that somebody dispatched on the target branch for this head."""
+        workflow, base = self.policy.sweep.workflow_file, self.policy.base_branch
+        listed = self.github.runs(
+            workflow=workflow, event="workflow_dispatch", branch=base, newest=NEWEST_RUNS
+        )
+        known = {found.run.id for found in facts.runs}
+        found = tuple(
+            SweepRun(run=run, later_paths=None, edited_rules=None)
+            for run in listed
+            if run.id not in known and find_refusal(run, facts.pull, self.policy) is None
+        )
+        return self._with_jobs(replace(facts, runs=(*facts.runs, *found)), known) if found else facts
 
     def _approved_run(self, pull: PullRequest) -> int | None:
         """A fork's sweep is the run that the approval of this very head names."""
@@ -74,11 +101,14 @@ class Sweeps:
         workflow = self.policy.sweep.workflow_file
         return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
 
-    def _with_jobs(self, facts: Facts) -> Facts:
-        """Jobs are read of the newest runs that may count, until one of them shows the whole plan."""
+    def _with_jobs(self, facts: Facts, known: Collection[int] = ()) -> Facts:
+        """Jobs are read of the newest runs that may count, until one of them shows the whole plan. known: runs that
+        were read before.
+        """
         sweeps = 0
-        candidates = self._by_promise(find_candidates(facts, self.policy))[:MAX_RUNS]
-        others = self._other_targets(facts.pull) if candidates else []
+        unread = [found for found in find_candidates(facts, self.policy) if found.run.id not in known]
+        candidates = self._by_promise(unread)[:MAX_RUNS]
+        others = self._pulls_of_branch(facts.pull) if candidates else []
         for candidate in candidates:
             read = self._read_run(candidate.run, facts, others)
             facts = replace(facts, runs=tuple(read if run is candidate else run for run in facts.runs))
@@ -98,17 +128,12 @@ class Sweeps:
         planned = {artifact.run_id for artifact in self.github.named_artifacts(PLAN, since=since)}
         return sorted(candidates, key=lambda candidate: candidate.run.id not in planned)
 
-    def _other_targets(self, pull: PullRequest) -> list[PullSummary]:
-        """Pull requests, closed ones too, of the same branch into others than the target branch."""
+    def _pulls_of_branch(self, pull: PullRequest) -> list[PullSummary]:
+        """Pull requests of the same branch, closed ones too."""
         if pull.is_fork:
             return []
         owner = pull.base_repository.partition("/")[0]
-        found = self.github.pulls(state="all", head=f"{owner}:{pull.head_ref}")
-        return [
-            other
-            for other in found
-            if not other.is_fork and other.head_ref == pull.head_ref and other.base_ref != pull.base_ref
-        ]
+        return self.github.pulls(state="all", head=f"{owner}:{pull.head_ref}")
 
     def _read_run(self, run: Run, facts: Facts, others: Sequence[PullSummary]) -> SweepRun:
         """A fork's run was dispatched: it runs the target branch's workflow on the approved head. Any other one runs
@@ -119,13 +144,11 @@ class Sweeps:
         if facts.pull.is_fork:
             return SweepRun(run=run, jobs=jobs)
         edited = self.revisions.edited_rules(run.head_sha, self.policy_path)
-        foreign = tuple(
-            f".github/ of {other.base_ref}" for other in others if _was_open(other, run.created_at)
-        )
+        foreign = find_other_targets(others, facts.pull, run) if run.event == "pull_request" else ()
         return SweepRun(
             run=run,
             jobs=jobs,
-            later_paths=self.revisions.later_paths(run.head_sha),
+            later_paths=self.revisions.later_paths(run.commit),
             edited_rules=None if edited is None else edited + foreign,
         )
 
@@ -165,7 +188,3 @@ class Sweeps:
         except ResultsFaultError as error:
             problems.append(str(error))
             return ()
-
-
-def _was_open(pull: PullSummary, moment: datetime) -> bool:
-    return pull.created_at <= moment and (pull.closed_at is None or moment <= pull.closed_at)

@@ -80,6 +80,9 @@ def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidenc
     if not coverage.variant.is_complete:
         text = f"This was a {coverage.variant.name} sweep, not a full one: its {done}"
         return warned(text, link, evidence=evidence)
+    if coverage.foreign:
+        text = f"{done} {count(len(coverage.foreign), 'more row')} of the run {'is' if len(coverage.foreign) == 1 else 'are'} in no plan of this head: {name_all(coverage.foreign)}."
+        return warned(text, link, evidence=evidence)
     later = _later_changes(coverage.run, facts, policy)
     if later is None:
         return warned(f"{done} What changed after that commit cannot be seen.", link, evidence=evidence)

@@ -1,0 +1,83 @@
+"""Whether the rows of a run are the rows of a plan: ids from the names of jobs against ids recomputed from git."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from itertools import combinations
+
+from infx.phrases import count
+from infx.policy.facts import LabelSet
+from infx.policy.model import Effect, Labels, Scope
+
+_FLAGS = {Effect.ALL_EVALS: "all_evals", Effect.EVALS_ONLY: "evals_only", Effect.FAST: "fast"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What the labels of a pull request ask a sweep to be; the names are those of the planner's options."""
+
+    trim: bool = False
+    all_evals: bool = False
+    evals_only: bool = False
+    fast: bool = False
+
+
+FULL = Kind()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindRows:
+    """The ids of the rows that a sweep of one kind runs."""
+
+    kind: Kind
+    ids: frozenset[str]
+
+
+def list_kinds(labels: Labels) -> tuple[Kind, ...]:
+    """Return every kind of sweep that the policy's labels can ask for; the full one comes first."""
+    scopes = [scope for scope in Scope if scope in {label.scope for label in labels.primary.values()}]
+    effects = [effect for effect in Effect if effect in {m.effect for m in labels.modifiers.values()}]
+    chosen = [some for size in range(len(effects) + 1) for some in combinations(effects, size)]
+    return tuple(dict.fromkeys([FULL, *(_make_kind(scope, some) for some in chosen for scope in scopes)]))
+
+
+def find_kind(labels: LabelSet) -> Kind | None:
+    """Return the kind that the labels of a pull request ask for; None unless exactly one of them starts a sweep."""
+    if len(labels.primary) != 1:
+        return None
+    return _make_kind(labels.primary[0][1].scope, labels.effects)
+
+
+def _make_kind(scope: Scope, effects: Sequence[Effect]) -> Kind:
+    return Kind(trim=scope is Scope.TRIMMED, **{_FLAGS[effect]: True for effect in effects})
+
+
+def find_gap(
+    done: Set[str], seen: Set[str], planned: Sequence[KindRows], asked: Kind | None = None
+) -> str | None:
+    """Return what separates the rows of a run from the plan, as a clause; None if nothing does.
+
+    done: ids of rows that succeeded. seen: ids of all rows that have a job. planned: the kinds of sweep that can be
+    planned, the full one first. asked: the kind that the labels ask for now; without one any kind will do, because
+    a label may be taken off once its sweep is through. A kind without rows counts only where a full sweep has none.
+    """
+    full = planned[0].ids
+    wanted = next((rows.ids for rows in planned if rows.kind == asked), frozenset[str]())
+    for rows in planned:
+        if rows.ids == seen == done and (rows.ids or not full) and wanted <= done:
+            return None
+    return _describe_gap(done, seen, planned, wanted)
+
+
+def _describe_gap(done: Set[str], seen: Set[str], planned: Sequence[KindRows], wanted: Set[str]) -> str:
+    known = frozenset[str]().union(*(rows.ids for rows in planned))
+    target = wanted or max((rows.ids for rows in planned), key=lambda ids: (len(ids & seen), len(ids)))
+    parts = []
+    if missing := target - done:
+        parts.append(f"{len(missing)} of {count(len(target), 'planned row')} did not succeed in it")
+    if foreign := seen - known:
+        parts.append(f"{count(len(foreign), 'row')} of it {'is' if len(foreign) == 1 else 'are'} not planned")
+    return (
+        " and ".join(parts) or f"it is not the sweep of {count(len(planned[0].ids), 'row')} that is planned"
+    )
