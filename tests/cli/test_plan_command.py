@@ -108,7 +108,7 @@ def test_options_narrow_it(
         (("full-sweep", "; touch pwned"), 2, "unexpected extra argument"),
         (("full-sweep", "$(touch pwned)", "`touch pwned`"), 2, "unexpected extra arguments"),
         (("test-config",), 2, "Missing option '--config-key'"),
-        (("test-config", "--config-key", "gone"), 1, "gone"),
+        (("test-config", "--config-key", "gone"), 2, "gone"),
         (("full-sweep", "--model-prefix", "gone"), 1, "No row fits the command."),
         (("full-sweep", "--config-file", "gone.yaml"), 2, "cannot be read"),
     ],
