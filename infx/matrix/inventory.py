@@ -44,7 +44,7 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> Finding | None:
     for name, gpus, nodes in _demands(row):
         if gpus > nodes * per_node:
             engines = f"{name} takes" if name else "the engine takes"
-            have = f"a node of {label} has" if nodes == 1 else f"{nodes} nodes of {label} have"
+            have = f"a node of {label} has" if nodes == 1 else f"{count(nodes, 'node')} of {label} have"
             hint = "Lower tp, pp or pcp-size" + (
                 ", or state more nodes." if name else ", or set multinode: true."
             )

@@ -15,6 +15,7 @@ from infx.github.approval import gather_approval, publish_approval
 from infx.hub import Hub
 from infx.hub.faults import APPLIED_KINDS, FOREVER, Fault, FaultKind
 from infx.hub.hub import Snapshot
+from infx.hub.seed import WORKFLOW_FILES
 from infx.hub.state import Comment, Run
 from infx.model import CommentKind, CommentReference, DispatchedRun
 from infx.policy.approval import decide_approval
@@ -86,13 +87,12 @@ def start() -> Iterator[Start]:
         hub.is_limited = False
         hub.account("mia", role="maintain")
         hub.account("eve", role="read")
-        hub.push("main", {"perf-changelog.yaml": "one\n"})
+        hub.push("main", {"perf-changelog.yaml": "one\n", **WORKFLOW_FILES})
         hub.push(
             "patch", {"perf-changelog.yaml": "one\nfork\n"}, by="eve", repository="eve/bench", start="main"
         )
         pull = hub.open_pull("patch", by="eve", repository="eve/bench", number=80)
         hub.label(80, "full-sweep-enabled", by="mia")
-        hub.state.workflows.append("run-sweep.yml")
         hub.comment(80, f"/approve-sweep {pull.head_sha}", by="mia")
         yield Start(hub, hub.snapshot())
 
