@@ -1,16 +1,20 @@
 """Every git process that infx starts: bytes in, bytes out, and an error of its own for each thing that is missing.
 
-Nothing here reads the user's pager, prompts for credentials or trusts a revision that looks like an option.
+Answers depend on the repository alone: git runs at the top of the working tree, and every setting and variable that
+changes what it prints or writes is overridden. Nothing here reads the user's pager, prompts for credentials or
+trusts a revision that looks like an option.
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from infx.errors import UnavailableError
@@ -22,6 +26,64 @@ _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
 }
+# Variables of a user that change the answer of a command. Where the repository is, and who may read it, stays theirs.
+_UNSET = (
+    "GIT_ATTR_SOURCE", "GIT_CONFIG", "GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+    "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
+)  # fmt: skip
+# Settings of a user that change what git prints, merges, writes or pushes, each with git's own default. No hook runs:
+# whatever infx does is checked by infx.
+_SETTINGS = {
+    "color.diff": "false",
+    "color.ui": "false",
+    "core.abbrev": "auto",
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "false",
+    "core.bigFileThreshold": "512m",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.quotePath": "false",
+    "core.safecrlf": "false",
+    "core.splitIndex": "false",
+    "diff.algorithm": "default",
+    "diff.colorMoved": "no",
+    "diff.context": "3",
+    "diff.dstPrefix": "b/",
+    "diff.ignoreSubmodules": "none",
+    "diff.indentHeuristic": "true",
+    "diff.interHunkContext": "0",
+    "diff.mnemonicPrefix": "false",
+    "diff.noprefix": "false",
+    "diff.orderFile": os.devnull,
+    "diff.relative": "false",
+    "diff.renameLimit": "1000",
+    "diff.renames": "true",
+    "diff.srcPrefix": "a/",
+    "diff.submodule": "short",
+    "diff.suppressBlankEmpty": "false",
+    "gc.auto": "0",
+    "i18n.commitEncoding": "UTF-8",
+    "i18n.logOutputEncoding": "UTF-8",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "merge.conflictStyle": "merge",
+    "merge.default": "text",
+    "merge.directoryRenames": "conflict",
+    "merge.renameLimit": "7000",
+    "merge.renames": "true",
+    "merge.renormalize": "false",
+    "push.pushOption": "",
+}
+_OPTIONS = tuple(word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}"))
+_CORRUPT = ("corrupt", "loose object", "packfile", "invalid sha1", "inflate")
+# What git says of an object that is not there; to tell why, one must ask what kind of clone this is.
+_MISSING = re.compile(
+    r"promisor remote|bad object|unable to read (?!askpass)|(unable to find|could not read) [0-9a-f]{40}", re.I
+)
+_FSCK = "Run git fsck, or clone again."
+_DEEP = "Fetch with full history (fetch-depth: 0)."
+_WHOLE = "Let git reach the remote (network, credentials), or clone without --filter."
+_NEW_REPOSITORY = {"clone", "init"}  # these run where they are told to: there is no repository yet
 
 
 class GitError(UnavailableError):
@@ -34,6 +96,14 @@ class MissingRevisionError(GitError):
 
 class ShallowHistoryError(GitError):
     """The clone is too shallow to know the merge base."""
+
+
+class PartialCloneError(GitError):
+    """The clone left an object behind, as it was told to, and git cannot fetch it now."""
+
+
+class UnsafeRepositoryError(GitError):
+    """git does not read a repository whose files belong to another user."""
 
 
 class CorruptRepositoryError(GitError):
@@ -70,19 +140,34 @@ class Git:
         default_factory=set, init=False, repr=False, compare=False
     )  # SHAs of commits it has
 
+    @cached_property
+    def top(self) -> Path:
+        """The top of the working tree that `directory` lies in; `directory` itself where there is none.
+
+        Found without git, which costs a process. In a bare repository git runs where it is called, and so it does
+        where the environment says which repository is meant.
+        """
+        start = self.directory.absolute()
+        if "GIT_DIR" not in os.environ and start.is_dir():
+            for folder in (start, *start.parents):
+                if os.path.lexists(folder / ".git"):
+                    return folder
+                if all(os.path.exists(folder / name) for name in ("HEAD", "objects", "refs")):
+                    break
+        return self.directory
+
     def call(
         self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> Output:
-        """Run git and return whatever it answered."""
-        command = ["git", "-c", "core.quotePath=false", *arguments]
+        """Run git at the top of the working tree and return whatever it answered."""
         try:
             done = subprocess.run(
-                command,
-                cwd=self.directory,
+                ["git", *_OPTIONS, *arguments],
+                cwd=self.directory if arguments[0] in _NEW_REPOSITORY else self.top,
                 input=stdin,
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
-                env={**os.environ, **_ENVIRONMENT, **(env or {})},
+                env={**_environment(), **(env or {})},
                 check=False,
             )
         except OSError as error:
@@ -95,7 +180,8 @@ class Git:
         """Run git; a failure is an error that says what git said."""
         output = self.call(*arguments, stdin=stdin, env=env)
         if output.code:
-            raise _explain(output, arguments, self.directory)
+            command = next(word for word in arguments if not word.startswith("-"))
+            raise self._explain(output, command)
         return output.stdout
 
     def line(self, *arguments: str) -> str:
@@ -105,8 +191,17 @@ class Git:
         return Path(self.line("rev-parse", "--show-toplevel"))
 
     def origin_url(self) -> str | None:
+        """The URL of the remote `origin`; None without one, and outside of a repository.
+
+        Raises GitError for a repository that git does not read: to `git config` it is not there.
+        """
         output = self.call("config", "--get", "remote.origin.url")
-        return os.fsdecode(output.stdout).strip() or None
+        if url := os.fsdecode(output.stdout).strip():
+            return url
+        found = self.call("rev-parse", "--git-dir")
+        if found.code and (os.path.lexists(self.top / ".git") or "not a git repository" not in found.message):
+            raise self._explain(found, "rev-parse")
+        return None
 
     def remotes(self) -> dict[str, str]:
         """Name → URL of every remote."""
@@ -127,8 +222,11 @@ class Git:
             raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
-            if output.code != 1 or b"error:" in output.stderr:  # a missing revision is no error to git
-                raise _explain(output, ("rev-parse",), self.directory)
+            # A missing revision is not an error to git. In a partial clone it asks the remote first; but commits are
+            # never left out of such a clone, and so one that is not here was not fetched.
+            asked = re.search(rb"promisor remote|not our ref", output.stderr) and self.is_partial()
+            if not asked and (output.code != 1 or re.search(rb"(?m)^error:", output.stderr)):
+                raise self._explain(output, "rev-parse")
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
                 f"The revision {revision!r} is not in this repository.{shallow}", hint="Fetch it first."
@@ -145,6 +243,11 @@ class Git:
     def is_shallow(self) -> bool:
         return self.call("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
+    def is_partial(self) -> bool:
+        """Whether the clone left objects behind (`--filter`), which git fetches when they are asked for."""
+        names = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
+        return self.call("config", "--get-regexp", names).code == 0
+
     def merge_base(self, one: str, other: str, *merging: str) -> str:
         """The newest common ancestor. Raises ShallowHistoryError where the clone cannot know it.
 
@@ -157,11 +260,11 @@ class Git:
         if self.is_shallow():
             raise ShallowHistoryError(
                 f"History too shallow: no merge base of {one[:12]} and {other[:12]} in this clone.",
-                hint="Fetch with full history (fetch-depth: 0).",
+                hint=_DEEP,
             )
         if output.code == 1:
             raise GitError(f"{one[:12]} and {other[:12]} have no common history.")
-        raise _explain(output, ("merge-base",), self.directory)
+        raise self._explain(output, "merge-base")
 
     def read(self, revision: str, path: str) -> bytes | None:
         """A file's bytes at a revision; None if there is no such file there."""
@@ -185,8 +288,10 @@ class Git:
         """A file that is in the tree while its content is gone is "missing" to git, like one that never was."""
         entry = self.run("ls-tree", "-z", "--full-tree", commit, "--", path)
         if entry.split(b" ", 2)[1:2] == [b"blob"]:
-            text = f"The repository is damaged: the content of {path} at {commit[:12]} is missing."
-            raise CorruptRepositoryError(text, hint="Run git fsck, or clone again.")
+            what = f"the content of {path} at {commit[:12]} is missing"
+            if self.is_partial():
+                raise PartialCloneError(f"The clone is partial: {what}.", hint=_WHOLE)
+            raise CorruptRepositoryError(f"The repository is damaged: {what}.", hint=_FSCK)
 
     def fetch(self, remote: str, *refspecs: str, token: str | None = None) -> None:
         """Bring refs of a remote, overwriting ours; of a pattern those that are gone go here too.
@@ -197,6 +302,7 @@ class Git:
             "--quiet",
             "--force",
             "--prune",
+            "--no-prune-tags",
             "--no-tags",
             "--no-write-fetch-head",
             "--no-recurse-submodules",
@@ -213,7 +319,8 @@ class Git:
         """Move a remote's branch to a commit, if it still stands at `expect`."""
         ref = f"refs/heads/{branch}"
         lease = f"--force-with-lease={ref}:{expect}"
-        self.run("push", "--quiet", lease, remote, f"{sha}:{ref}", env=_credentials(token))
+        alone = ("--no-follow-tags", "--no-signed", "--recurse-submodules=no", "--no-verify")
+        self.run("push", "--quiet", *alone, lease, remote, f"{sha}:{ref}", env=_credentials(token))
 
     def commit_file(
         self, tree: str, path: str, data: bytes, *, parents: Sequence[str], message: str, author: str
@@ -222,7 +329,7 @@ class Git:
         no working tree. author: a login of GitHub.
         """
         blob = self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
-        mode = self.run("ls-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
+        mode = self.run("ls-tree", "--full-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
         email = f"{author}@users.noreply.github.com"
         with tempfile.TemporaryDirectory() as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
@@ -230,7 +337,7 @@ class Git:
                 env |= {f"GIT_{who}_NAME": author, f"GIT_{who}_EMAIL": email}
             self.run("read-tree", tree, env=env)
             self.run("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", env=env)
-            made = self.run("write-tree", env=env).decode().strip()
+            made = self.run("write-tree", "--missing-ok", env=env).decode().strip()
             named = [word for parent in parents for word in ("-p", parent)]
             return self.run("commit-tree", made, *named, stdin=message.encode(), env=env).decode().strip()
 
@@ -241,19 +348,42 @@ class Git:
         return {name.removeprefix(f"{prefix}/"): sha for sha, name in pairs}
 
     def has_commit(self, sha: str) -> bool:
-        return self.call("cat-file", "-e", f"{sha}^{{commit}}").code == 0
+        try:
+            return bool(self.commit(sha))
+        except MissingRevisionError:
+            return False
 
     def is_ancestor(self, one: str, of: str) -> bool:
-        return self.call("merge-base", "--is-ancestor", one, of).code == 0
+        """Whether the history of `of` holds `one`, as far as this clone goes back."""
+        if not self.has_commit(one):
+            return False
+        output = self.call("merge-base", "--is-ancestor", one, self.commit(of))
+        if output.code > 1:
+            raise self._explain(output, "merge-base")
+        return output.code == 0
 
     def message(self, revision: str) -> str:
-        text = self.run("show", "--no-patch", "--format=%B", "--end-of-options", self.commit(revision))
-        return text.decode(errors="replace")
+        """The message of a commit as its author wrote it; nothing that git says about it."""
+        header, _, text = self.run("cat-file", "commit", self.commit(revision)).partition(b"\n\n")
+        named = re.search(rb"(?m)^encoding (\S+)$", header)
+        try:
+            return text.decode(named[1].decode() if named else "utf-8")
+        except (LookupError, UnicodeDecodeError):
+            return text.decode(errors="replace")
+
+    def last_change(self, since: str, head: str, path: str) -> tuple[str, tuple[str, ...]] | None:
+        """The newest commit after `since`, along first parents, that changed a file, and its parents."""
+        first = ("--max-count=1", "--first-parent", self.commit(head), f"^{self.commit(since)}")
+        found = self.line("--literal-pathspecs", "rev-list", *first, "--", path)
+        if not found:
+            return None
+        sha, *parents = self.line("rev-list", "--parents", "--no-walk", found).split()
+        return sha, tuple(parents)
 
     def changed_paths(self, base: str, head: str) -> list[str]:
         """Paths that differ between two revisions, both sides of a rename."""
-        options = ("--name-only", "--no-renames", "--ignore-submodules=none", "-O/dev/null", "-z")
-        text = self.run("diff", *options, self.commit(base), self.commit(head))
+        options = ("-r", "--name-only", "--no-renames", "--ignore-submodules=none", "-z")
+        text = self.run("diff-tree", *options, self.commit(base), self.commit(head))
         return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
 
     def changed_blobs(self, base: str, head: str) -> dict[str, tuple[str, ...]]:
@@ -276,12 +406,30 @@ class Git:
     def test_merge(self, base: str, head: str) -> TestMerge:
         """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""
         base, head = self.commit(base), self.commit(head)
-        objects = (self.directory / self.line("rev-parse", "--git-path", "objects")).resolve()
+        output = self._merge_tree(base, head)
+        if output.code not in {0, 1} and self.is_partial():
+            # The repository of its own that the merge runs in has no remote to fetch from; git's diff, here, brings
+            # everything that it compares at once.
+            fork = self.merge_base(base, head)
+            for side in (base, head):
+                self.run("diff-tree", "-r", "--numstat", "--no-renames", fork, side)
+            output = self._merge_tree(base, head)
+        if output.code not in {0, 1}:
+            raise self._explain(output, "merge-tree")
+        tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
+        return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
+
+    def _merge_tree(self, base: str, head: str) -> Output:
+        """The merge, run in an empty repository that has the objects of this one."""
+        paths = self.line("rev-parse", "--git-path", "objects", "--git-path", "shallow").splitlines()
+        objects, shallow = ((self.top / path).resolve() for path in paths)
         with tempfile.TemporaryDirectory() as folder:
             bare = Path(folder)
             for name in ("objects", "refs"):
                 (bare / name).mkdir()
             (bare / "HEAD").write_text("ref: refs/heads/none\n")
+            if shallow.exists():
+                (bare / "shallow").write_bytes(shallow.read_bytes())
             env = {
                 "GIT_DIR": folder,
                 "GIT_OBJECT_DIRECTORY": str(objects),
@@ -291,11 +439,25 @@ class Git:
             }
             options = ("--write-tree", "-z", "--name-only", "--no-messages")
             # From that folder, because git reads the .gitattributes of the one that it is called in.
-            output = Git(bare).call("merge-tree", *options, base, head, env=env)
-        if output.code not in {0, 1}:
-            raise _explain(output, ("merge-tree",), self.directory)
-        tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
-        return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
+            return Git(bare).call("merge-tree", *options, base, head, env=env)
+
+    def _explain(self, output: Output, command: str) -> GitError:
+        """Return what a failure means: where git stands, whose files these are, what the clone left out, or damage."""
+        text = output.message
+        lacks = _MISSING.search(text)
+        if lacks and self.is_partial():
+            return PartialCloneError(f"The clone is partial, and git cannot fetch the rest: {text}.", hint=_WHOLE)
+        if "not a git repository" in text:
+            return GitError(f"{self.directory} is not inside a git repository.", hint="Run it inside a clone.")
+        if "dubious ownership" in text:
+            first = text.splitlines()[0].removeprefix("fatal: ")
+            remedy = f"If you trust its files: git config --global --add safe.directory {self.top.absolute()}"
+            return UnsafeRepositoryError(f"git does not read this repository: {first}.", hint=remedy)
+        if (lacks or "unrelated histories" in text) and self.is_shallow():
+            return ShallowHistoryError(f"History too shallow: {text}.", hint=_DEEP)
+        if lacks or any(word in text for word in _CORRUPT):
+            return CorruptRepositoryError(f"The repository is damaged: {text}.", hint=_FSCK)
+        return GitError(f"git {command} failed: {text}.")
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
         """Paths of the files below `paths` (of all files without any) at a revision."""
@@ -303,6 +465,10 @@ class Git:
             "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
         )
         return [os.fsdecode(name) for name in text.split(b"\0") if name]
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _UNSET} | _ENVIRONMENT
 
 
 def _clean_path(path: str) -> str:
@@ -320,10 +486,12 @@ def _credentials(token: str | None) -> dict[str, str]:
     import base64
 
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    given = os.environ.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0  # settings that the caller passed the same way
     return {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "http.extraHeader",
-        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+        "GIT_CONFIG_COUNT": str(count + 1),
+        f"GIT_CONFIG_KEY_{count}": "http.extraHeader",
+        f"GIT_CONFIG_VALUE_{count}": f"Authorization: Basic {basic}",
     }
 
 
@@ -338,25 +506,11 @@ def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:
             position = end + 1
             continue
         if len(header) != 3 or not header[2].isdigit():
-            raise CorruptRepositoryError(f"git answered nonsense about {name}.", hint="Run git fsck.")
+            raise CorruptRepositoryError(f"Unexpected git output about {name}.", hint=_FSCK)
         size = int(header[2])
         result.append(text[end + 1 : end + 1 + size] if header[1] == b"blob" else None)
         position = end + 1 + size + 1
     return result
-
-
-_CORRUPT = ("corrupt", "bad object", "loose object", "unable to read", "packfile", "invalid sha1", "inflate")
-
-
-def _explain(output: Output, arguments: Sequence[str], directory: Path) -> GitError:
-    text = output.message
-    if "not a git repository" in text:
-        return GitError(f"{directory} is not inside a git repository.", hint="Run it inside a clone.")
-    if any(word in text for word in _CORRUPT):
-        return CorruptRepositoryError(
-            f"The repository is damaged: {text}.", hint="Run git fsck, or clone again."
-        )
-    return GitError(f"git {arguments[0]} failed: {text}.")
 
 
 class ObjectReader:
@@ -364,12 +518,12 @@ class ObjectReader:
 
     def __init__(self, directory: Path) -> None:
         self._process = subprocess.Popen(
-            ["git", "cat-file", "--batch"],
+            ["git", *_OPTIONS, "cat-file", "--batch"],
             cwd=directory,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **_ENVIRONMENT},
+            env=_environment(),
         )
 
     def read(self, name: str) -> tuple[str, str, bytes] | None:
