@@ -284,6 +284,11 @@ class Git:
                 self._refuse_lost(commit, path)
         return contents
 
+    def read_skipped(self, path: str) -> bytes | None:
+        """A file that a sparse checkout leaves out of the working tree, from the index; None if it is not such a file."""
+        listed = self.run("--literal-pathspecs", "ls-files", "-t", "-z", "--", path)
+        return self.run("cat-file", "blob", f":{_clean_path(path)}") if listed.startswith(b"S ") else None
+
     def _refuse_lost(self, commit: str, path: str) -> None:
         """A file that is in the tree while its content is gone is "missing" to git, like one that never was."""
         entry = self.run("ls-tree", "-z", "--full-tree", commit, "--", path)
@@ -370,6 +375,12 @@ class Git:
             return text.decode(named[1].decode() if named else "utf-8")
         except (LookupError, UnicodeDecodeError):
             return text.decode(errors="replace")
+
+    def first_parent(self, revision: str) -> str | None:
+        """The first parent of a commit, whether or not this clone has it; None for the first commit of a history."""
+        header = self.run("cat-file", "commit", self.commit(revision)).partition(b"\n\n")[0]
+        found = re.search(rb"(?m)^parent ([0-9a-f]+)$", header)
+        return found[1].decode() if found else None
 
     def last_change(self, since: str, head: str, path: str) -> tuple[str, tuple[str, ...]] | None:
         """The newest commit after `since`, along first parents, that changed a file, and its parents."""

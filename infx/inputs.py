@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,15 @@ from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.changelog.delta import Delta
+    from infx.changelog.entries import Entry
     from infx.evidence.rows import Kind, KindRows
     from infx.matrix.load import Inputs
     from infx.matrix.row import Row
 
 PROFILE = "default"  # the eval profile that sweeps are planned with
+
+# Returns the files at these paths, None for each that is not there.
+ReadFiles = Callable[[Sequence[str]], list[bytes | None]]
 
 
 def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[Delta, Inputs, Inputs | None]:
@@ -26,31 +30,55 @@ def read_plan_inputs(git: Git, base: str, head: str, policy: Policy) -> tuple[De
     in the files.
     """
     from infx.changelog.delta import read_delta
-    from infx.matrix.keys import NamedKeys
-    from infx.matrix.load import load_inputs
 
-    paths = (policy.runners, *policy.master_configs)
+    paths = list_paths(policy)
     wanted = [(base, policy.changelog), (head, policy.changelog), *((head, path) for path in paths)]
-    before, after, runners, *masters = git.read_many(wanted)
-    for path, data in zip((policy.changelog, *paths), (after, runners, *masters), strict=True):
+    before, after, *files = git.read_many(wanted)
+    for path, data in zip((policy.changelog, *paths), (after, *files), strict=True):
         if data is None:
             raise UsageError(
                 f"{path} is not there at {head[:12]}.", hint="Add it, or name another file in the policy."
             )
     delta = read_delta(before or b"", after or b"", policy.changelog)
-    named = NamedKeys(tuple(pattern for entry in delta.entries for pattern in entry.config_keys))
-    inputs = load_inputs(_pair(policy.master_configs, masters), (policy.runners, runners or b""), only=named)
-    if not any(entry.append_only for entry in delta.entries):
-        return delta, inputs, None
-    runners, *masters = git.read_many([(base, path) for path in paths])
-    names = tuple(
-        f"{base[:12]}:{path}" for path in paths
-    )  # what is wrong there is not in the files that one sees
+
+    def read_base(paths: Sequence[str]) -> list[bytes | None]:
+        return git.read_many([(base, path) for path in paths])
+
+    return delta, *load_named_inputs(delta.entries, files, read_base, base[:12], policy)
+
+
+def list_paths(policy: Policy) -> tuple[str, ...]:
+    """The files that rows are made of, in the order that `load_named_inputs` takes them."""
+    return (policy.runners, *policy.master_configs)
+
+
+def load_named_inputs(
+    entries: Sequence[Entry],
+    files: Sequence[bytes | None],
+    read_base: ReadFiles,
+    base_name: str,
+    policy: Policy,
+) -> tuple[Inputs, Inputs | None]:
+    """The head's inputs for the keys that the entries name, and the base's too where points are appended.
+
+    files: the head's, in the order of `list_paths`. Raises ProblemsError.
+    """
+    from infx.matrix.keys import NamedKeys
+    from infx.matrix.load import load_inputs
+
+    paths = list_paths(policy)
+    named = NamedKeys(tuple(pattern for entry in entries for pattern in entry.config_keys))
+    inputs = load_inputs(_pair(paths[1:], files[1:]), (paths[0], files[0] or b""), only=named)
+    if not any(entry.append_only for entry in entries):
+        return inputs, None
+    runners, *masters = read_base(paths)
+    # What is wrong there is not in the files that one sees.
+    names = tuple(f"{base_name}:{path}" for path in paths)
     base_runners = (names[0], runners or b"labels: {}\n")
-    return delta, inputs, load_inputs(_pair(names[1:], masters), base_runners, only=named)
+    return inputs, load_inputs(_pair(names[1:], masters), base_runners, only=named)
 
 
-def _pair(paths: tuple[str, ...], contents: list[bytes | None]) -> list[tuple[str, bytes]]:
+def _pair(paths: Sequence[str], contents: Sequence[bytes | None]) -> list[tuple[str, bytes]]:
     return [(path, data) for path, data in zip(paths, contents, strict=True) if data is not None]
 
 

@@ -180,8 +180,8 @@ def test_the_commands_say_the_same_everywhere(
     settings(*SETTINGS)
     monkeypatch.chdir(place.made.path / folder)
     told = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
-    assert run(infx, ["changelog", "validate", *told], {}) == 0
-    assert '"config-keys-unchecked"' in capsys.readouterr().out
+    assert run(infx, ["changelog", "validate", *told], {}) == 1
+    assert '"config-unexpanded"' in capsys.readouterr().out
     assert run(infx, ["plan", *told], {}) == 2
     assert "configs/runners.yaml is not there" in capsys.readouterr().err
 

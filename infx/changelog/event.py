@@ -8,12 +8,15 @@ from typing import Any
 
 from infx.changelog.subject import Stage
 from infx.errors import UsageError
+from infx.policy.event import find_oldest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """base, head: commits. number: of the pull request; None where there may be several. base: None for a branch
-    that was just created, where there is nothing to compare with.
+    """base, head: commits. number: of the pull request; None where there may be several.
+
+    base is None for a push that names no tip before it, as when the branch was created. Then `oldest` is its first
+    commit, whose parent is the base; None where the event does not say it either.
 
     base_branch: of a pull request, whose `base` may be where that branch stood long ago; entries merged since and
     taken into the head would look like its own.
@@ -22,6 +25,7 @@ class Question:
     stage: Stage
     base: str | None
     head: str
+    oldest: str | None = None
     number: int | None = None
     base_branch: str | None = None
 
@@ -46,7 +50,10 @@ def read_question(name: str, payload: Mapping[str, Any]) -> Question:
         case "push":
             before = _text(payload, "before")
             return Question(
-                stage=Stage.MAIN, base=before if before.strip("0") else None, head=_text(payload, "after")
+                stage=Stage.MAIN,
+                base=before if before.strip("0") else None,
+                head=_text(payload, "after"),
+                oldest=find_oldest(payload),
             )
     raise UsageError(
         f"The event {name or '(unknown)'} is about no changelog.",

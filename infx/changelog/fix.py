@@ -14,7 +14,7 @@ _ROUNDS = 8  # a repair can uncover the next; more than three in a row were neve
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """head: the repaired file; None if it is refused, and then `remaining` says why.
+    """head: the repaired file; None if nothing is repaired, and then `remaining` is all that is wrong with the file.
 
     repaired: what was wrong and no longer is.
     """
@@ -35,12 +35,11 @@ def fix(base: bytes | None, head: bytes, context: Context) -> Repair:
         fixed = apply_edits(fixed, edits)
         verdict = validate(base, fixed, context)
     if not verdict.ok:
-        certain = {finding.problem for finding in first.findings if finding.edits}
-        remaining = [problem for problem in first.problems if problem not in certain] or verdict.problems
-        return Repair(head=None, remaining=tuple(remaining))
+        return Repair(head=None, remaining=tuple(first.problems))
     if _meanings(first) != _meanings(verdict):
         message = "The repair would change what an entry says beside its link, so it was not made."
-        return Repair(head=None, remaining=(Problem(rule="repair", message=message, path=context.path),))
+        refusal = Problem(rule="repair", message=message, path=context.path)
+        return Repair(head=None, remaining=(*first.problems, refusal))
     return Repair(
         head=fixed, repaired=tuple(problem for problem in first.problems if problem not in verdict.problems)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,26 +32,43 @@ if TYPE_CHECKING:
 def validate(sources: Sources, *, repair: bool, as_json: bool) -> int:
     """Judge what a head adds to the changelog, and repair it."""
     verdict = _judge(sources)
+    expanded = _expand(sources, verdict)
     on_actions = actions.is_actions(os.environ)
     repaired = _repair(sources, verdict) if repair or on_actions else None
     if on_actions:
         from infx.changelog.summary import render_summary
 
-        text = render_summary(verdict, repaired, sources.head or b"", sources.context)
+        everything = replace(verdict, findings=(*verdict.findings, *map(_finding, expanded)))
+        text = render_summary(everything, repaired, sources.head or b"", sources.context)
         actions.write_summary(os.environ, text)
     if repair and repaired is not None:
-        return _apply(sources, repaired, as_json=as_json)
-    return report(verdict.problems, os.environ, as_json=as_json)
+        return _apply(sources, repaired, expanded, as_json=as_json)
+    return report([*verdict.problems, *expanded], os.environ, as_json=as_json)
+
+
+def _expand(sources: Sources, verdict: Verdict) -> list[Problem]:
+    """What the configurations of the new entries lack; nothing is loaded where there is no new entry."""
+    if not verdict.blocks:
+        return []
+    from infx.cli.changelog_expand import find_unplannable
+
+    return find_unplannable(sources, verdict)
+
+
+def _finding(problem: Problem) -> Finding:
+    return Finding(problem=problem)
 
 
 def _judge(sources: Sources) -> Verdict:
+    if sources.base is None and sources.head is None:
+        return Verdict(findings=(_finding(_no_changelog(sources.context.path)),))
     verdict = judge(sources.base, sources.head, sources.context)
     if sources.merge is None or sources.head is None:
         return verdict
     from infx.changelog.merge import check_commit
 
     lost = check_commit(sources.merge, sources.head, sources.context.links)
-    findings = [Finding(problem=replace(problem, path=sources.context.path)) for problem in lost]
+    findings = [_finding(replace(problem, path=sources.context.path)) for problem in lost]
     return replace(verdict, findings=(*verdict.findings, *findings))
 
 
@@ -65,9 +83,19 @@ def _repair(sources: Sources, verdict: Verdict) -> Repair | None:
     return fix(sources.base, sources.head, sources.context)
 
 
-def _apply(sources: Sources, repaired: Repair, *, as_json: bool) -> int:
+def _no_changelog(path: str) -> Problem:
+    return Problem(
+        rule="changelog-missing",
+        message="There is no changelog, neither at the base nor at the head.",
+        path=path,
+        hint="Create the file, or name another one in the policy (`changelog`).",
+    )
+
+
+def _apply(sources: Sources, repaired: Repair, expanded: Sequence[Problem], *, as_json: bool) -> int:
+    """expanded: what is wrong with the configurations, which no repair of the changelog changes."""
     if repaired.head is None:
-        code = report(repaired.remaining, os.environ, as_json=as_json)
+        code = report([*repaired.remaining, *expanded], os.environ, as_json=as_json)
         print_text("Nothing was written: not every repair is certain.", os.environ)
         return code
     if sources.target is None:
@@ -78,7 +106,8 @@ def _apply(sources: Sources, repaired: Repair, *, as_json: bool) -> int:
     write_file(sources.target, repaired.head)
     for problem in repaired.repaired:
         print_text(f"repaired: {replace(problem, hint=None)}", os.environ)
-    return report(judge(sources.base, repaired.head, sources.context).problems, os.environ, as_json=as_json)
+    left = judge(sources.base, repaired.head, sources.context).problems
+    return report([*left, *expanded], os.environ, as_json=as_json)
 
 
 @examples("infx changelog canonicalize --pr 77 --write")

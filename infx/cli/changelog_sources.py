@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,13 @@ from infx.changelog.subject import Context, Stage
 from infx.cli.options import (
     Receive,
     RepositoryName,
+    load_policy,
     make_event_options,
     policy_part_option,
     read_file,
     repository_name,
 )
-from infx.errors import UsageError
+from infx.errors import UnavailableError, UsageError
 from infx.policy.changelog import ChangelogPolicy
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
     from infx.changelog.keys import Configs
     from infx.changelog.merge import Sides
     from infx.git import Git
+    from infx.inputs import ReadFiles
+    from infx.policy.model import Policy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sources:
     """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
     commit and the working tree holds something else. merge: the parents of the merge commit that made the head's file.
+    read_head, read_base: other files beside the two versions; no read_base beside a file that stands anywhere.
+    load_policy: all of the policy, of which only a part was needed so far.
     """
 
     base: bytes | None = field(repr=False)
@@ -42,6 +47,9 @@ class Sources:
     context: Context
     target: Path | None
     merge: Sides | None = None
+    read_head: ReadFiles
+    read_base: ReadFiles | None = None
+    load_policy: Callable[[], Policy] = functools.partial(load_policy, None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,7 +91,9 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
         given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
-        return function(*args, sources=gather(given, policy), **kwargs)
+        source = click.get_current_context().params.get("policy_source")
+        sources = replace(gather(given, policy), load_policy=functools.partial(load_policy, source))
+        return function(*args, sources=sources, **kwargs)
 
     return wrapper
 
@@ -139,6 +149,7 @@ def make_own_links(repo: str | None, policy: ChangelogPolicy) -> Links:
 def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> Sources:
     if given.base_file is None or given.head_file is None:
         raise UsageError("--base-file and --head-file go together.")
+    folder = given.head_file.parent
     return Sources(
         base=read_file(given.base_file, "file"),
         head=read_file(given.head_file, "file"),
@@ -146,33 +157,44 @@ def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> So
             context,
             path=str(given.head_file),
             base_name=None,
-            configs=read_configs(given.head_file.parent, policy),
+            configs=read_configs(folder, policy),
         ),
         target=given.head_file,
+        read_head=functools.partial(_read_folder, folder),
     )
+
+
+def _read_folder(folder: Path, paths: Sequence[str]) -> list[bytes | None]:
+    return [(folder / path).read_bytes() if (folder / path).is_file() else None for path in paths]
 
 
 def read_configs(folder: Path, policy: ChangelogPolicy) -> Configs | None:
     """The master configurations below a folder; None if there is none."""
-    paths = [path for path in policy.master_configs if (folder / path).is_file()]
-    return _make_configs([(path, (folder / path).read_bytes()) for path in paths])
+    return _make_configs(policy.master_configs, _read_folder(folder, policy.master_configs))
 
 
-def _make_configs(files: list[tuple[str, bytes]]) -> Configs | None:
+def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> Configs | None:
     from infx.changelog.keys import Configs
 
-    return Configs(tuple(files)) if files else None
+    found = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
+    return Configs(found) if found else None
 
 
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
-    if question.base is None:  # a branch that was just created brings nothing that could be compared
-        return Sources(base=None, head=None, context=context, target=None)
     from infx.git import Git, MissingRevisionError
 
+    git = Git(Path.cwd())
+    if question.base is None:
+        if question.oldest is None:
+            raise UnavailableError(
+                "The base revision is unavailable: the push names no revision before it, and not its first commit.",
+                hint="Give --base-ref and --head-ref.",
+            )
+        return _compare(git, git.first_parent(question.oldest), question.head, policy, context)
     base = question.base
     if question.base_branch is not None:
         with contextlib.suppress(MissingRevisionError):  # a clone without branches
-            base = Git(Path.cwd()).commit(f"refs/remotes/origin/{question.base_branch}")
+            base = git.commit(f"refs/remotes/origin/{question.base_branch}")
     return _gather_revisions(base, question.head, policy, context)
 
 
@@ -183,45 +205,59 @@ def _gather_revisions(
     from infx.git import Git
 
     git = Git(Path.cwd())
-    root = git.root()
-    git = Git(root)
     name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
     if context.stage is Stage.PR:
         heads = [head_ref] if head_ref else ["HEAD", *git.merging()]
         base = git.merge_base(name, *heads)
     else:  # a queue or a push names the very commit before it
         base = git.commit(name)
+    return _compare(git, base, head_ref, policy, replace(context, base_name=name))
+
+
+def _compare(
+    git: Git, base: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
+) -> Sources:
+    """base: a commit; None where there is no history before the head. head_ref: None for the working tree."""
+    root = git.root()
     file = root / policy.changelog
-    local = file.read_bytes() if file.is_file() else None
-    if head_ref is None:
-        before, head, configs = git.read(base, policy.changelog), local, read_configs(root, policy)
-        target: Path | None = file
-    else:
-        paths = (policy.changelog, *policy.master_configs)
-        before, head, *masters = git.read_many(
-            [(base, policy.changelog), *((head_ref, path) for path in paths)]
-        )
-        found = [(path, data) for path, data in zip(paths[1:], masters, strict=True) if data is not None]
-        configs = _make_configs(found)
-        target = file if local == head else None
-    return Sources(
-        base=before,
-        head=head,
-        context=replace(context, configs=configs, base_name=name),
-        target=target,
-        merge=_find_merge(git, base, head_ref or "HEAD", head, context)
-        if context.stage is Stage.PR
-        else None,
+    read_base = functools.partial(_read_commit, git, base)
+    read_head: ReadFiles = (
+        functools.partial(_read_commit, git, head_ref)
+        if head_ref
+        else functools.partial(_read_tree, git, root)
     )
+    head, *masters = read_head((policy.changelog, *policy.master_configs))
+    local = file.read_bytes() if file.is_file() else None
+    return Sources(
+        base=read_base((policy.changelog,))[0],
+        head=head,
+        context=replace(context, configs=_make_configs(policy.master_configs, masters)),
+        target=file if local == head else None,
+        merge=_find_merge(git, base, head_ref or "HEAD", head, context)
+        if base and context.stage is Stage.PR
+        else None,
+        read_head=read_head,
+        read_base=read_base,
+    )
+
+
+def _read_commit(git: Git, revision: str | None, paths: Sequence[str]) -> list[bytes | None]:
+    """Files at a commit; None of them where there is no commit."""
+    return git.read_many([(revision, path) for path in paths]) if revision else [None] * len(paths)
+
+
+def _read_tree(git: Git, root: Path, paths: Sequence[str]) -> list[bytes | None]:
+    """Files of the working tree; of those that a sparse checkout leaves out, what the index has."""
+    found = _read_folder(root, paths)
+    return [git.read_skipped(path) if data is None else data for path, data in zip(paths, found, strict=True)]
 
 
 def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Context) -> Sides | None:
     """The sides of the last commit that changed the file, if that merged two branches and the file is still its."""
-    options = ("--max-count=1", "--first-parent", "--format=%H %P")
-    found = git.line("log", *options, f"{base}..{git.commit(head)}", "--", context.path).split()
-    if len(found) != 3:
+    commit, parents = git.last_change(base, head, context.path) or ("", ())
+    if len(parents) != 2:
         return None
-    commit, ours, theirs = found
+    ours, theirs = parents
     wanted = (git.merge_base(ours, theirs), theirs, ours, commit)
     ancestor, main, other, merged = git.read_many([(revision, context.path) for revision in wanted])
     if main is None or other is None or merged != data:

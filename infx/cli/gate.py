@@ -97,6 +97,8 @@ def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
+    if decision.reason is Reason.BASE_UNKNOWN:
+        raise UnavailableError(decision.sentence)
     actions.write_outputs(os.environ, render_outputs(decision))
     actions.write_summary(os.environ, render_summary(facts, policy, decision))
     say(decision)

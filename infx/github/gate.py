@@ -115,8 +115,19 @@ def gather_facts(
     if event.name is EventName.DISPATCH:
         return _of_dispatch(facts, event.inputs or Inputs(), policy, github)
     if event.name is EventName.PUSH and event.head_sha and event.head_sha.strip("0"):
-        return replace(facts, head_message=github.commit(event.head_sha).message)
+        message = github.commit(event.head_sha).message
+        return replace(facts, head_message=message, base_sha=_find_pushed_base(event, github))
     return facts
+
+
+def _find_pushed_base(event: Event, github: GateReader) -> str | None:
+    """Return the parent of the first pushed commit, for a push that names no tip before it."""
+    if event.oldest is None:
+        return None
+    try:
+        return next(iter(github.commit(event.oldest).parents), None)
+    except NotFoundError:
+        return None
 
 
 def gather_row_facts(

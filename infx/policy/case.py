@@ -153,6 +153,14 @@ class Case:
         then = read_labels(told, self.policy.labels)
         return None if then == self.labels else then
 
+    @property
+    def pushed_base(self) -> str | None:
+        """What a push is compared with: the tip before it, or the parent of its first commit."""
+        for sha in (self.facts.event.before, self.facts.base_sha):
+            if sha and SHA.fullmatch(sha) and sha.strip("0"):
+                return sha
+        return None
+
     def check_inputs(self) -> str | None:
         """What is wrong with the inputs of a dispatch, as a clause."""
         given = self.inputs

@@ -204,7 +204,7 @@ def _base(case: Case) -> str | None:
     """A pull request is compared with the base branch as it is now, a test merge with what it was made of."""
     facts = case.facts
     if facts.event.name is EventName.PUSH:
-        told = facts.event.before
+        told = case.pushed_base
     elif facts.pull is None:
         told = facts.base_sha
     else:

@@ -52,6 +52,7 @@ class Reason(StrEnum):
     REUSE_REFUSED = "reuse-refused"
     LABEL_STARTED_NOTHING = "label-started-nothing"
     # A push or a dispatch.
+    BASE_UNKNOWN = "base-unknown"
     ON_MERGE_NOTHING = "on-merge-nothing"
     ON_MERGE_NOT_REUSED = "on-merge-not-reused"
     DISPATCH_INPUTS = "dispatch-inputs"

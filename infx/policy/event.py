@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 SHA = re.compile(r"[0-9a-f]{40}")
+MAX_PUSHED = 2048  # commits that a push event lists; of a longer push the first is not known
 
 
 class EventName(StrEnum):
@@ -62,6 +63,7 @@ class Event:
     actor: who caused this attempt of the run, on a re-run whoever pressed the button (`triggering_actor`).
     before: the head or the tip until a push. label: the one that was put on or taken off. ref: the full name that was pushed.
     run_id: of the workflow run that asks; None outside Actions. labels: of the pull request, as the event tells them.
+    oldest: the first commit of a push that names no tip before it, as when the branch was created.
     """
 
     name: EventName
@@ -70,6 +72,7 @@ class Event:
     pull: int | None = None
     head_sha: str | None = None
     before: str | None = None
+    oldest: str | None = None
     label: str | None = None
     ref: str | None = None
     inputs: Inputs | None = None
@@ -101,6 +104,7 @@ def parse_event(
         pull=pull,
         head_sha=head,
         before=_text(payload, "before"),
+        oldest=find_oldest(payload) if kind is EventName.PUSH else None,
         label=_text(payload, "label", "name"),
         ref=_text(payload, "ref"),
         inputs=_inputs(payload.get("inputs")) if kind is EventName.DISPATCH else None,
@@ -117,6 +121,19 @@ def _labels(payload: Mapping[str, Any]) -> tuple[str, ...] | None:
         return None
     names = [label.get("name") for label in found if isinstance(label, Mapping)]
     return tuple(name for name in names if isinstance(name, str))
+
+
+def find_oldest(payload: Mapping[str, Any]) -> str | None:
+    """Return the oldest commit of a push whose `before` is all zeros; None where there is a `before`, or no such list.
+
+    The parent of that commit is what the push is compared with.
+    """
+    commits = payload.get("commits")
+    has_before = bool((_text(payload, "before") or "").strip("0"))
+    if has_before or not isinstance(commits, list) or not 0 < len(commits) < MAX_PUSHED:
+        return None
+    sha = _text(commits[0], "id") if isinstance(commits[0], Mapping) else None
+    return sha if sha and SHA.fullmatch(sha) else None
 
 
 def _pull_and_head(kind: EventName, payload: Mapping[str, Any]) -> tuple[int | None, str | None]:

@@ -91,8 +91,9 @@ class Facts:
     asked GitHub, because the actor is one of the policy's identities or the event needs no permission.
     pull: the pull request as it is now, not as the event tells it.
     head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
-    as commits. head_is_ours: whether a branch of the repository has the commit that a dispatch names by its SHA, or
-    its approval; None where nobody asked: GitHub shows commits of forks as if they were the repository's.
+    as commits; of a push that names no tip before it, base_sha is the parent of its first commit. head_is_ours:
+    whether a branch of the repository has the commit that a dispatch names by its SHA, or its approval; None where
+    nobody asked: GitHub shows commits of forks as if they were the repository's.
     label_actor: who put the primary label on. conflicts: files in conflict with the base, where git was asked.
     edits_rules: the pull request changes `.github/` or the policy. still_stands: our own status on the head says that
     the run that asks is the sweep that stands for it, although it measured an earlier commit.

@@ -87,6 +87,15 @@ ON_MERGE_NOT_REUSED = Rule(
     fix="Authorise one, or dispatch a sweep of the two revisions.",
     refused=True,
 )
+BASE_UNKNOWN = Rule(
+    reason=Reason.BASE_UNKNOWN,
+    when="the push names no revision before it (the branch was just created), and the parent of its first commit is not known",
+    test=lambda case: case.pushed_base is None,
+    verdict=Verdict.IGNORE,
+    words="the base revision is unavailable: the push names no revision before it",
+    fix="Dispatch a sweep of two revisions: `base-ref` and `head-ref`.",
+    refused=True,
+)
 
 # Somebody asks for this pull request by name, which outweighs the marker, an earlier run and a reuse.
 DISPATCH_FOR_PULL = (
@@ -122,5 +131,6 @@ PUSH = (
     REUSE_REFUSED,
     REUSED,
     ON_MERGE_NOT_REUSED,
+    BASE_UNKNOWN,
     READY,
 )

@@ -25,6 +25,19 @@ LINKS = Links(
 CONTEXT = Context(path=PATH, links=LINKS, number=77, configs=CONFIGS, base_name="origin/main")
 
 
+RUNNERS = "labels:\n  h200: [h200-a_00]\n"
+
+
+def config(*keys: str) -> str:
+    """A master configuration that can be planned, with one row for each key."""
+    return "".join(
+        f"{key}:\n  image: vllm/vllm-openai:v0.20.0\n  model: acme/m1\n  model-prefix: m1\n  precision: fp8\n"
+        "  framework: vllm\n  runner: h200\n  multinode: false\n  scenarios:\n    fixed-seq-len:\n"
+        "    - {isl: 8192, osl: 1024, search-space: [{tp: 8, conc-list: [4]}]}\n"
+        for key in keys
+    )
+
+
 def link(number: object) -> str:
     return f"https://github.com/acme/bench/pull/{number}"
 

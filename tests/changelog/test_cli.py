@@ -13,12 +13,17 @@ import pytest
 from infx.cli import infx
 from infx.cli.changelog import COMMANDS, changelog
 from infx.cli.shell import run
-from tests.changelog.samples import BASE, KEY, PATH, entry, link, new
+from tests.changelog.samples import BASE, KEY, PATH, RUNNERS, config, entry, link, new
 from tests.repository import Repository
 
-CONFIG = f"{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n"
+CONFIG = config(KEY, "m1-fp8-b200-vllm")
 POLICY = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\n"
-FILES: dict[str, str | bytes] = {PATH: BASE, "configs/nvidia.yaml": CONFIG, "configs/policy.yaml": POLICY}
+FILES: dict[str, str | bytes] = {
+    PATH: BASE,
+    "configs/nvidia.yaml": CONFIG,
+    "configs/policy.yaml": POLICY,
+    "configs/runners.yaml": RUNNERS,
+}
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -105,7 +110,7 @@ def test_origin_is_asked_before_the_local_branch(repository: Repository, call: C
 
 
 def test_keys_are_looked_up_at_the_head(repository: Repository, call: Call) -> None:
-    more = CONFIG + "brand-new-key:\n  image: x\n"
+    more = CONFIG + config("brand-new-key")
     repository.commit({PATH: BASE + new("XXX", key="brand-new-key"), "configs/nvidia.yaml": more})
     assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
     assert call("validate", "--pr", "77")[0] == 0
@@ -308,12 +313,61 @@ def test_events(
     assert said in err
 
 
-def test_a_branch_that_was_just_created_has_nothing_to_compare(repository: Repository, call: Call) -> None:
+def created(repository: Repository, *commits: str) -> str:
+    """The payload of the push that created main, with its new commits, oldest first."""
     event = repository.path.parent / "event.json"
+    after = repository.git.commit("HEAD")
+    listed = [{"id": sha} for sha in commits]
     event.write_text(
-        json.dumps({"ref": "refs/heads/main", "before": "0" * 40, "after": repository.git.commit("main")})
+        json.dumps({"ref": "refs/heads/main", "before": "0" * 40, "after": after, "commits": listed})
     )
-    assert call("validate", "--event", str(event))[0] == 0
+    return str(event)
+
+
+def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(
+    repository: Repository, call: Call
+) -> None:
+    first = repository.commit({PATH: BASE + new(link(77))})
+    second = repository.commit({"other": "x"})
+    assert call("validate", "--event", created(repository, first, second))[0] == 0
+    third = repository.commit({PATH: BASE + new(link(77)) + new("XXX")})
+    code, _, err = call("validate", "--event", created(repository, first, second, third))
+    assert code == 1
+    assert "still the placeholder `XXX`" in err
+
+
+def test_the_first_push_of_all_is_judged_as_a_whole(repository: Repository, call: Call) -> None:
+    first = repository.git.commit("main")
+    assert call("validate", "--event", created(repository, first))[0] == 0
+    repository.commit({PATH: BASE + new("XXX")})
+    code, _, err = call("validate", "--event", created(repository, first, "HEAD"))
+    assert code == 1
+    assert f"{PATH}:11: The pr-link is still the placeholder" in err
+
+
+@pytest.mark.parametrize("commits", [(), ("not a commit",), ("d" * 40,), ("HEAD",) * 2048])
+def test_a_push_whose_base_nobody_knows_has_no_verdict(
+    repository: Repository, call: Call, commits: tuple[str, ...]
+) -> None:
+    """Nothing is listed; what is listed is not here; the list may have been cut."""
+    repository.commit({PATH: BASE + new(link(77))})
+    listed = [repository.git.commit("HEAD") if sha == "HEAD" else sha for sha in commits]
+    code, _, err = call("validate", "--event", created(repository, *listed))
+    assert code == 3
+    assert "The base revision is unavailable" in err or "is not in this repository" in err
+
+
+def test_a_shallow_clone_does_not_take_its_edge_for_the_first_commit(
+    repository: Repository, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = repository.commit({PATH: BASE + new("XXX")})
+    event = created(repository, head)
+    source = f"file://{repository.path}"
+    repository.git.run("clone", "--quiet", "--depth=1", "--branch", "feat-x", source, str(tmp_path / "edge"))
+    monkeypatch.chdir(tmp_path / "edge")
+    code, _, err = call("validate", "--event", event)
+    assert code == 3
+    assert "The clone is shallow" in err
 
 
 @pytest.mark.parametrize("payload", [{"issue": {}}, {"merge_group": {}}, {"ref": "x", "after": "y"}])
@@ -364,13 +418,13 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
         'Say "it": #3',
         "--translation",
         "说",
-        "--append-only",
+        "--no-evals",
     )
-    assert call("add", *options, "--scenario-type", "agentic-coding")[0] == 0
+    assert call("add", *options, "--scenario-type", "fixed-seq-len")[0] == 0
     text = (repository.path / PATH).read_bytes()
     assert text == BASE + (
-        b"\n- config-keys:\n    - m1-fp8-h200-vllm\n  scenario-type:\n    - agentic-coding\n  description:\n"
-        b'    - "Say \\"it\\": #3"\n    - "' + "说".encode() + b'"\n  append-only: true\n  pr-link: XXX\n'
+        b"\n- config-keys:\n    - m1-fp8-h200-vllm\n  scenario-type:\n    - fixed-seq-len\n  description:\n"
+        b'    - "Say \\"it\\": #3"\n    - "' + "说".encode() + b'"\n  no-evals: true\n  pr-link: XXX\n'
     )
     assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
     code, out, _ = call("add", "--config-key", "m1-*", "--description", "x", "--pr", "77", "--dry-run")

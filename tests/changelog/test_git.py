@@ -11,7 +11,7 @@ import pytest
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.git import Output
-from tests.changelog.samples import BASE, PATH, entry, link, new
+from tests.changelog.samples import BASE, PATH, RUNNERS, config, entry, link, new
 from tests.repository import Repository
 
 
@@ -284,7 +284,9 @@ def test_rebase_of_commits_that_rewrite_their_own_entries(repository: Repository
 
 def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Repository, tmp_path: Path) -> None:
     """There `origin` is the fork, and the author works on the fork's own main."""
-    repository.commit({"configs/policy.yaml": "repository: acme/bench\n"}, "policy")
+    policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\n"
+    files = {"nvidia": config("a"), "runners": RUNNERS, "policy": policy}
+    repository.commit({f"configs/{name}.yaml": text for name, text in files.items()}, "policy")
     for name, owner in (("upstream", "acme"), ("origin", "eve")):
         remote = tmp_path / owner / "bench.git"
         clean(git(repository, "clone", "--quiet", "--bare", ".", str(remote)))

@@ -298,7 +298,8 @@ def test_all_problems_are_said_at_once() -> None:
 def test_a_fix_is_made_whole_or_not_at_all() -> None:
     repair = fix(BASE, BASE + b"\n" + new("TBD", key="unheard-of"), CONTEXT)
     assert repair.head is None
-    assert [problem.rule for problem in repair.remaining] == ["config-key-unknown"]
+    rules = [problem.rule for problem in repair.remaining]
+    assert rules == ["blank-lines", "config-key-unknown", "pr-link-placeholder"]
 
 
 def test_every_repair_says_what_was_wrong() -> None:
@@ -315,7 +316,7 @@ def test_a_repair_that_would_change_a_text_is_not_made() -> None:
     )
     repair = fix(BASE, head, CONTEXT)
     assert repair.head is None
-    assert [problem.rule for problem in repair.remaining] == ["repair"]
+    assert [problem.rule for problem in repair.remaining] == ["blank-lines", "repair"]
 
 
 def test_rules_have_names_of_their_own() -> None:
