@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 # Words that people write beside the number of a pull request, as in "PR #77" or "issues/77".
 _REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", "gh", "no", "number"}
 _PULL_SEGMENTS = {"pull", "pulls", "issues"}
-_BLANKS = " \t\r\n"  # not those that nobody can see, such as U+00A0: they stay in the file
+_BLANKS = " \t\r\n"
+# Characters that show nothing and that Unicode does not call a format or a blank: joiners, selectors, fillers.
+_UNSEEN = {"\u034f", "\u115f", "\u1160", "\u2800", "\u3164", "\uffa0", *map(chr, range(0xFE00, 0xFE10))}
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def find_invisible(text: str) -> str:
+    """Return the characters of a text that nobody can see, apart from plain blanks, in order."""
+    return "".join(char for char in text if _is_invisible(char))
+
+
+def remove_invisible(text: str) -> str:
+    return text if text.isascii() else "".join(char for char in text if not _is_invisible(char))
+
+
+def _is_invisible(char: str) -> bool:
+    return not char.isascii() and (char in _UNSEEN or unicodedata.category(char) in {"Cc", "Cf", "Zs"})
 
 
 class Meaning(StrEnum):
     CANONICAL = "canonical"
     PLACEHOLDER = "placeholder"  # one of the accepted spellings
     WORD = "word"  # names no number and no other place, so it can only stand for this pull request
-    MISSHAPEN = "misshapen"  # a pull request of this repository, not in the canonical form
+    MISSHAPEN = "misshapen"  # a pull request of this repository, not in the canonical form, or with hidden characters
     FOREIGN = "foreign"  # another repository
     UNREADABLE = "unreadable"
 
@@ -54,6 +70,8 @@ class Links:
 
     def read(self, text: str) -> Reference:
         """What a value means; blanks around it are no part of it."""
+        if (seen := remove_invisible(text)) != text:
+            return _never_canonical(self.read(seen))
         text = text.strip(_BLANKS)
         if text in self.accepted:
             return Reference(Meaning.PLACEHOLDER)
@@ -98,11 +116,22 @@ class Links:
         return None, text
 
 
+def _never_canonical(reference: Reference) -> Reference:
+    """What a text with invisible characters means, which others read as another text."""
+    worse = {Meaning.CANONICAL: Meaning.MISSHAPEN, Meaning.PLACEHOLDER: Meaning.WORD}
+    return replace(reference, meaning=worse.get(reference.meaning, reference.meaning))
+
+
 def _read_number(path: str) -> Reference:
-    """The number in `pull/77/files`, `77`, `#77` or `PR 77`; a word where there is none, or none but zero."""
+    """The number in `pull/77/files`, `77`, `#77` or `PR 77`; a word where there is none, or none but zero.
+
+    A number in other digits than ASCII's, or in escapes, is not read, and not taken for a word either.
+    """
     kind, slash, rest = path.partition("/")
     if kind.lower() in _PULL_SEGMENTS and slash:
         path = re.split(r"[/?#]", rest.lstrip("/"), maxsplit=1)[0]
+    if "%" in path or any(char.isnumeric() and not char.isascii() for char in path):
+        return Reference(Meaning.UNREADABLE)
     digits = re.findall(r"\d+", path, re.ASCII)
     named = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
     if len(digits) == 1 and named and 0 < len(digits[0]) < 19 and int(digits[0]):

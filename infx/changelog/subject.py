@@ -57,7 +57,17 @@ class Context:
 
     @property
     def fix_command(self) -> str:
-        return "infx changelog validate --fix" + (f" --pr {self.number}" if self.number else "")
+        return fix_command(self.number)
+
+
+def fix_command(number: int | None) -> str:
+    """Return the command that makes every certain repair; number: of the pull request, if it is known."""
+    return "infx changelog validate --fix" + (f" --pr {number}" if number else "")
+
+
+def name_repair(number: int | None) -> str:
+    """Return the sentence that the hint of a certain repair ends with."""
+    return f"`{fix_command(number)}` does it."
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,7 @@ class Rule:
     def _finding(self, subject: Subject, draft: Draft) -> Finding:
         hint = draft.hint
         if draft.edits and subject.context.stage is not Stage.MAIN:  # what was merged is a past entry
-            hint = f"{hint or 'The repair is certain.'} `{subject.context.fix_command}` does it."
+            hint = f"{hint or 'The repair is certain.'} {name_repair(subject.context.number)}"
         problem = Problem(
             rule=self.id,
             message=draft.message,

@@ -7,10 +7,12 @@ that comes back is told anew.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.changelog.subject import fix_command, name_repair
 from infx.comments.languages import Words, join_inline, words
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
@@ -214,16 +216,17 @@ def _labels(ground: Ground) -> Notice:
 
 def _changelog(ground: Ground) -> Notice:
     problems, path = ground.problems, code(ground.policy.changelog)
+    number = ground.facts.pull.number if ground.facts.pull else None
     english = f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**"
     chinese = f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**"
     return Notice(
         lead=words(english, f"{chinese}："),
-        items=tuple(_problem(problem) for problem in problems),
+        items=tuple(_problem(problem, number) for problem in problems),
         fix=words(
             "This repairs whatever can only be meant one way, and says the rest:",
             "下面的命令会修复含义唯一的问题，并列出其余的：",
         ),
-        commands=fenced("infx changelog validate --fix"),
+        commands=fenced(fix_command(number)),
         gist=words(
             f"{english} They are listed above. The command above repairs whatever can only be meant one way, and says the rest.",
             f"{chinese}，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
@@ -353,7 +356,15 @@ _RENDERERS: dict[Cause, Callable[[Ground], Notice]] = {
 }
 
 
-def _problem(problem: Problem) -> str:
+def _problem(problem: Problem, number: int | None) -> str:
+    """Without the command that repairs it, which stands below the list, once."""
     where = f"line {problem.line}: " if problem.line else ""
-    hint = f" {prose(problem.hint)}" if problem.hint else ""
-    return f"{where}{prose(problem.message)}{hint}"
+    hint = (problem.hint or "").replace(name_repair(number), "")
+    return where + " ".join(_copyable(text) for text in (problem.message, hint.strip()) if text)
+
+
+def _copyable(text: str) -> str:
+    """Our own sentence; addresses in it become code too, for in plain text a hidden character keeps them inert."""
+    parts = re.split(r"(`[^`]*`)", text)
+    parts[::2] = (re.sub(r"https?://[^\s`]*[^\s`.,;:!?)]", r"`\g<0>`", part) for part in parts[::2])
+    return prose("".join(parts))

@@ -33,7 +33,7 @@ def test_placeholder_near_misses_are_refused_before_any_sweep(value: str, stage:
     assert errors(verdict) == [("pr-link-placeholder", LINK_LINE)]
     assert link(77) in words(verdict)
     if stage is Stage.PR:
-        assert f"Write XXX, {link('XXX')} or {link(77)}." in words(verdict)
+        assert f"Write `XXX`, `{link('XXX')}` or `{link(77)}`." in words(verdict)
 
 
 @pytest.mark.parametrize("value", NEAR_MISSES)

@@ -86,7 +86,7 @@ def test_problems_as_json_and_as_lines(repository: Repository, call: Call) -> No
                 "message": "The pr-link belongs to another pull request: expected pull/77 or a placeholder, found pull/75.",
                 "path": PATH,
                 "line": 11,
-                "hint": f"Write XXX, {link('XXX')} or {link(77)}.",
+                "hint": f"Write `XXX`, `{link('XXX')}` or `{link(77)}`.",
             }
         ],
     }

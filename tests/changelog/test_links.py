@@ -39,7 +39,20 @@ from tests.changelog.samples import LINKS, link
         ("n/a", Meaning.UNREADABLE, None),
         ("https://github.com/acme/bench/commit/77", Meaning.UNREADABLE, None),
         ("9" * 30, Meaning.UNREADABLE, None),
-        ("٧٧", Meaning.WORD, None),  # digits, but none that GitHub would take
+        # Numbers, but none that GitHub would take: whose they are is not known.
+        *(
+            (form.format(number), Meaning.UNREADABLE, None)
+            for form in ("{}", "#{}", "PR {}", "pull/{}", "https://github.com/acme/bench/pull/{}")
+            for number in ("٧٧", "７５", "7７", "⑦", "⁷⁷", "𝟕𝟕", "七", "ⅶ", "½", "%37%37", "%377")
+        ),
+        # What nobody sees is not part of the number, and makes the link one that others do not read.
+        *(
+            (link(77).replace("/", f"/{char}", 1) + char, Meaning.MISSHAPEN, 77)
+            for char in "\u200b\u200d\u00ad\ufeff\u202e\u2060\u00a0\u3000\u3164\ufe0f\U000e0020"
+        ),
+        ("7\u200b7", Meaning.MISSHAPEN, 77),
+        ("X\u200bXX", Meaning.WORD, None),
+        ("https://\u200bgitlab.com/acme/bench/pull/77", Meaning.FOREIGN, None),
     ],
 )
 def test_what_a_value_means(text: str, meaning: Meaning, number: int | None) -> None:

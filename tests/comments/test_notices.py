@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from infx.comments.notices import Cause, Ground, find_causes, make_notice
 from infx.comments.sticky import MAX_ITEMS
 from infx.policy.decide import decide
+from tests.changelog.samples import BASE, judge, link, new
 from tests.comments.examples import ASKED, PLACE, PROBLEM, notice, project_policy, pull
 
 POLICY = project_policy()
@@ -77,3 +78,27 @@ def test_nothing_keeps_a_closed_pull_request_from_its_sweep() -> None:
     assert find_causes(decision, (), is_open=True) == (Cause.LABELS,)
     assert find_causes(decision, (PROBLEM,), is_open=True) == (Cause.LABELS, Cause.CHANGELOG)
     assert find_causes(decision, (PROBLEM,), is_open=False) == ()
+
+
+def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
+    """Every rule that names a link, in the words that it really has."""
+    values = ["TBD", link(75), "#77", "https://gitlab.com/x/y/pull/1", "１", link("\u200b77"), "", "[1]"]
+    problems = tuple(judge(BASE, BASE + b"".join(map(new, values))).problems)
+    assert len(problems) >= len(values)
+    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    page = str(cmarkgfm.github_flavored_markdown_to_html(render(ground, Cause.CHANGELOG)))
+    outside = re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL)
+    assert "://" not in outside
+    assert "github" not in outside
+    inside = "".join(re.findall(r"<code.*?</code>", page, re.DOTALL))
+    assert f"<code>{link(77)}</code>" in inside
+    assert not re.search("[\u200b-\u200f\u2060\ufeff]", inside)
+
+
+def test_a_notice_names_one_command() -> None:
+    problems = tuple(judge(BASE, BASE + b"\n" + new("TBD") + new("#77")).problems)
+    assert all("`infx changelog validate --fix --pr 77` does it." in str(problem) for problem in problems)
+    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    text = render(ground, Cause.CHANGELOG)
+    assert text.count("--fix") == 1
+    assert "```\ninfx changelog validate --fix --pr 77\n```" in text

@@ -6,20 +6,22 @@ from collections.abc import Iterator
 
 from infx.changelog.blocks import LINK_KEY, Block
 from infx.changelog.link_line import link_edit, stands_canonical
-from infx.changelog.links import Meaning, Reference
+from infx.changelog.links import Meaning, Reference, find_invisible, remove_invisible
 from infx.changelog.subject import Context, Draft, Edit, Rule, Stage, Subject, quote
 from infx.errors import Level
+from infx.phrases import join_words
 
 _EARLY = "Run `infx changelog canonicalize --write --pr <number>` before the pull request is queued."
 _LATE = "Correct the link in a pull request that does nothing else to the changelog."
 
 
 def _hint(context: Context) -> str:
+    """In backticks, so that every page shows what is to be copied byte for byte."""
     links = context.links
-    own = links.canonical(context.number or "<number>")
+    own = f"`{links.canonical(context.number or '<number>')}`"
     if context.is_final:
         return f"Write {own}."
-    return f"Write {', '.join(links.accepted)} or {own}."
+    return f"Write {', '.join(f'`{form}`' for form in links.accepted)} or {own}."
 
 
 def _expected(context: Context) -> str:
@@ -27,12 +29,15 @@ def _expected(context: Context) -> str:
     return own if context.is_final else f"{own} or a placeholder"
 
 
-def _draft(block: Block, subject: Subject, message: str, *, certain: bool) -> Draft:
+def _draft(
+    block: Block, subject: Subject, message: str, *, certain: bool, link: str | None = None
+) -> Draft:
+    """link: what a repair writes; without it, this pull request's own."""
     context = subject.context
     found = block.find(LINK_KEY)
     edit: Edit | None = None
-    if certain and (link := context.own_link) is not None:
-        edit = link_edit(block, link)
+    if certain and (text := link or context.own_link) is not None:
+        edit = link_edit(block, text)
     offset = found[0] if found else block.start
     return Draft(offset=offset, message=message, hint=_hint(context), edits=(edit,) if edit else ())
 
@@ -75,12 +80,17 @@ def _placeholders(subject: Subject) -> Iterator[Draft]:
             message = f"{_value(block)} is no pr-link; expected {_expected(subject.context)}."
             found = block.find(LINK_KEY)
             comment = found[1].rest.decode(errors="replace") if found else ""
-            number = subject.context.links.read(
-                comment.lstrip("# ")
-            ).number  # of `PR #76`, all that YAML reads is `PR`
-            if number is not None:
+            certain = _may_be_own(comment, subject.context)  # of `PR #76`, all that YAML reads is `PR`
+            if not certain:
                 message += f" To YAML, {quote(comment.encode())} is a comment."
-            yield _draft(block, subject, message, certain=number in {None, subject.context.number})
+            yield _draft(block, subject, message, certain=certain)
+
+
+def _may_be_own(comment: str, context: Context) -> bool:
+    """Whether a comment behind a link that names no number may be of this pull request: it names no other."""
+    if any(char.isnumeric() and not char.isascii() for char in comment):
+        return False
+    return context.links.read(comment.lstrip("# ")).number in {None, context.number}
 
 
 def _foreign(subject: Subject) -> Iterator[Draft]:
@@ -108,7 +118,11 @@ def _shapes(subject: Subject) -> Iterator[Draft]:
                 yield _draft(block, subject, message, certain=False)
         elif reference.meaning is Meaning.MISSHAPEN and number in {None, reference.number}:
             message = f"The pr-link is not in its canonical form: found {_value(block)}."
-            yield _draft(block, subject, message, certain=number is not None)
+            # Without what nobody sees it is canonical: whoever copied it from a page meant this very link.
+            link = remove_invisible(block.link or "").strip()
+            is_hidden = subject.context.links.read(link).meaning is Meaning.CANONICAL
+            certain = number is not None or is_hidden
+            yield _draft(block, subject, message, certain=certain, link=link if is_hidden else None)
         elif reference.meaning is Meaning.UNREADABLE:
             message = f"{_value(block)} is no pr-link; expected {_expected(subject.context)}."
             yield _draft(block, subject, message, certain=False)
@@ -158,7 +172,11 @@ def _unchecked(subject: Subject) -> Iterator[Draft]:
 
 
 def _value(block: Block) -> str:
-    return quote(str(block.fields.get(LINK_KEY)).encode(errors="replace"))
+    """The value as it looks, and what of it cannot be seen."""
+    value = str(block.fields.get(LINK_KEY))
+    hidden = dict.fromkeys(f"U+{ord(char):04X}" for char in find_invisible(value))
+    shown = quote(remove_invisible(value).encode(errors="replace"))
+    return f"{shown} with {join_words(tuple(hidden))}, which nobody can see" if hidden else shown
 
 
 RULES = (
