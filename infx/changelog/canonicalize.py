@@ -9,13 +9,13 @@ from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.edits import apply_edits
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning
-from infx.changelog.rules import fields
+from infx.changelog.rules import descriptions, fields
 from infx.changelog.subject import Context, Edit, Stage
 from infx.changelog.validate import validate
 from infx.errors import Level, Problem, ProblemsError
 
 # What an entry says beside its link neither helps nor hinders here.
-_INDIFFERENT = {rule.id for rule in fields.RULES}
+_INDIFFERENT = {rule.id for rule in (*descriptions.RULES, *fields.RULES)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
 from infx.changelog.entries import check_fields
-from infx.changelog.rules import fields, layout, link, text
+from infx.changelog.rules import descriptions, fields, layout, link, text
 from infx.changelog.subject import Context, Finding, Rule, Subject
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 
@@ -20,7 +20,7 @@ _SYNTAX_HINT = (
 
 _UNREADABLE = {"conflict-marker", text.BYTE_ORDER_MARK.id}
 
-_ENTRY_RULES: tuple[Rule, ...] = (*layout.RULES, *fields.RULES, *link.RULES)
+_ENTRY_RULES: tuple[Rule, ...] = (*layout.RULES, *descriptions.RULES, *fields.RULES, *link.RULES)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -75,7 +75,7 @@ def test_what_passes(base: bytes, head: bytes) -> None:
             None,
         ),
         (BASE + new(more="  append-only: true\n") + new(), [("append-only-mixed", 14)], None),
-        (BASE + new(text="&a x") + new(text="*a"), [("alias", 10)], None),
+        (BASE + new(text="&a x") + new(text="*a"), [("alias", 10), ("description-cut", 10)], None),
         (BASE + new(text='"a\u2028b"'), [("yaml-separator", 10)], None),
         (BASE + new(text='"a\0b"'), [("yaml-nul", 10)], None),
         (BASE + b"\xef\xbb\xbf" + entry(), [("byte-order-mark", 6)], None),
@@ -309,14 +309,14 @@ def test_every_repair_says_what_was_wrong() -> None:
 
 
 def test_a_repair_that_would_change_a_text_is_not_made() -> None:
-    """Here the blank lines belong to the description: it keeps its line ends."""
+    """Here the blank lines belong to the description, which is refused for that."""
     head = (
         BASE
         + b"\n- config-keys: [m1-fp8-h200-vllm]\n  pr-link: XXX\n  description:\n    - |+\n      text\n\n\n"
     )
     repair = fix(BASE, head, CONTEXT)
     assert repair.head is None
-    assert [problem.rule for problem in repair.remaining] == ["blank-lines", "repair"]
+    assert [problem.rule for problem in repair.remaining] == ["text-open", "blank-lines"]
 
 
 def test_rules_have_names_of_their_own() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from infx.changelog.blocks import Block
-from infx.changelog.subject import Draft, Rule, Stage, Subject, quote
+from infx.changelog.subject import Draft, Rule, Stage, Subject
 from infx.errors import Level
 
 _KEYS = "config-keys"
@@ -62,15 +62,6 @@ def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.Node]:
             yield from _repeated(part, seen)
 
 
-def _cut_text(subject: Subject) -> Iterator[Draft]:
-    for block in subject.blocks:
-        for item in block.items("description"):
-            if item.plain and item.rest.startswith(b"#"):
-                shown = quote(subject.head[item.start : item.end])
-                message = f"YAML reads this description as {shown}; ` #` starts a comment."
-                yield Draft(offset=item.start, message=message, hint='Quote this value: "…".')
-
-
 def _unknown_keys(subject: Subject) -> Iterator[Draft]:
     configs = subject.context.configs
     if configs is None:
@@ -112,12 +103,6 @@ RULES = (
         says="There is no alias.",
         why="An entry must say the same thing wherever a merge puts it.",
         check=_aliases,
-    ),
-    Rule(
-        id="description-cut",
-        says="No description is cut by ` #`.",
-        why="To YAML the rest of the line is a comment, and “fix for #123” is published as “fix for”.",
-        check=_cut_text,
     ),
     Rule(
         id="config-key-unknown",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from infx.changelog.rules import fields, history, layout, link, text
+from infx.changelog.rules import descriptions, fields, history, layout, link, text
 from infx.changelog.subject import Rule
 
-RULES: tuple[Rule, ...] = (*text.RULES, *history.RULES, *layout.RULES, *fields.RULES, *link.RULES)
+RULES: tuple[Rule, ...] = (
+    *text.RULES,
+    *history.RULES,
+    *layout.RULES,
+    *descriptions.RULES,
+    *fields.RULES,
+    *link.RULES,
+)

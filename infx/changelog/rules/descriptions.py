@@ -1,0 +1,146 @@
+"""Rules about texts of which YAML reads less, or other than, what stands in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from infx.changelog.blocks import Block, Value, parse_blocks
+from infx.changelog.subject import Draft, Rule, Subject, quote
+from infx.errors import ProblemsError
+
+_KEY = "description"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gap:
+    """What stands behind an item, or before the first. dash: column of the items' dashes; -1 in `[...]`."""
+
+    item: Value | None
+    style: str | None
+    start: int
+    end: int
+    dash: int
+
+
+def _cut(subject: Subject) -> Iterator[Draft]:
+    for block in subject.blocks:
+        if b"#" not in block.data and b"!" not in block.data and b"&" not in block.data:
+            continue
+        for gap in _find_gaps(block):
+            lost = _find_property(subject.head, gap) or _find_header(subject.head, gap)
+            lost = lost or _find_comment(subject.head, gap)
+            if lost is not None:
+                yield _draft(subject.head, gap, *lost)
+
+
+def _draft(head: bytes, gap: _Gap, start: int, end: int) -> Draft:
+    taken = quote(head[start:end].rstrip())
+    shown = quote(head[gap.item.start : gap.item.end]) if gap.item else "nothing yet"
+    message = f"YAML reads this description as {shown}; {taken} is not a part of it."
+    hint = 'Quote this value: "…". A note for readers of the file goes to a line of its own, as `# note`, above the entry\'s other keys.'
+    return Draft(offset=start, message=message, hint=hint)
+
+
+def _find_gaps(block: Block) -> Iterator[_Gap]:
+    """The space before, between and behind the items of the list."""
+    if not isinstance(block.node, yaml.MappingNode):
+        return
+    pairs = block.node.value
+    for number, (key, value) in enumerate(pairs):
+        if key.value != _KEY or not isinstance(value, yaml.SequenceNode):
+            continue
+        source = block.source
+        if value.flow_style:
+            end, dash = source.offset(value.end_mark), -1
+        else:
+            following = pairs[number + 1][0].start_mark if number + 1 < len(pairs) else None
+            end = source.line_start(source.offset(following)) if following else block.end
+            dash = value.start_mark.column
+        items = [(block.locate(node), getattr(node, "style", None)) for node in value.value]
+        starts = [item.start for item, _ in items]
+        begin = source.offset(key.end_mark)
+        yield _Gap(item=None, style=None, start=begin, end=starts[0] if starts else end, dash=dash)
+        for (item, style), stop in zip(items, [*starts[1:], end], strict=True):
+            yield _Gap(item=item, style=style, start=item.end, end=stop, dash=dash)
+
+
+def _find_property(head: bytes, gap: _Gap) -> tuple[int, int] | None:
+    """A tag or an anchor, which looks like the first word of the text."""
+    if gap.item is None or head[gap.item.start : gap.item.start + 1] not in {b"!", b"&"}:
+        return None
+    word = re.compile(rb"\S+").match(head, gap.item.start)
+    return word.span() if word else None
+
+
+def _find_header(head: bytes, gap: _Gap) -> tuple[int, int] | None:
+    """A comment behind the `|` or `>` that a block of text starts with."""
+    if gap.item is None or gap.style not in {"|", ">"}:
+        return None
+    first = head.find(b"\n", gap.item.start)
+    found = head.find(b"#", gap.item.start, first)
+    return (found, first) if found >= 0 else None
+
+
+def _find_comment(head: bytes, gap: _Gap) -> tuple[int, int] | None:
+    """The first comment that reads like a part of a text."""
+    position = gap.start
+    while (position := head.find(b"#", position, gap.end)) >= 0:
+        end = head.find(b"\n", position)
+        end = gap.end if end < 0 else end
+        if _is_text(head, gap, position):
+            return position, end
+        position = end
+    return None
+
+
+def _is_text(head: bytes, gap: _Gap, position: int) -> bool:
+    """A number behind `#`; what stands farther in than the dashes, as the next line of a text does; what touches a text
+    in quotes. A note under the dashes, or behind quotes and a blank, is one.
+    """
+    line = head.rfind(b"\n", 0, position) + 1
+    following = head[position + 1 : position + 2]
+    if following.isdigit():
+        return True
+    if gap.style in {"'", '"'} and head[line:position].strip() != b"-":
+        return line < gap.start and following.isalnum()
+    if gap.item is None and line < gap.start:  # behind the key
+        return False
+    return position - line > gap.dash
+
+
+def _open_ended(subject: Subject) -> Iterator[Draft]:
+    """Read every entry with nothing and with empty lines behind it."""
+    blocks = subject.blocks
+    texts = [block.data if block.data.endswith(b"\n") else block.data + b"\n" for block in blocks]
+    try:
+        tight, loose = (parse_blocks(b"".join(t + gap for t in texts), "") for gap in (b"", b"\n\n\n"))
+    except ProblemsError:  # what else is wrong is said elsewhere
+        return
+    for block, one, other in zip(blocks, tight, loose, strict=True):
+        if one.value != other.value:
+            message = "A text of this entry takes in the empty lines behind it, so the next entry would change it."
+            hint = "Write `|` or `>` without `+`, or put the text in quotes."
+            items = [
+                item for item in block.items(_KEY) if re.match(rb"[|>][0-9]?\+", block.source.data[item.start :])
+            ]
+            yield Draft(offset=items[-1].start if items else block.start, message=message, hint=hint)
+
+
+RULES = (
+    Rule(
+        id="description-cut",
+        says="YAML takes nothing of a description away: no comment, tag or anchor.",
+        why="To YAML ` #` starts a comment, and “fix for #123” is published as “fix for”.",
+        check=_cut,
+    ),
+    Rule(
+        id="text-open",
+        says="No text takes in the empty lines behind its entry, as `|+` does.",
+        why="The next append would change what a past entry says.",
+        check=_open_ended,
+    ),
+)
