@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from infx.changelog.blocks import parse_blocks
 from infx.changelog.entries import Entry, read_entry
 from infx.changelog.rules.fields import find_contradictions
-from infx.errors import InfxError, UsageError, suggest
+from infx.errors import InfxError, Problem, ProblemsError, UsageError, suggest
 from infx.phrases import count, join_some
 
 
@@ -44,6 +44,32 @@ def _complete_key(text: str, known: Collection[str]) -> str:
             )
     what = "matches no configuration" if is_pattern(text) else "is the key of no configuration"
     raise UsageError(f"{text!r} {what}.", hint=suggest(text, known))
+
+
+def check_end(data: bytes, path: str) -> list[Problem]:
+    """Return what keeps an entry from being appended: conflict markers anywhere, and a last entry that goes on."""
+    from infx.changelog.align import split_chunks
+    from infx.changelog.rules.text import find_marker_lines
+    from infx.changelog.subject import quote
+
+    problems = [
+        Problem(
+            rule="conflict-marker",
+            message=f"Unresolved conflict marker: {quote(line.strip())}.",
+            path=path,
+            line=data.count(b"\n", 0, offset) + 1,
+            hint="Resolve the conflict first; while git has stopped, `infx changelog resolve` does.",
+        )
+        for offset, line in find_marker_lines(data)
+    ]
+    chunks = split_chunks(data)
+    if problems or not chunks:
+        return problems
+    try:
+        parse_blocks(data, path, chunks[-1].start)
+    except ProblemsError as error:
+        return error.problems
+    return []
 
 
 def render_entry(new: NewEntry) -> bytes:

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from infx.cli.changelog_sources import make_links, make_own_links, read_configs, write_file
 from infx.cli.options import RepositoryName, examples, find_root, load_part, policy_part_option
 from infx.cli.report import print_text
-from infx.errors import UsageError
+from infx.errors import ProblemsError, UsageError
 from infx.policy.changelog import ChangelogPolicy
 
 if TYPE_CHECKING:
@@ -77,9 +77,36 @@ def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:
         sys.stdout.buffer.write(text)
         return
     file = find_root(Path.cwd()) / policy.changelog
-    before = file.read_bytes() if file.exists() else b""
-    write_file(file, append(before, [text]))
-    print_text(f"Appended to {policy.changelog}: {', '.join(new.entry.config_keys)}.", os.environ)
+    before = _read_changelog(file, policy.changelog)
+    write_file(file, append(before or b"", [text]))
+    said = "Appended to" if before is not None else "There was no changelog. Wrote a new one,"
+    print_text(f"{said} {policy.changelog}: {', '.join(new.entry.config_keys)}.", os.environ)
+
+
+def _read_changelog(file: Path, path: str) -> bytes | None:
+    """What an entry is appended to; None where there is no such file. Raises ProblemsError where it has no good end."""
+    from infx.changelog.add import check_end
+
+    if not file.exists():
+        _refuse_skipped(path)
+        return None
+    before = file.read_bytes()
+    if problems := check_end(before, path):
+        raise ProblemsError(problems)
+    return before
+
+
+def _refuse_skipped(path: str) -> None:
+    """A sparse checkout leaves files out of the working tree that are there."""
+    from infx.git import Git, GitError
+
+    try:
+        is_skipped = Git(Path.cwd()).read_skipped(path) is not None
+    except GitError:  # without a repository there is only what one sees
+        return
+    if is_skipped:
+        message = f"{path} is not checked out here: this is a sparse checkout."
+        raise UsageError(message, hint=f"git sparse-checkout add {path}")
 
 
 def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:

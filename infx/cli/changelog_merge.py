@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from infx.changelog.conflict import render_conflict
 from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
 from infx.cli.changelog_base import read_base_versions
@@ -17,11 +18,12 @@ from infx.cli.changelog_sources import make_links, make_own_links, write_file
 from infx.cli.options import RepositoryName, examples, load_part, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError, visible
-from infx.git import Git
+from infx.git import Git, GitError
 from infx.phrases import count
 from infx.policy.changelog import ChangelogPolicy
 
 DRIVER = "infx-changelog"
+_MOST_CONFLICTS = 127  # that `git merge-file` counts in its exit code; beyond that it failed
 
 
 @examples("infx changelog resolve --pr 77")
@@ -88,13 +90,23 @@ def _driver_policy() -> ChangelogPolicy:
 
 
 def _merge_lines(git: Git, files: Sequence[Path], marker_size: int, refusal: InfxError, path: str) -> int:
+    """files: ours, into which the result goes, the ancestor and theirs."""
     labels = [part for label in ("ours", "base", "theirs") for part in ("-L", label)]
     names = [str(file.absolute()) for file in files]
-    output = git.call("merge-file", f"--marker-size={marker_size}", *labels, "--", *names)
-    if output.code == 0:
+    said = "conflict markers were written"
+    try:
+        output = git.call("merge-file", f"--marker-size={marker_size}", *labels, "--", *names)
+        failure = output.message if output.code > _MOST_CONFLICTS else ""
+    except GitError as error:
+        failure = error.message
+    if failure:  # git leaves our side alone then, as if there were no other
+        ours, _, theirs = files
+        ours.write_bytes(render_conflict(ours.read_bytes(), theirs.read_bytes(), marker_size))
+        said = f"git cannot merge its lines ({visible(failure)}), so both sides were written whole, between conflict markers"
+    elif output.code == 0:
         return 0
     print_problems(refusal.problems, os.environ)
-    print_text(f"{path}: conflict markers were written; resolve them by hand.", os.environ)
+    print_text(f"{path}: {said}; resolve them by hand.", os.environ)
     return 1
 
 

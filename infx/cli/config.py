@@ -78,6 +78,8 @@ def _read_files(
     known = tuple(file for file in found.values() if file is not None)
     if named:
         return Files(masters=known, runners=inventory), missing
+    if not (root / policy.changelog).exists():
+        missing.append(_missing(_relative(root, policy.changelog), Level.ERROR))
     return (
         Files(
             masters=known,

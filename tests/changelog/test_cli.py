@@ -494,3 +494,188 @@ def test_the_base_is_that_of_the_repositorys_remote(repository: Repository, call
     repository.git.run("update-ref", "refs/remotes/upstream/main", "HEAD")
     repository.commit({PATH: BASE + new(link(80), text='"theirs"') + new("XXX")}, "ours")
     assert call("validate", "--pr", "77")[0] == 0
+
+
+def test_add_says_that_a_changelog_is_new(repository: Repository, call: Call) -> None:
+    """The policy may name the wrong file."""
+    (repository.path / PATH).unlink()
+    code, _, err = call("add", "--config-key", KEY, "--description", "new")
+    assert code == 0
+    assert f"There was no changelog. Wrote a new one, {PATH}" in err
+    assert (repository.path / PATH).read_bytes() == entry(text='"new"')
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        (b"<<<<<<< HEAD\n" + entry() + b"=======\n" + entry() + b">>>>>>> main\n", ":6: Unresolved conflict"),
+        (b"=======\n", "Unresolved conflict marker"),
+        (b'\n- config-keys:\n    - "open\n', "This is not YAML"),
+        (b"\n- config-keys: [a\n", "This is not YAML"),
+    ],
+)
+def test_add_refuses_a_file_without_a_good_end(
+    repository: Repository, call: Call, tail: bytes, said: str
+) -> None:
+    repository.write({PATH: BASE + tail})
+    code, _, err = call("add", "--config-key", KEY, "--description", "new")
+    assert code == 1
+    assert said in err
+    assert (repository.path / PATH).read_bytes() == BASE + tail
+
+
+def test_a_sparse_checkout_has_the_changelog(repository: Repository, call: Call) -> None:
+    repository.commit({PATH: BASE + new("TBD"), "README": "x"})
+    repository.git.run("sparse-checkout", "set", "--no-cone", "/README", "/configs/policy.yaml")
+    assert not (repository.path / PATH).exists()
+    code, _, err = call("validate", "--pr", "77")
+    assert code == 1
+    assert f"{PATH}:11: `TBD` is no pr-link" in err
+    assert len(err.splitlines()) == 1, "its configurations are read as well"
+    repository.git.run("sparse-checkout", "set", "--no-cone", "/configs/")
+    code, _, err = call("add", "--config-key", KEY, "--description", "new")
+    assert code == 2
+    assert f"git sparse-checkout add {PATH}" in err
+    assert not (repository.path / PATH).exists()
+
+
+def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository, call: Call) -> None:
+    policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\nchangelog: changes.yaml\n"
+    repository.commit({"configs/policy.yaml": policy})
+    for given in ((), ("--head-ref", "HEAD"), ("--stage", "main", "--base-ref", "main", "--head-ref", "HEAD")):
+        code, _, err = call("validate", "--pr", "77", *given)
+        assert code == 1
+        assert "changes.yaml: There is no changelog, neither at the base nor at the head." in err
+
+
+BROKEN = {
+    "a runner that is not there": (CONFIG.replace("runner: h200", "runner: h300"), "h300"),
+    "a field that is missing": (CONFIG.replace("  image: vllm/vllm-openai:v0.20.0\n", "", 1), "image"),
+    "a value of another kind": (CONFIG.replace("tp: 8", "tp: eight"), "tp"),
+}
+
+
+@pytest.mark.parametrize("stage", ["pr", "merge", "main"])
+@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=list(BROKEN))
+def test_an_entry_whose_configuration_cannot_be_planned_is_red(
+    repository: Repository, call: Call, text: str, said: str, stage: str
+) -> None:
+    repository.commit({PATH: BASE + new(link(77)), "configs/nvidia.yaml": text})
+    given = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
+    code, out, _ = call("validate", *given, "--stage", stage, "--format", "json")
+    assert code == 1
+    (problem,) = json.loads(out)["problems"]
+    assert problem["path"] == "configs/nvidia.yaml"
+    assert problem["line"]
+    assert said in problem["message"]
+    assert call("validate", "--pr", "77")[0] == 1, "the working tree too"
+
+
+def test_only_named_configurations_are_expanded(repository: Repository, call: Call) -> None:
+    other = CONFIG + config("other").replace("runner: h200", "runner: h300")
+    repository.commit({PATH: BASE + new("XXX"), "configs/nvidia.yaml": other})
+    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+
+
+def test_without_a_new_entry_nothing_is_loaded(
+    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check of every pull request must stay quick, and red configurations are somebody else's then."""
+    monkeypatch.setattr("infx.inputs.load_named_inputs", None)
+    repository.commit({"configs/nvidia.yaml": "broken: [", "configs/runners.yaml": "x"})
+    assert call("validate", "--pr", "77")[0] == 0
+
+
+def test_problems_of_both_files_come_in_one_report(repository: Repository, call: Call) -> None:
+    """Also those of a configuration whose entry has another problem, and the repair of that is still made."""
+    head = BASE + new("TBD") + new("XXX", key="unheard-of")
+    broken = CONFIG.replace("runner: h200", "runner: h300", 1)
+    repository.commit({PATH: head, "configs/nvidia.yaml": broken})
+    code, out, _ = call("validate", "--pr", "77", "--format", "json")
+    rules = [problem["rule"] for problem in json.loads(out)["problems"]]
+    assert code == 1
+    assert {"config-key-unknown", "pr-link-placeholder"} < set(rules)
+    assert len(rules) == 3
+    repository.write({PATH: BASE + new("TBD")})
+    code, _, err = call("validate", "--fix", "--pr", "77")
+    assert code == 1
+    assert "h300" in err
+    assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
+
+
+def test_a_point_appended_to_a_changed_configuration_is_red(repository: Repository, call: Call) -> None:
+    """In the pull request; after the merge other pull requests may have changed it."""
+    more = new(link(77), more="  append-only: true\n")
+    changed = CONFIG.replace("v0.20.0", "v0.21.0", 1).replace("conc-list: [4]", "conc-list: [4, 8]", 1)
+    repository.commit({PATH: BASE + more, "configs/nvidia.yaml": changed})
+    given = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
+    code, _, err = call("validate", *given)
+    assert code == 1
+    assert "is not measured in the same way any more" in err
+    assert call("validate", *given, "--stage", "merge")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["configs/nvidia.yaml", "configs/runners.yaml"])
+def test_an_entry_without_its_files_is_red(repository: Repository, call: Call, name: str) -> None:
+    repository.commit({PATH: BASE + new("XXX")})
+    (repository.path / name).unlink()
+    code, _, err = call("validate", "--pr", "77")
+    assert code == 1
+    assert f"{name}: There is no such file, so the new entries could not be expanded." in err
+
+
+def test_files_beside_their_configurations_are_expanded(
+    repository: Repository, call: Call, tmp_path: Path
+) -> None:
+    (tmp_path / "base.yaml").write_bytes(BASE)
+    files = ("--base-file", str(tmp_path / "base.yaml"), "--head-file", PATH, "--pr", "77")
+    repository.write({PATH: BASE + new("XXX"), "configs/runners.yaml": "labels:\n  b200: [b200-a_00]\n"})
+    code, _, err = call("validate", *files)
+    assert code == 1
+    assert "h200" in err
+    (repository.path / "configs/runners.yaml").unlink()
+    code, _, err = call("validate", *files)
+    assert code == 0
+    assert "warning: configs/runners.yaml: There is no such file" in err
+
+
+FIX_REFUSED = {
+    "a warning": (new(link(77)) + b"\n" + new("XXX", text="&a 'x'"), ()),
+    "a text that the repair would leave": (b"\n" + new("TBD", text="Fix\n      #12 x"), ("--pr", "77")),
+    "another's number": (b"\n" + new("７５"), ("--pr", "77")),
+    "another key": (b"\n" + new("TBD", key="unheard-of"), ("--pr", "77")),
+}
+
+
+@pytest.mark.parametrize(("tail", "given"), FIX_REFUSED.values(), ids=list(FIX_REFUSED))
+def test_a_refused_repair_says_what_plain_validate_says(
+    repository: Repository, call: Call, tail: bytes, given: tuple[str, ...]
+) -> None:
+    repository.write({PATH: BASE + tail})
+    plain = call("validate", *given, "--format", "json")
+    fixed = call("validate", "--fix", *given, "--format", "json")
+    assert plain[:2] == fixed[:2]
+    assert plain[0] == 1
+    assert (repository.path / PATH).read_bytes() == BASE + tail
+
+
+def test_hidden_characters_of_a_copied_link_are_removed(repository: Repository, call: Call) -> None:
+    hidden = link(77).replace("://", ":\u200b//") + "\u00a0"
+    for given in (("--pr", "77"), ()):
+        repository.write({PATH: BASE + new(hidden)})
+        code, _, err = call("validate", *given)
+        assert code == 1
+        assert "with U+200B and U+00A0, which nobody can see" in err
+        assert call("validate", "--fix", *given)[0] == 0
+        assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
+
+
+def test_a_clone_of_somebody_else_is_named_with_the_remedy(
+    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    for command in (("validate",), ("canonicalize",), ("resolve",), ("install-driver",)):
+        code, _, err = call(*command)
+        assert code == 3, command
+        assert "dubious ownership" in err
+        assert f"git config --global --add safe.directory {repository.path}" in err

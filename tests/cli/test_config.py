@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     write(tmp_path, {"nvidia-master": SINGLE + DISAGG, "amd-master": AGGREGATED, "runners": HARDWARE})
+    (tmp_path / "perf-changelog.yaml").write_text("")
     return tmp_path
 
 
@@ -168,14 +169,14 @@ def test_named_files_need_no_inventory_but_it_is_said(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["amd-master", "runners"])
-def test_a_file_that_the_policy_names_must_exist(folder: Path, name: str) -> None:
-    (folder / f"configs/{name}.yaml").unlink()
+@pytest.mark.parametrize("path", ["configs/amd-master.yaml", "configs/runners.yaml", "perf-changelog.yaml"])
+def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> None:
+    (folder / path).unlink()
     code, values = as_json()
     assert code == 1
     found = [problem for problem in values["problems"] if problem["level"] == "error"]
     assert [(problem["rule"], problem["path"]) for problem in found] == [
-        ("file-missing", f"configs/{name}.yaml")
+        ("file-missing", path)
     ]
 
 

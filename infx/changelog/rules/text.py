@@ -22,25 +22,25 @@ def _lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
 
 def find_markers(subject: Subject) -> Iterator[Draft]:
     """Of the whole file where history is touched too: markers seldom stay behind its end."""
-    for offset, line in _marker_lines(subject):
+    for offset, line in find_marker_lines(subject.head, subject.comparison.appended or 0):
         message = f"Unresolved conflict marker at line {subject.line(offset)}: {quote(line.strip())}."
         hint = "Take the base branch's file and append your entries after it; or run `infx changelog resolve` while the merge is under way."
         yield Draft(offset=offset, message=message, hint=hint)
 
 
-def _marker_lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
-    start = subject.comparison.appended or 0
+def find_marker_lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Return (offset, line) of every conflict marker from `start` on."""
     for marker in _MARKERS:
-        position = start if subject.head.startswith(marker, start) else _next(subject.head, marker, start)
+        position = start if data.startswith(marker, start) else _next(data, marker, start)
         while position >= 0:
-            end = subject.head.find(b"\n", position)
-            line = subject.head[position : end if end >= 0 else len(subject.head)]
+            end = data.find(b"\n", position)
+            line = data[position : end if end >= 0 else len(data)]
             rest = line[len(marker) :].strip()
             if line[len(marker) : len(marker) + 1] in {b"", b" ", b"\r"} and not (
                 marker == b"=======" and rest
             ):
                 yield position, line
-            position = _next(subject.head, marker, position)
+            position = _next(data, marker, position)
 
 
 def _next(data: bytes, marker: bytes, start: int) -> int:
