@@ -75,10 +75,11 @@ _SETTINGS = {
     "push.pushOption": "",
 }
 _OPTIONS = tuple(word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}"))
-_CORRUPT = ("corrupt", "loose object", "packfile", "invalid sha1", "inflate")
+_CORRUPT = re.compile(r"corrupt|loose object|packfile \S|index file \S|invalid sha1|inflate")
 # What git says of an object that is not there; to tell why, one must ask what kind of clone this is.
 _MISSING = re.compile(
-    r"promisor remote|bad object|unable to read (?!askpass)|(unable to find|could not read) [0-9a-f]{40}", re.I
+    r"promisor remote|bad object|unable to read (?!askpass)|(unable to find|could not read) [0-9a-f]{40}",
+    re.I,
 )
 _FSCK = "Run git fsck, or clone again."
 _DEEP = "Fetch with full history (fetch-depth: 0)."
@@ -418,14 +419,14 @@ class Git:
         """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""
         base, head = self.commit(base), self.commit(head)
         output = self._merge_tree(base, head)
-        if output.code not in {0, 1} and self.is_partial():
+        if not _is_merge(output) and self.is_partial():
             # The repository of its own that the merge runs in has no remote to fetch from; git's diff, here, brings
             # everything that it compares at once.
             fork = self.merge_base(base, head)
             for side in (base, head):
                 self.run("diff-tree", "-r", "--numstat", "--no-renames", fork, side)
             output = self._merge_tree(base, head)
-        if output.code not in {0, 1}:
+        if not _is_merge(output):
             raise self._explain(output, "merge-tree")
         tree, *files = [part.decode(errors="surrogateescape") for part in output.stdout.split(b"\0") if part]
         return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
@@ -455,18 +456,22 @@ class Git:
     def _explain(self, output: Output, command: str) -> GitError:
         """Return what a failure means: where git stands, whose files these are, what the clone left out, or damage."""
         text = output.message
-        lacks = _MISSING.search(text)
-        if lacks and self.is_partial():
-            return PartialCloneError(f"The clone is partial, and git cannot fetch the rest: {text}.", hint=_WHOLE)
+        lacks, is_corrupt = _MISSING.search(text), _CORRUPT.search(text)
+        if lacks and not is_corrupt and self.is_partial():
+            return PartialCloneError(
+                f"The clone is partial, and git cannot fetch the rest: {text}.", hint=_WHOLE
+            )
         if "not a git repository" in text:
-            return GitError(f"{self.directory} is not inside a git repository.", hint="Run it inside a clone.")
+            return GitError(
+                f"{self.directory} is not inside a git repository.", hint="Run it inside a clone."
+            )
         if "dubious ownership" in text:
             first = text.splitlines()[0].removeprefix("fatal: ")
             remedy = f"If you trust its files: git config --global --add safe.directory {self.top.absolute()}"
             return UnsafeRepositoryError(f"git does not read this repository: {first}.", hint=remedy)
         if (lacks or "unrelated histories" in text) and self.is_shallow():
             return ShallowHistoryError(f"History too shallow: {text}.", hint=_DEEP)
-        if lacks or any(word in text for word in _CORRUPT):
+        if lacks or is_corrupt:
             return CorruptRepositoryError(f"The repository is damaged: {text}.", hint=_FSCK)
         return GitError(f"git {command} failed: {text}.")
 
@@ -476,6 +481,11 @@ class Git:
             "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
         )
         return [os.fsdecode(name) for name in text.split(b"\0") if name]
+
+
+def _is_merge(output: Output) -> bool:
+    """Whether a merge was made. To git a folder that it cannot read is an empty one, and the merge goes well."""
+    return output.code in {0, 1} and not re.search(rb"(?m)^error: ", output.stderr)
 
 
 def _environment() -> dict[str, str]:

@@ -53,7 +53,9 @@ class Place:
         self.files["fails"].chmod(0o755)
         git = self.made.git
         git.run("remote", "add", "origin", "https://github.com/acme/bench.git")
-        start = self.made.commit({PATH: BASE, "a.sh": "1\n\n2\n" * 9, "sub/b.sh": "b\n" * 9, "old/c": "c\n" * 9})
+        start = self.made.commit(
+            {PATH: BASE, "a.sh": "1\n\n2\n" * 9, "sub/b.sh": "b\n" * 9, "old/c": "c\n" * 9}
+        )
         self.made.branch("feat")
         (self.made.path / "old").rename(self.made.path / "moved")
         last = self.made.commit({PATH: BASE + new(), "a.sh": "1\n\n2\n" * 8 + "1\n\n3\n", "sub/b.sh": "x\n"})
@@ -240,4 +242,6 @@ def test_commits_are_read_as_objects_only() -> None:
     """What a porcelain command prints is for people, and every release gives it new settings."""
     source = (Path(__file__).parents[1] / "infx").rglob("*.py")
     porcelain = r"""\.(?:run|call|line)\(\s*"(show|log|status|branch|describe|blame|shortlog)\""""
-    assert not [path for path in source if "demo" not in path.parts and re.search(porcelain, path.read_text())]
+    assert not [
+        path for path in source if "demo" not in path.parts and re.search(porcelain, path.read_text())
+    ]

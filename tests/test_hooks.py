@@ -69,6 +69,4 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
 def test_own_file_names_are_looked_at(
     commit: Callable[..., dict[str, int]], changes: dict[str, Any], codes: tuple[int, int]
 ) -> None:
-    assert commit(changes) == dict(
-        zip(("infx-config-check", "infx-changelog-validate"), codes, strict=True)
-    )
+    assert commit(changes) == dict(zip(("infx-config-check", "infx-changelog-validate"), codes, strict=True))

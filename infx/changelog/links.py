@@ -33,7 +33,9 @@ class Meaning(StrEnum):
     CANONICAL = "canonical"
     PLACEHOLDER = "placeholder"  # one of the accepted spellings
     WORD = "word"  # names no number and no other place, so it can only stand for this pull request
-    MISSHAPEN = "misshapen"  # a pull request of this repository, not in the canonical form, or with hidden characters
+    MISSHAPEN = (
+        "misshapen"  # a pull request of this repository, not in the canonical form, or with hidden characters
+    )
     FOREIGN = "foreign"  # another repository
     UNREADABLE = "unreadable"
 

@@ -59,7 +59,9 @@ def _plan(
     from infx.matrix.plan import Options, plan_delta
 
     read_base = sources.read_base or sources.read_head  # asked only for append-only entries
-    inputs, base = load_named_inputs(entries, files, read_base, sources.context.base_name or "the base", policy)
+    inputs, base = load_named_inputs(
+        entries, files, read_base, sources.context.base_name or "the base", policy
+    )
     problems = check_runners(inputs)
     if problems or not is_valid:  # entries that contradict themselves have no plan
         return problems

@@ -542,7 +542,11 @@ def test_a_sparse_checkout_has_the_changelog(repository: Repository, call: Call)
 def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository, call: Call) -> None:
     policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\nchangelog: changes.yaml\n"
     repository.commit({"configs/policy.yaml": policy})
-    for given in ((), ("--head-ref", "HEAD"), ("--stage", "main", "--base-ref", "main", "--head-ref", "HEAD")):
+    for given in (
+        (),
+        ("--head-ref", "HEAD"),
+        ("--stage", "main", "--base-ref", "main", "--head-ref", "HEAD"),
+    ):
         code, _, err = call("validate", "--pr", "77", *given)
         assert code == 1
         assert "changes.yaml: There is no changelog, neither at the base nor at the head." in err

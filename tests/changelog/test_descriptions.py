@@ -117,4 +117,7 @@ def test_every_valid_entry_keeps_its_text_when_the_next_is_appended(text: str) -
     verdict = judge(BASE, BASE + entry)
     assert errors(verdict) == []
     meaning = verdict.blocks[0].meaning
-    assert verify(BASE, [meaning, *(b.meaning for b in judge(BASE, BASE + new()).blocks)], BASE + entry + new()) == []
+    assert (
+        verify(BASE, [meaning, *(b.meaning for b in judge(BASE, BASE + new()).blocks)], BASE + entry + new())
+        == []
+    )

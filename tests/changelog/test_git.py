@@ -301,3 +301,40 @@ def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Reposit
     clean(git(repository, "pull", "--quiet", "--no-rebase", "--no-edit", "upstream", "main"))
     assert content(repository) == BASE + new(link(80)) + mine("a")
     assert run(infx, ["changelog", "validate", "--pr", "77"], {}) == 0
+
+
+@pytest.mark.parametrize("where", ["ours", "theirs", "both"])
+def test_what_git_takes_for_binary_keeps_both_sides(
+    repository: Repository, where: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A NUL byte: git then leaves one side alone, and the other is gone."""
+    ours, theirs = (
+        mine(name).rstrip(b"\n") + (b"\0\n" if where in {side, "both"} else b"\n")
+        for name, side in (("a", "ours"), ("b", "theirs"))
+    )
+    grow(repository, "feature", ours)
+    repository.commit({PATH: BASE + theirs}, "another pull request")
+    repository.checkout("feature")
+    output = git(repository, "merge", "--no-edit", "main")
+    assert output.code == 1
+    common = b"\n- config-keys:\n"
+    one, other = (side.removeprefix(common) for side in (ours, theirs))
+    conflict = b"<<<<<<< ours\n" + one + b"=======\n" + other + b">>>>>>> theirs\n"
+    assert content(repository) == BASE + common + conflict
+    assert "both sides were written whole" in (output.stdout + output.stderr).decode()
+    assert git(repository, "ls-files", "--unmerged").stdout.count(b"\n") == 3
+
+
+def test_a_file_that_git_cannot_merge_at_all_keeps_both_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Here there is no git; and neither side ends its last line."""
+    sides = {"ancestor": BASE, "ours": BASE + b"x: 1", "theirs": BASE + b"y: 2"}
+    for name, data in sides.items():
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(tmp_path)
+    assert run(infx, ["changelog", "merge-driver", "ancestor", "ours", "theirs", "9", PATH], {}) == 1
+    conflict = b"<<<<<<<<< ours\nx: 1\n=========\ny: 2\n>>>>>>>>> theirs\n"
+    assert (tmp_path / "ours").read_bytes() == BASE + conflict
+    assert "git cannot be started" in capfd.readouterr().err

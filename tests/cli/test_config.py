@@ -175,9 +175,7 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
     code, values = as_json()
     assert code == 1
     found = [problem for problem in values["problems"] if problem["level"] == "error"]
-    assert [(problem["rule"], problem["path"]) for problem in found] == [
-        ("file-missing", path)
-    ]
+    assert [(problem["rule"], problem["path"]) for problem in found] == [("file-missing", path)]
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,25 @@ def test_github_not_answering_is_exit_3_and_no_output(
     assert machine.out == "" or not machine.out.startswith("{")
 
 
+@pytest.mark.parametrize("command", ["gate", "explain"])
+def test_a_push_without_a_known_base_is_exit_3_and_no_output(
+    machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Else the plan would compare the base branch with itself, and find nothing to run."""
+    Path(machine.environ["INFX_POLICY"]).write_text("on-merge: reuse-or-sweep\n")
+    head = hub.git.resolve("refs/heads/main")
+    payload = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "commits": [{"id": head}]}
+    path = machine.folder / "event.json"
+    path.write_text(json.dumps({**payload, "sender": {"login": "cody"}}))
+    assert machine.call(command, "--event", str(path)) == (3 if command == "gate" else 0)
+    assert machine.outputs == {}
+    assert "the base revision is unavailable" in machine.err + machine.out
+    feat = hub.state.pulls[77].head_sha
+    path.write_text(json.dumps({**payload, "after": feat, "commits": [{"id": feat}]}))
+    assert machine.call("gate", "--event", str(path)) == 0
+    assert (machine.outputs["base-sha"], machine.outputs["head-sha"]) == (head, feat)
+
+
 def test_mergeability_that_stays_unknown_is_exit_3_for_the_gate_and_a_sentence_for_people(
     machine: Machine,
 ) -> None:

@@ -54,6 +54,34 @@ def test_a_push() -> None:
     )
 
 
+ZERO = "0" * 40
+
+
+@pytest.mark.parametrize(
+    ("before", "commits", "oldest"),
+    [
+        (ZERO, [{"id": OLD}, {"id": HEAD}], OLD),
+        (None, [{"id": OLD}], OLD),
+        (BASE, [{"id": OLD}], None),
+        (ZERO, [], None),
+        (ZERO, None, None),
+        (ZERO, "x", None),
+        (ZERO, [OLD], None),
+        (ZERO, [{"id": "main"}], None),
+        (ZERO, [{"id": 3}], None),
+        (ZERO, [{"id": OLD}] * 2047, OLD),
+        (ZERO, [{"id": OLD}] * 2048, None),
+    ],
+)
+def test_the_first_commit_of_a_push_that_created_the_branch(
+    before: object, commits: object, oldest: str | None
+) -> None:
+    """GitHub lists 2048 commits at most, oldest first; of a full list nobody knows whether it was cut."""
+    payload = {"ref": "refs/heads/main", "before": before, "after": HEAD, "commits": commits, **SENDER}
+    assert parse_event("push", payload).oldest == oldest
+    assert parse_event("pull_request", payload).oldest is None
+
+
 def test_a_merge_group() -> None:
     event = parse_event("merge_group", {"merge_group": {"head_sha": HEAD, "base_sha": BASE}, **SENDER})
     assert (event.name, event.head_sha) == (EventName.MERGE_GROUP, HEAD)

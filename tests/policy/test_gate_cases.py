@@ -192,7 +192,7 @@ def test_the_skip_marker_cancels_nothing() -> None:
 
 
 def test_the_skip_marker_does_not_count_on_the_base_branch() -> None:
-    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, actor="mia", run_id=9)
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, before=HEAD, actor="mia", run_id=9)
     policy = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
     facts = Facts(event=push, head_message="x [skip-sweep]", changelog=Changelog(touched=True))
     decision = decide(facts, policy)

@@ -445,3 +445,14 @@ def test_a_row_asks_once_and_for_a_fork_twice(fork: Hub) -> None:
     fork.clear_log()
     gather_row_facts(Event(name=EventName.PUSH), POLICY, github)
     assert fork.reads == 0
+
+
+@pytest.mark.parametrize("where", ["known", "unknown", "first", "not said"])
+def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(hub: Hub, where: str) -> None:
+    tip = hub.git.resolve("refs/heads/main")
+    head = hub.state.pulls[77].head_sha
+    oldest = {"known": head, "unknown": "d" * 40, "first": tip, "not said": None}[where]
+    push = Event(
+        name=EventName.PUSH, ref="refs/heads/main", head_sha=head, before="0" * 40, oldest=oldest, actor="mia"
+    )
+    assert gather(hub, push).base_sha == (tip if where == "known" else None)

@@ -57,7 +57,7 @@ def test_a_push_to_the_base_branch(
     policy: OnMerge, reuse: Reuse | None, verdict: Verdict, reason: Reason, refused: bool
 ) -> None:
     """Nobody's permission is asked: whoever could push or merge may sweep, a merge queue included."""
-    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, actor="a-queue[bot]")
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, before=BASE, actor="a-queue[bot]")
     decision = decide(Facts(event=push, reuse=reuse), replace(POLICY, on_merge=policy))
     assert (decision.verdict, decision.reason, decision.refused) == (verdict, reason, refused)
 
@@ -155,12 +155,40 @@ def test_two_revisions_are_compared_with_each_other() -> None:
     assert (decision.base_sha, decision.head_sha, decision.stage) == (BASE, HEAD, Stage.PR)
 
 
-@pytest.mark.parametrize(("before", "base"), [(BASE, BASE), ("0" * 40, None), (None, None)])
-def test_a_push_is_compared_with_what_was_there_before(before: str | None, base: str | None) -> None:
+@pytest.mark.parametrize(
+    ("before", "parent", "base"),
+    [
+        (BASE, None, BASE),
+        (BASE, OLD, BASE),
+        ("0" * 40, OLD, OLD),
+        (None, OLD, OLD),
+        ("0" * 40, None, None),
+        ("0" * 40, "0" * 40, None),
+        (None, None, None),
+        ("main", None, None),
+    ],
+)
+def test_a_push_is_compared_with_what_was_there_before(
+    before: str | None, parent: str | None, base: str | None
+) -> None:
+    """parent: of the first commit that was pushed. Without a base the tip would be compared with itself."""
     push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=HEAD, before=before, actor="mia")
-    decision = decide(Facts(event=push), replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP))
-    assert decision.verdict is Verdict.RUN
+    sweeps = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
+    decision = decide(Facts(event=push, base_sha=parent), sweeps)
     assert (decision.base_sha, decision.head_sha, decision.stage) == (base, HEAD, Stage.MAIN)
+    if base is None:
+        assert (decision.verdict, decision.reason, decision.refused) == (
+            Verdict.IGNORE,
+            Reason.BASE_UNKNOWN,
+            True,
+        )
+    else:
+        assert decision.verdict is Verdict.RUN
+
+
+def test_where_a_merge_starts_nothing_no_base_is_needed() -> None:
+    push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=HEAD, before="0" * 40, actor="mia")
+    assert decide(Facts(event=push), POLICY).reason is Reason.ON_MERGE_NOTHING
 
 
 def test_a_dispatch_by_somebody_without_write_access() -> None:

@@ -122,10 +122,14 @@ def _open_ended(subject: Subject) -> Iterator[Draft]:
         return
     for block, one, other in zip(blocks, tight, loose, strict=True):
         if one.value != other.value:
-            message = "A text of this entry takes in the empty lines behind it, so the next entry would change it."
+            message = (
+                "A text of this entry takes in the empty lines behind it, so the next entry would change it."
+            )
             hint = "Write `|` or `>` without `+`, or put the text in quotes."
             items = [
-                item for item in block.items(_KEY) if re.match(rb"[|>][0-9]?\+", block.source.data[item.start :])
+                item
+                for item in block.items(_KEY)
+                if re.match(rb"[|>][0-9]?\+", block.source.data[item.start :])
             ]
             yield Draft(offset=items[-1].start if items else block.start, message=message, hint=hint)
 

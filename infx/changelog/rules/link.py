@@ -29,9 +29,7 @@ def _expected(context: Context) -> str:
     return own if context.is_final else f"{own} or a placeholder"
 
 
-def _draft(
-    block: Block, subject: Subject, message: str, *, certain: bool, link: str | None = None
-) -> Draft:
+def _draft(block: Block, subject: Subject, message: str, *, certain: bool, link: str | None = None) -> Draft:
     """link: what a repair writes; without it, this pull request's own."""
     context = subject.context
     found = block.find(LINK_KEY)
