@@ -79,7 +79,7 @@ _CORRUPT = re.compile(r"corrupt|loose object|packfile \S|index file \S|invalid s
 # What git says of an object that is not there; to tell why, one must ask what kind of clone this is.
 _MISSING = re.compile(
     r"promisor remote|bad object|unable to read (?!askpass)|(unable to find|could not read) [0-9a-f]{40}",
-    re.I,
+    re.IGNORECASE,
 )
 _FSCK = "Run git fsck, or clone again."
 _DEEP = "Fetch with full history (fetch-depth: 0)."
@@ -153,7 +153,7 @@ class Git:
             for folder in (start, *start.parents):
                 if os.path.lexists(folder / ".git"):
                     return folder
-                if all(os.path.exists(folder / name) for name in ("HEAD", "objects", "refs")):
+                if all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs")):
                     break
         return self.directory
 

@@ -14,7 +14,7 @@ from infx.cli.shell import run
 from infx.git import Git
 from infx.github.signoff.clone import open_revisions
 from infx.policy.load import default_policy
-from tests.changelog.samples import BASE, KEY, PATH, new
+from tests.changelog.samples import BASE, PATH, new
 from tests.repository import Repository
 
 MESSAGE = "größer [skip-sweep]\n\nBody, signed by nobody.\n"
@@ -64,7 +64,7 @@ class Place:
         self.head = git.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=signed).decode().strip()
         git.run("update-ref", "refs/heads/feat", self.head)
         self.made.checkout("main")
-        ours = {PATH: BASE + new(key="other"), "old/d": "d\n", "a.sh": "1\n\n2\n" * 9 + "3\n"}
+        ours: dict[str, str | bytes] = {PATH: BASE + new(key="other"), "old/d": "d\n", "a.sh": "1\n\n2\n" * 9 + "3\n"}
         self.base = self.made.commit(ours)
         self.start = start
         self.made.checkout("feat")
@@ -111,8 +111,8 @@ def settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
     def write(*pairs: tuple[str, str]) -> None:
         place.configuration.write_text("")
         for name, value in pairs:
-            value = value.format(**place.files)
-            place.made.git.run("config", "--file", str(place.configuration), name, value)
+            given = value.format(**place.files)
+            place.made.git.run("config", "--file", str(place.configuration), name, given)
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(place.configuration))
 
     return write

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from infx.cli.changelog_sources import Sources
+from infx.cli.options import load_policy
 from infx.errors import Level, Problem, ProblemsError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def find_unplannable(sources: Sources, verdict: Verdict) -> list[Problem]:
     """
     from infx.inputs import list_paths
 
-    policy = sources.load_policy()
+    policy = load_policy(sources.policy_source)
     paths = list_paths(policy)
     files = sources.read_head(paths)
     is_repository = sources.read_base is not None

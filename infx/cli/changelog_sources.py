@@ -16,7 +16,6 @@ from infx.changelog.subject import Context, Stage
 from infx.cli.options import (
     Receive,
     RepositoryName,
-    load_policy,
     make_event_options,
     policy_part_option,
     read_file,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from infx.changelog.merge import Sides
     from infx.git import Git
     from infx.inputs import ReadFiles
-    from infx.policy.model import Policy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +37,7 @@ class Sources:
     """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
     commit and the working tree holds something else. merge: the parents of the merge commit that made the head's file.
     read_head, read_base: other files beside the two versions; no read_base beside a file that stands anywhere.
-    load_policy: all of the policy, of which only a part was needed so far.
+    policy_source: of the whole policy, of which only a part was needed so far.
     """
 
     base: bytes | None = field(repr=False)
@@ -49,7 +47,7 @@ class Sources:
     merge: Sides | None = None
     read_head: ReadFiles
     read_base: ReadFiles | None = None
-    load_policy: Callable[[], Policy] = functools.partial(load_policy, None)
+    policy_source: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,8 +90,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
         given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
         source = click.get_current_context().params.get("policy_source")
-        sources = replace(gather(given, policy), load_policy=functools.partial(load_policy, source))
-        return function(*args, sources=sources, **kwargs)
+        return function(*args, sources=replace(gather(given, policy), policy_source=source), **kwargs)
 
     return wrapper
 
