@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from infx.cli import infx
+from infx.cli.changelog_base import read_base_versions
 from infx.cli.shell import run
 from infx.errors import UnavailableError
 from infx.git import (
@@ -285,3 +286,12 @@ def test_a_broken_repository_is_not_none(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     with pytest.raises(UnavailableError):
         open_clone(Git(tmp_path), PLACE, None)
+
+
+def test_which_side_is_main_is_not_guessed_without_the_base_branchs_file(
+    origin: Repository, clone: Clone
+) -> None:
+    git = clone("--filter=blob:none").git
+    gone(origin)
+    with pytest.raises(PartialCloneError):
+        read_base_versions(git, "main", PATH, "acme/bench")

@@ -64,7 +64,11 @@ class Place:
         self.head = git.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=signed).decode().strip()
         git.run("update-ref", "refs/heads/feat", self.head)
         self.made.checkout("main")
-        ours: dict[str, str | bytes] = {PATH: BASE + new(key="other"), "old/d": "d\n", "a.sh": "1\n\n2\n" * 9 + "3\n"}
+        ours: dict[str, str | bytes] = {
+            PATH: BASE + new(key="other"),
+            "old/d": "d\n",
+            "a.sh": "1\n\n2\n" * 9 + "3\n",
+        }
         self.base = self.made.commit(ours)
         self.start = start
         self.made.checkout("feat")

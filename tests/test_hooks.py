@@ -37,7 +37,11 @@ def test_a_hook_runs_whatever_a_commit_touches(hook: dict[str, Any]) -> None:
 def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, int]]:
     """Writes files of a repository with names of its own, and returns what each hook about data says of it."""
     repository = Repository.init(tmp_path / "own")
-    files: dict[str, str | bytes] = {"record/measured.yml": BASE, "bench/one.yml": config("a"), "bench/machines.yml": RUNNERS}
+    files: dict[str, str | bytes] = {
+        "record/measured.yml": BASE,
+        "bench/one.yml": config("a"),
+        "bench/machines.yml": RUNNERS,
+    }
     repository.commit({**files, "configs/policy.yaml": POLICY})
     repository.branch("feat")
     monkeypatch.chdir(repository.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infx.cli.options import read_remote
 from infx.errors import UnavailableError
-from infx.git import Git, GitError, MissingRevisionError
+from infx.git import Git, GitError, MissingRevisionError, UnsafeRepositoryError
 from infx.model import is_same_repository
 
 
@@ -23,18 +23,24 @@ def find_default_base(git: Git, branch: str, repository: str | None) -> str:
 
 
 def read_base_versions(git: Git, branch: str, path: str, repository: str | None) -> list[bytes]:
-    """The file on the base branch, as this clone knows it: of the repository's remote, of others, then the local one."""
+    """The file on the base branch, as this clone knows it: of the repository's remote, of others, then the local one.
+
+    None of them outside of a repository. Raises GitError where a version cannot be read: without it nobody could tell
+    which side of a conflict is the base branch's.
+    """
     try:
         names = git.line(
             "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{branch}", f"refs/heads/{branch}"
         )
-        best = f"refs/remotes/{_find_remote(git, repository)}/"
-        refs = sorted(
-            names.split(), key=lambda name: (not name.startswith(best), not name.startswith("refs/remotes/"))
-        )
-        return [data for data in git.read_many([(ref, path) for ref in refs]) if data is not None]
+    except UnsafeRepositoryError:
+        raise
     except GitError:
         return []
+    best = f"refs/remotes/{_find_remote(git, repository)}/"
+    refs = sorted(
+        names.split(), key=lambda name: (not name.startswith(best), not name.startswith("refs/remotes/"))
+    )
+    return [data for data in git.read_many([(ref, path) for ref in refs]) if data is not None]
 
 
 def _find_remote(git: Git, repository: str | None) -> str:

@@ -301,10 +301,12 @@ def repository_name(given: str | None, policy: NamesRepository) -> str | None:
             return check_name(name)
     if "GIT_DIR" not in os.environ and not (find_root(Path.cwd()) / ".git").exists():
         return None  # known without starting git
-    from infx.git import Git, GitError
+    from infx.git import Git, GitError, UnsafeRepositoryError
 
     try:
         url = Git(Path.cwd()).origin_url() or ""
+    except UnsafeRepositoryError:  # said with its remedy, and not taken for a repository without a name
+        raise
     except GitError:
         return None
     return read_remote(url)

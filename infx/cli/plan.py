@@ -73,6 +73,11 @@ def _plan_delta(
     from infx.matrix.load import check_runners
     from infx.matrix.plan import plan_delta
 
+    if base == head:
+        raise UsageError(
+            f"The base holds the head {head[:12]} already, so there is nothing to compare.",
+            hint="Name the revision before it as --base-ref.",
+        )
     delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
     if strict and (problems := check_runners(inputs)):
         raise ProblemsError(problems)

@@ -180,6 +180,18 @@ def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository,
     assert err.startswith("configs/amd-master.yaml is not there at ")
 
 
+@pytest.mark.parametrize(("base", "head"), [("main", "main"), ("feat-x", "main"), ("feat-x", "feat-x")])
+def test_a_revision_is_not_compared_with_itself(
+    repository: Repository, call: Call, base: str, head: str
+) -> None:
+    """Nor with what already holds it: whoever asks so has lost the base."""
+    repository.branch("feat-x", "main")
+    repository.commit({"README": "x"})
+    code, out, err = call("plan", "--base-ref", base, "--head-ref", head)
+    assert (code, out) == (2, "")
+    assert "The base holds the head" in err
+
+
 def test_a_revision_that_is_not_there(repository: Repository, call: Call) -> None:
     code, _, err = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
     assert (code, "Fetch it first." in err) == (3, True)

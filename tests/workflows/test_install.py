@@ -133,7 +133,7 @@ def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     root = folder / "toolkit"
     for name in ("infx", ".github/actions", "configs"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("action.yml", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("action.yml", "pyproject.toml", "README.md", "LICENSE", "perf-changelog.yaml"):
         shutil.copy(ROOT / name, root / name)
     wheels = folder / "wheels"
     (root / "requirements").mkdir()
