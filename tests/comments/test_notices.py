@@ -86,7 +86,7 @@ def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
     problems = tuple(judge(BASE, BASE + b"".join(map(new, values))).problems)
     assert len(problems) >= len(values)
     ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    page = str(cmarkgfm.github_flavored_markdown_to_html(render(ground, Cause.CHANGELOG)))
+    page = str(cmarkgfm.github_flavored_markdown_to_html(make_notice(ground, Cause.CHANGELOG).body(65_536)))
     outside = re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL)
     assert "://" not in outside
     assert "github" not in outside
@@ -99,6 +99,6 @@ def test_a_notice_names_one_command() -> None:
     problems = tuple(judge(BASE, BASE + b"\n" + new("TBD") + new("#77")).problems)
     assert all("`infx changelog validate --fix --pr 77` does it." in str(problem) for problem in problems)
     ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    text = render(ground, Cause.CHANGELOG)
+    text = make_notice(ground, Cause.CHANGELOG).body(65_536)
     assert text.count("--fix") == 1
     assert "```\ninfx changelog validate --fix --pr 77\n```" in text
