@@ -117,11 +117,12 @@ def _pull_fields(data: Any) -> dict[str, Any]:
 
 
 def changed_file(data: Any) -> ChangedFile:
-    status = FileStatus(data["status"])
+    """Paths from the root of the repository, never with a slash in front."""
+    previous = data.get("previous_filename")
     return ChangedFile(
-        path=data["filename"],
-        status=status,
-        previous_path=data.get("previous_filename"),
+        path=data["filename"].lstrip("/"),
+        status=FileStatus(data["status"]),
+        previous_path=previous.lstrip("/") if previous else None,
         patch=data.get("patch"),
     )
 

@@ -121,7 +121,7 @@ def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy)
 
 def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
     if not scope.is_required:
-        return StatusState.SUCCESS, "Nobody has to sign: every changed file is core's or an administrator's."
+        return StatusState.SUCCESS, f"Nobody has to sign. {scope.reason}"
     by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}
     if good := by_state[StatusState.SUCCESS]:
         return StatusState.SUCCESS, _describe_good(good[0])
