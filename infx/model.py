@@ -27,7 +27,8 @@ class User:
 
     @property
     def is_human(self) -> bool:
-        return self.type is UserType.USER and self != GHOST
+        """A person with a login: only such a one commands, signs or settles."""
+        return self.type is UserType.USER and self.login.lower() not in {"", GHOST.login}
 
 
 GHOST = User(login="ghost")
@@ -176,7 +177,6 @@ class Comment:
     updated_at: datetime
     url: str
     pull_number: int
-    association: str = "NONE"
     commit_sha: str | None = None  # reviews and their comments: the head they were written on
     path: str | None = None  # review comments: the file
     review_state: ReviewState | None = None  # reviews only

@@ -10,7 +10,7 @@ from infx.errors import UsageError
 from infx.github import convert
 from infx.github.endpoints import Endpoints
 from infx.github.errors import MismatchError, NotFoundError
-from infx.model import Comment, CommentKind, CommentReference, Reaction, ReviewState
+from infx.model import Comment, CommentKind, CommentReference, Reaction
 
 _EDITORS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { __typename login } } } }"
 _WORDS = {
@@ -31,10 +31,8 @@ class Conversation(Endpoints):
         )
 
     def reviews(self, number: int) -> list[Comment]:
-        """Submitted reviews with their summaries, oldest first."""
-        items = self._list(lambda item: item, "pulls", number, "reviews", twice=True)
-        submitted = [item for item in items if item.get("state") != ReviewState.PENDING]
-        return [convert.convert(convert.review, item) for item in submitted]
+        """Reviews with their summaries, whatever their state, oldest first; of drafts only the token's own are there."""
+        return self._list(convert.review, "pulls", number, "reviews", twice=True)
 
     def review_comments(self, number: int) -> list[Comment]:
         """Comments on lines of files, oldest first."""

@@ -23,12 +23,13 @@ from tests.github.scripted import play_github, refusal, reply
         ({}, GHOST, False),
         ({"login": None}, GHOST, False),
         ({"login": "cody", "type": "User"}, User(login="cody"), True),
-        ({"login": "cody"}, User(login="cody"), True),
+        ({"login": "cody"}, User(login="cody", type=UserType.BOT), False),  # nobody says that it is a person
         ({"login": "bench-bot[bot]", "type": "Bot"}, User(login="bench-bot[bot]", type=UserType.BOT), False),
         ({"login": "old", "type": "Mannequin"}, User(login="old", type=UserType.MANNEQUIN), False),
         ({"login": "acme", "type": "Organization"}, User(login="acme", type=UserType.ORGANIZATION), False),
         ({"login": "new", "type": "Robot"}, User(login="new", type=UserType.BOT), False),
         ({"login": "ghost", "type": "User"}, GHOST, False),
+        ({"login": "Ghost", "type": "User"}, User(login="Ghost"), False),
     ],
 )
 def test_users(data: Any, expected: User, is_human: bool) -> None:
@@ -49,12 +50,22 @@ def test_null_user_and_null_body_are_ordinary_comments() -> None:
     assert (third.author.type, third.body) == (UserType.BOT, "<!-- marker -->")
 
 
-def test_pending_reviews_are_nobodys_business() -> None:
+@pytest.mark.parametrize("told", [{}, {"submitted_at": None}])
+def test_a_draft_of_a_review_is_newer_than_what_was_submitted(told: dict[str, Any]) -> None:
     pending = review(1, state="PENDING")
     del pending["submitted_at"]
-    github, _, _ = play_github([reply(data=[pending, review(2)])])
-    (only,) = github.reviews(77)
-    assert (only.id, only.review_state, only.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+    github, _, _ = play_github([reply(data=[{**pending, **told}, review(2)])])
+    draft, sent = github.reviews(77)
+    assert (draft.id, draft.review_state, draft.created_at > sent.created_at) == (1, ReviewState.PENDING, True)
+    assert (sent.id, sent.review_state, sent.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+
+
+def test_a_review_that_was_sent_and_has_no_time_is_no_review() -> None:
+    broken = review(1)
+    del broken["submitted_at"]
+    github, _, _ = play_github([reply(data=[broken])])
+    with pytest.raises(UnexpectedReplyError):
+        github.reviews(77)
 
 
 def test_who_edited_a_comment() -> None:

@@ -106,6 +106,31 @@ def test_long_comments_of_strangers_are_not_parsed(
     assert max(map(len, seen)) < 60_000
 
 
+@pytest.mark.parametrize("last", ["dismissed", "requests changes", "withdraws in words"])
+def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
+    """Whatever became of it; none before it is revived."""
+    reuse(world, world.sweep().id)
+    world.hub.review(77, checklist(), by="noor")
+    body = checklist() if last == "dismissed" else "Wait, this is wrong."
+    state = "CHANGES_REQUESTED" if last == "requests changes" else "COMMENTED"
+    newest = world.hub.review(77, body, state=state, by="noor")
+    if last == "dismissed":
+        world.hub.dismiss_review(newest.id)
+    _, _, err = world.verify("--pr", "77", "--publish")
+    assert "passed over. noor has written another review since." in err
+    assert world.verdicts() == []
+    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
+
+
+def test_a_comment_on_a_line_takes_no_review_back(world: World) -> None:
+    """GitHub wraps it into a review without words of its own."""
+    reuse(world, world.sweep().id)
+    world.hub.review(77, checklist(), by="noor")
+    world.hub.review(77, "", by="noor")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
 @pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])
 def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     reuse(world, world.sweep().id)
@@ -271,9 +296,9 @@ def test_push_during_verification_writes_nothing(world: World, monkeypatch: pyte
     world.sign()
     artifacts = GitHub.artifacts
 
-    def push_then_list(github: GitHub, run_id: int) -> list[Any]:
+    def push_then_list(github: GitHub, run_id: int, **how: Any) -> list[Any]:
         world.hub.push("feat-x", {**CHANGE, "README.md": "late\n"}, "late")
-        return list(artifacts(github, run_id))
+        return list(artifacts(github, run_id, **how))
 
     monkeypatch.setattr(GitHub, "artifacts", push_then_list)
     with pytest.raises(UnavailableError, match="pushed to while"):

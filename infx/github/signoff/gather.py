@@ -14,10 +14,10 @@ from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
 from infx.markdown import MAX_STRANGE
-from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
+from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
-from infx.reuse.command import find_command
+from infx.reuse.command import find_command, list_commands
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
 from infx.signoff.facts import Facts, FileChange, Membership, ResolvedLink
 from infx.signoff.lines import is_serving
@@ -54,10 +54,9 @@ class Gatherer:
     links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
 
     def conversation(self, number: int) -> tuple[Comment, ...]:
-        """Comments of all three kinds; a dismissed review says nothing any more."""
+        """Comments of all three kinds, reviews of every state."""
         github = self.github
-        found = [*github.issue_comments(number), *github.reviews(number), *github.review_comments(number)]
-        return tuple(comment for comment in found if comment.review_state is not ReviewState.DISMISSED)
+        return (*github.issue_comments(number), *github.reviews(number), *github.review_comments(number))
 
     def person(self, login: str) -> Collaborator:
         if login.lower() not in self.people:
@@ -126,6 +125,9 @@ class Gatherer:
         )
         for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
             self.person(login)
+        for command in list_commands(facts.comments, self.policy.reuse)[:MAX_PEOPLE]:
+            if self.person(command.comment.author.login).can_write:
+                break
         return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
 
     def _resolve(self, link: RecipeLink) -> ResolvedLink:
@@ -137,6 +139,8 @@ class Gatherer:
     def _is_command(self, comment: Comment) -> bool:
         if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, self.policy.identities):
             return False
+        if not comment.author.is_human:
+            return False
         words = (self.policy.signoff.settle_command, *self.policy.reuse.commands)
         if not any(word in comment.body for word in words) or not self.is_read(comment):
             return False
@@ -145,7 +149,8 @@ class Gatherer:
 
     def _settlers(self, comments: Iterable[Comment]) -> list[str]:
         command = self.policy.signoff.settle_command
-        return list(dict.fromkeys(c.author.login for c in comments if parse_settlements(c, command)))
+        people = (comment for comment in comments if comment.author.is_human)
+        return list(dict.fromkeys(c.author.login for c in people if parse_settlements(c, command)))
 
     def _files(self, pull: PullRequest) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,

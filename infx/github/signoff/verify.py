@@ -27,7 +27,13 @@ from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
 from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
 from infx.signoff.record import Record, Standing, bind, find_our_comment, find_record, rebind
-from infx.signoff.request import find_foreign_words, find_refusal, find_scope_refusal, find_signer_refusal
+from infx.signoff.request import (
+    find_foreign_words,
+    find_outdated,
+    find_refusal,
+    find_scope_refusal,
+    find_signer_refusal,
+)
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
@@ -132,8 +138,11 @@ class Verifier:
         phrase = self.policy.signoff.phrase
         alike = [comment for comment in comments if holds_phrase(comment.body, phrase)]
         alike.sort(key=lambda comment: (comment.created_at, comment.id))
+        outdated = find_outdated(comments)
         refusals = [
-            find_refusal(comment, phrase)
+            outdated[comment.id]
+            if comment.kind is CommentKind.REVIEW and comment.id in outdated
+            else find_refusal(comment, phrase)
             if gatherer.is_read(comment)
             else find_signer_refusal(gatherer.person(comment.author.login), comment.author.login)
             for comment in alike

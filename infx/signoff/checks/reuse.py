@@ -1,4 +1,4 @@
-"""Check 4: somebody trusted has said which sweep may stand for the merge's."""
+"""Check 4: somebody who may write here has said which sweep may stand for the merge's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ def check_reuse(facts: Facts, policy: Policy) -> Outcome:
     """A line of its own; inside code, quotes or a sentence it is no command. The newest one counts."""
     if facts.plan is not None and not facts.plan.problem and not facts.plan.rows:
         return not_applicable("The pull request plans no rows, so there is nothing to reuse.")
-    command = select_command(facts.comments, policy.reuse)
+    people = {person.login.lower(): person for person in facts.people}
+    command = select_command(facts.comments, policy.reuse, people)
     if command is None:
         forms = " or ".join(
             code(f"{word} <run id>" if needs is RunId.REQUIRED else f"{word} [run id]")
             for word, needs in policy.reuse.commands.items()
         )
-        return warned(f"Nobody trusted has posted {forms} on a line of its own.")
+        return warned(f"Nobody who may write here has posted {forms} on a line of its own.")
     author = code(command.comment.author.login)
     link = Link(text="comment", url=command.comment.url)
     if command.run_id is None:
