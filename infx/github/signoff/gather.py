@@ -19,7 +19,7 @@ from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reuse.command import find_command, list_commands
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
-from infx.signoff.facts import Facts, FileChange, Membership, ResolvedLink
+from infx.signoff.facts import Facts, FileChange, JudgedFile, Membership, ResolvedLink
 from infx.signoff.lines import is_serving
 from infx.signoff.scope import list_logins, read_codeowners
 from infx.signoff.settle import parse_settlements
@@ -96,13 +96,14 @@ class Gatherer:
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
         configs = read_configs(revisions, named, paths)
-        thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
+        judged = revisions.judged(policy.eval_thresholds, policy.models)
+        thresholds, models = judged
         facts = replace(
             facts,
             plan=plan,
             configs=configs.changes,
             known_configs=configs.known,
-            shortfalls=(*facts.shortfalls, *configs.problems),
+            shortfalls=(*facts.shortfalls, *configs.problems, *self._unread(judged)),
             recipes=revisions.recipes(configs.changes),
             checklists=revisions.checklists(),
             thresholds=thresholds,
@@ -110,6 +111,16 @@ class Gatherer:
             golden=revisions.judged_folder(policy.golden_al),
         )
         return Sweeps(self.github, revisions, policy, self.policy_path).add(facts)
+
+    def _unread(self, judged: Sequence[JudgedFile]) -> list[str]:
+        """What the target branch has and nobody could judge by, in sentences: it is not as if it were missing."""
+        absent = [file.path for file in judged if file.base is None]
+        found = self.revisions.git.read_many([(self.revisions.base, path) for path in absent])
+        return [
+            f"The target branch's {path} is no text that anybody could judge by."
+            for path, data in zip(absent, found, strict=True)
+            if data is not None
+        ]
 
     def for_signoff(self, facts: Facts, signoff: Comment, reported_at: datetime | None) -> Facts:
         """The shared facts with what belongs to one sign-off."""
