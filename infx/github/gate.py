@@ -137,7 +137,7 @@ def gather_row_facts(
 
 def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
     """Reconciling looks at the commits in between, and links the sweep that stands for a head from its status."""
-    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.identities)
+    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.publisher)
     linked = read_run_id(status.target_url) if status else None
     return linked is not None and linked == run_id
 

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from infx.comments.sticky import find_own
 from infx.model import Comment, CommentKind, Run
+from infx.policy.identity import is_listed
 from infx.policy.model import Policy
 
 _RECORD = re.compile(
@@ -72,7 +73,7 @@ def marker_of(kind: CommentKind, comment_id: int, policy: Policy) -> str:
 
 def find_our_comment(comments: Sequence[Comment], signoff: Comment, policy: Policy) -> Comment | None:
     """Our comment about a sign-off; of duplicates the oldest counts."""
-    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.identities)
+    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.publisher)
     return own[0] if own else None
 
 
@@ -86,7 +87,7 @@ def find_record(
     if own is None:
         return None
     editor = editors.get(own.node_id)
-    if editor and editor.lower() not in {name.lower() for name in policy.identities}:
+    if editor and not is_listed(editor, policy.publisher):
         return Record(sha=UNKNOWN, diff="0" * 64, body=digest_body(signoff.body), since=own.updated_at)
     return read_record(own.body)
 

@@ -14,6 +14,7 @@ import infx.github.signoff.links
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
+from infx.github.apply import WrongIdentityError
 from infx.hub.state import Comment
 from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, CHANGE, KEY, PHRASE, World, checklist, open_world, reuse, signed_off
@@ -143,6 +144,54 @@ def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
     assert world.hub.state.comments[stranger.kind, stranger.id].body == forged
     assert len(world.verdicts()) == 1
+
+
+APP = "bench-bot[bot]"
+
+
+def with_identities(world: World, *names: str) -> None:
+    listed = ", ".join(f'"{name}"' for name in names)
+    policy = f"{BASE['configs/policy.yaml']}identities: [{listed}]\n"
+    world.hub.push("main", {"configs/policy.yaml": policy}, "identities", by="mia")
+    Git(world.folder / "clone").run("pull", "--quiet")
+
+
+def test_only_the_identity_that_publishes_is_believed(world: World) -> None:
+    """A branch's own workflow writes as github-actions[bot], and may edit what that one wrote before."""
+    with_identities(world, APP, "github-actions[bot]")
+    first = world.head
+    world.sign()
+    world.verify("--pr", "77", "--publish", app=APP)
+    genuine = next(c for c in world.hub.comments_of(77) if c.author == APP)
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
+    reuse(world, world.sweep().id)
+    forged = (genuine.body or "").replace(first, world.head)
+    world.hub.comment(77, forged, by="github-actions[bot]")
+    world.hub.set_status(world.head, "codeowner-signoff-verify", "success", by="github-actions[bot]")
+    world.verify("--pr", "77", "--publish", app=APP)
+    own = [c for c in world.hub.comments_of(77) if c.author.endswith("[bot]")]
+    assert [c.author for c in own] == [APP]
+    assert "### Sign-off out of date" in (own[0].body or "")
+    assert (world.status() or ("",))[0] == "pending"
+    world.hub.edit_comment(own[0].id, forged, by="github-actions[bot]")
+    world.verify("--pr", "77", "--publish", app=APP)
+    assert (world.status() or ("",))[0] == "pending"
+
+
+@pytest.mark.parametrize("names", [("github-actions[bot]", APP), ("github-actions[bot]",), ("ghost",)])
+def test_a_token_of_another_identity_publishes_no_verdict(world: World, names: tuple[str, ...]) -> None:
+    with_identities(world, *names)
+    world.sign()
+    with pytest.raises(WrongIdentityError, match=r"writes as bench-bot\[bot\]"):
+        world.verify("--pr", "77", "--publish", app=APP)
+    assert [c.author for c in world.hub.comments_of(77)] == ["noor"]
+    assert world.status() is None
+
+
+def test_a_status_of_another_identity_is_said_to_be_none(world: World) -> None:
+    """Where there is no comment to write first."""
+    with pytest.raises(WrongIdentityError, match=r"statuses as bench-bot\[bot\]"):
+        world.verify("--pr", "77", "--publish", app=APP)
 
 
 def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:

@@ -127,12 +127,13 @@ class World:
         return self.hub.comment(77, checklist(by) if body is None else body, by=by)
 
     def verify(
-        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None
+        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
     ) -> tuple[int, str, str]:
-        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr."""
-        token = self.hub.workflow_token(
-            contents="read", actions="read", pull_requests="write", statuses="write"
-        )
+        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr. app: whose token
+        it is, in the place of the workflow's own.
+        """
+        scopes = {"contents": "read", "actions": "read", "pull_requests": "write", "statuses": "write"}
+        token = self.hub.app_token(app, **scopes) if app else self.hub.workflow_token(**scopes)
         environ = {**self.hub.environ(token), "INFX_POLICY": "main:configs/policy.yaml"}
         given = list(arguments)
         if event is not None:

@@ -19,13 +19,13 @@ from infx.github.signoff.links import FetchPage
 from infx.model import Comment, CommentKind, CommentReference, PullRequest
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
-from infx.reconcile.actions import Action, SetStatus
+from infx.reconcile.actions import Action, DeleteComment, SetStatus
 from infx.reconcile.desired import plan_comments
 from infx.reconcile.ports import Writer
 from infx.signoff.checklist import holds_phrase
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
-from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
+from infx.signoff.publish import Assessment, find_former, find_withdrawn, make_comment, make_status
 from infx.signoff.record import Record, Standing, bind, find_our_comment, find_record, rebind
 from infx.signoff.request import (
     find_foreign_words,
@@ -228,15 +228,18 @@ class Verifier:
             raise UnavailableError(
                 f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
             )
-        actions: list[Action] = [
-            *plan_comments(verified.stickies, pull.number, verified.comments, self.policy)
+        own = replace(self.policy, identities=self.policy.publisher)
+        actions: list[Action] = [*plan_comments(verified.stickies, pull.number, verified.comments, own)]
+        actions += [
+            DeleteComment(pull=pull.number, key="former verdict", id=comment.id)
+            for comment in find_former(verified.comments, self.policy)
         ]
         status = make_status(verified.scope, verified.assessments, self.policy)
         if status:
             there = self.github.statuses(pull.head_sha)
-            if not status.is_there(there, self.policy.identities):
+            if not status.is_there(there, own.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
-        Applier(self.github, self.policy).apply(actions, verified.stickies, outcome)
+        Applier(self.github, own).apply(actions, verified.stickies, outcome)
 
     def find_pulls(self, wake: Wake) -> list[int]:
         """Open pull requests that an event speaks of."""
