@@ -49,7 +49,7 @@ class Commits(Endpoints):
         need not exist; one that does not has none.
         """
         try:
-            found = self._list(convert.commit_status, "commits", sha, "statuses")
+            found = self.status_log(sha)
         except (NotFoundError, ValidationError):
             if not is_hearsay:
                 raise
@@ -58,6 +58,10 @@ class Commits(Endpoints):
         for status in found:
             newest.setdefault(status.context, status)
         return list(newest.values())
+
+    def status_log(self, sha: str) -> list[CommitStatus]:
+        """Every status that was ever set on a commit, newest first."""
+        return self._list(convert.commit_status, "commits", sha, "statuses")
 
     def create_status(
         self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""

@@ -43,14 +43,21 @@ def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Stick
     return Sticky(
         key="sign-off",
         marker=marker_of(signoff.kind, signoff.id, policy),
-        text=f"{assessment.binding.record}\n{_text(assessment, head_sha, policy)}",
+        text=f"{_remember(assessment.binding)}{_text(assessment, head_sha, policy)}",
     )
+
+
+def _remember(binding: Binding) -> str:
+    """Nothing of a sign-off that is of no commit anybody knows: a later look may know."""
+    return "" if binding.standing is Standing.UNSEEN else f"{binding.record}\n"
 
 
 def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
     signoff, record = assessment.signoff, assessment.binding.record
     if assessment.binding.standing is Standing.STALE:
         return _render_stale(signoff, record.sha, head_sha)
+    if assessment.binding.standing is Standing.UNSEEN:
+        return _render_unseen(signoff, head_sha)
     if assessment.error or assessment.judgement is None or assessment.facts is None:
         return render_failure(signoff.author.login, head_sha, assessment.error or "It was not assessed.")
     text = render_assessment(assessment, head_sha, policy)
@@ -71,6 +78,13 @@ def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> 
     verdict = make_verdict(assessment.judgement, assessment.facts, policy)
     sha = assessment.binding.record.sha
     return render_verdict(replace(verdict, sha=sha, covered_sha=head_sha if sha != head_sha else None))
+
+
+def _render_unseen(signoff: Comment, head_sha: str) -> str:
+    return (
+        f"### Sign-off of an unknown commit\n\nNothing shows that `{head_sha}` was there when {code(signoff.author.login)} "
+        "signed off. Edit the sign-off to sign that commit, or sign in a review.\n"
+    )
 
 
 def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
@@ -132,7 +146,7 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
     if good := by_state[StatusState.SUCCESS]:
         return StatusState.SUCCESS, _describe_good(good[0])
     pending = by_state[StatusState.PENDING]
-    if waiting := [a for a in pending if a.binding.standing is not Standing.STALE]:
+    if waiting := [a for a in pending if not a.binding.standing.is_open]:
         return StatusState.PENDING, _describe_pending(waiting[-1])  # whatever somebody else got wrong
     if bad := by_state[StatusState.FAILURE]:
         return StatusState.FAILURE, _describe_bad(bad[-1])
@@ -144,7 +158,7 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
 
 
 def state_of(assessment: Assessment) -> StatusState:
-    if assessment.binding.standing is Standing.STALE:
+    if assessment.binding.standing.is_open:
         return StatusState.PENDING
     judgement = assessment.judgement
     if assessment.error or judgement is None:
@@ -177,6 +191,8 @@ def _describe_bad(assessment: Assessment) -> str:
 
 def _describe_pending(assessment: Assessment) -> str:
     who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
+    if assessment.binding.standing is Standing.UNSEEN:
+        return f"Nothing shows that {sha} was there when {who} signed off; edit the sign-off to sign it"
     if assessment.binding.standing is Standing.STALE or assessment.judgement is None:
         if assessment.binding.record.sha == UNKNOWN:
             return f"Our comment on the sign-off of {who} was edited by somebody else; sign again"

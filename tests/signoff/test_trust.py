@@ -160,6 +160,7 @@ def test_only_the_identity_that_publishes_is_believed(world: World) -> None:
     """A branch's own workflow writes as github-actions[bot], and may edit what that one wrote before."""
     with_identities(world, APP, "github-actions[bot]")
     first = world.head
+    world.hub.set_status(first, "infx/sweep", "pending", by=APP)
     world.sign()
     world.verify("--pr", "77", "--publish", app=APP)
     genuine = next(c for c in world.hub.comments_of(77) if c.author == APP)
@@ -211,7 +212,7 @@ def test_another_base_branch_gives_no_status(world: World) -> None:
     world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
     assert world.hub.state.pulls[78].head_sha == world.head
     world.verify("--pr", "78", "--publish")
-    assert world.hub.state.statuses == []
+    assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
 
 def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
@@ -224,6 +225,32 @@ def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (text,) = world.verdicts()
     assert text.startswith(f"### Sign-off out of date\n\n`noor` signed off at `{old}`")
+    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
+    world.verify("--pr", "77", "--publish")
+    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bool) -> None:
+    """`[skip ci]`: no run tells when the head came. What was seen before the comment, if anything was, is signed off; a
+    later sweep makes nothing of it, and an edit after the first look does.
+    """
+    old = world.head
+    world.hub.listeners.clear()
+    if swept:
+        world.sweep()
+    else:
+        world.hub.state.statuses.clear()
+    world.sign()
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick [skip ci]")
+    for _ in range(2):
+        world.verify("--pr", "77", "--publish")
+        (text,) = world.verdicts()
+        head = f"### Sign-off out of date\n\n`noor` signed off at `{old}`"
+        assert text.startswith(head if swept else "### Sign-off of an unknown commit")
+        assert (world.status() or ("",))[0] == "pending"
+        reuse(world, world.sweep().id)
     comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
     world.verify("--pr", "77", "--publish")
@@ -353,7 +380,7 @@ def test_push_during_verification_writes_nothing(world: World, monkeypatch: pyte
     with pytest.raises(UnavailableError, match="pushed to while"):
         world.verify("--pr", "77", "--publish")
     assert world.verdicts() == []
-    assert world.hub.state.statuses == []
+    assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
 
 def test_fork_counts_only_its_approved_run(world: World) -> None:

@@ -14,13 +14,14 @@ from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
 from infx.markdown import MAX_STRANGE
-from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest
+from infx.model import ChangedFile, Collaborator, Comment, CommentKind, CommitStatus, FileStatus, PullRequest
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reuse.command import find_command, list_commands
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
 from infx.signoff.facts import Facts, FileChange, JudgedFile, Membership, ResolvedLink
 from infx.signoff.lines import is_serving
+from infx.signoff.record import Sighting, find_sightings
 from infx.signoff.scope import list_logins, read_codeowners
 from infx.signoff.settle import parse_settlements
 
@@ -35,12 +36,15 @@ class Reader(Upstream, SweepReader, Protocol):
     def reviews(self, number: int) -> list[Comment]: ...
     def review_comments(self, number: int) -> list[Comment]: ...
     def permission(self, login: str) -> Collaborator: ...
+    def status_log(self, sha: str) -> list[CommitStatus]: ...
     def team_members(self, organization: str, team: str) -> frozenset[str] | None: ...
 
 
 @dataclass
 class Gatherer:
-    """One pull request's facts. policy_path: where the policy stands in the repository."""
+    """One pull request's facts. policy_path: where the policy stands in the repository. people, teams, links, statuses
+    (all that were ever set on the head), said (the conversation): what was asked for already.
+    """
 
     github: Reader
     revisions: Revisions
@@ -52,16 +56,30 @@ class Gatherer:
     people: dict[str, Collaborator] = field(default_factory=dict)
     teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
     links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
+    statuses: tuple[CommitStatus, ...] | None = None
+    said: tuple[Comment, ...] = ()
 
     def conversation(self, number: int) -> tuple[Comment, ...]:
         """Comments of all three kinds, reviews of every state."""
         github = self.github
-        return (*github.issue_comments(number), *github.reviews(number), *github.review_comments(number))
+        self.said = (
+            *github.issue_comments(number),
+            *github.reviews(number),
+            *github.review_comments(number),
+        )
+        return self.said
 
     def person(self, login: str) -> Collaborator:
         if login.lower() not in self.people:
             self.people[login.lower()] = self.github.permission(login)
         return self.people[login.lower()]
+
+    def sightings(self, facts: Facts) -> tuple[Sighting, ...]:
+        """When which head was seen; asked for only where a comment must be bound to one."""
+        if self.statuses is None:
+            self.statuses = tuple(self.github.status_log(facts.pull.head_sha))
+        runs = [found.run for found in facts.runs]
+        return find_sightings(facts.pull, runs, self.statuses, self.said, self.policy.publisher)
 
     def is_read(self, comment: Comment) -> bool:
         """Not a long one by somebody who may not write here: a parser takes seconds for what is made to be slow."""

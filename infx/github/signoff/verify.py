@@ -16,7 +16,7 @@ from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
 from infx.github.signoff.links import FetchPage
-from infx.model import Comment, CommentKind, CommentReference, PullRequest
+from infx.model import Comment, CommentKind, CommentReference, CommitStatus, PullRequest
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, DeleteComment, SetStatus
@@ -56,7 +56,8 @@ class Client(Reader, Writer, Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Verified:
     """pull: as it was when everything was read. passed_over: comments that look like sign-offs, and why they are
-    none. stickies: the comments that should stand there. comments: the conversation.
+    none. stickies: the comments that should stand there. comments: the conversation. statuses: those on the head,
+    None if nobody had to ask.
     """
 
     pull: PullRequest
@@ -65,6 +66,7 @@ class Verified:
     passed_over: tuple[tuple[Comment, str], ...]
     stickies: tuple[Sticky, ...]
     comments: tuple[Comment, ...]
+    statuses: tuple[CommitStatus, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +117,7 @@ class Verifier:
             passed_over=tuple(passed_over),
             stickies=tuple(stickies),
             comments=comments,
+            statuses=gatherer.statuses,
         )
 
     def _open(self, pull: PullRequest) -> Gatherer:
@@ -196,9 +199,11 @@ class Verifier:
 
     def _judge(self, assessment: Assessment, evidence: Facts, gatherer: Gatherer) -> Assessment:
         signoff, head_sha = assessment.signoff, evidence.pull.head_sha
-        binding = rebind(assessment.binding, signoff, head_sha, [found.run for found in evidence.runs])
+        binding = assessment.binding
+        if binding.standing is Standing.FRESH:
+            binding = rebind(binding, signoff, head_sha, gatherer.sightings(evidence))
         assessment = replace(assessment, binding=binding)
-        if binding.standing is Standing.STALE:
+        if binding.standing.is_open:
             return assessment
         reported_at = None if binding.standing is Standing.FRESH else binding.record.since
         facts = gatherer.for_signoff(evidence, signoff, reported_at)
@@ -236,7 +241,9 @@ class Verifier:
         ]
         status = make_status(verified.scope, verified.assessments, self.policy)
         if status:
-            there = self.github.statuses(pull.head_sha)
+            there = verified.statuses
+            if there is None:
+                there = tuple(self.github.statuses(pull.head_sha))
             if not status.is_there(there, own.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
         Applier(self.github, own).apply(actions, verified.stickies, outcome)
