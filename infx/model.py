@@ -37,12 +37,14 @@ GHOST = User(login="ghost")
 @dataclass(frozen=True, kw_only=True)
 class Collaborator:
     """Both answers of GitHub about one person: `permission` knows only admin, write, read and none; `role`
-    may be the name of a custom role, which never counts as one of the five.
+    may be the name of a custom role, which never counts as one of the five. is_known: False where GitHub knows no such
+    account; of somebody who has just said something, that is no answer.
     """
 
     login: str
     permission: str
     role: str
+    is_known: bool = True
 
     @property
     def can_write(self) -> bool:

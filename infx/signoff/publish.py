@@ -27,7 +27,8 @@ _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
     """One sign-off and what became of it. judgement: None where it is stale. error: why none could be made, in
-    sentences; then nothing is green.
+    sentences; then nothing is green. unread: why nobody knows yet, because GitHub or git did not answer; what was said
+    of it before then stays.
     """
 
     signoff: Comment
@@ -35,6 +36,7 @@ class Assessment:
     facts: Facts | None = None
     judgement: Judgement | None = None
     error: str | None = None
+    unread: str | None = None
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
@@ -161,6 +163,8 @@ def state_of(assessment: Assessment) -> StatusState:
     if assessment.binding.standing.is_open:
         return StatusState.PENDING
     judgement = assessment.judgement
+    if assessment.unread:
+        return StatusState.PENDING
     if assessment.error or judgement is None:
         return StatusState.FAILURE
     if judgement.is_good:
@@ -191,6 +195,8 @@ def _describe_bad(assessment: Assessment) -> str:
 
 def _describe_pending(assessment: Assessment) -> str:
     who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
+    if assessment.unread:
+        return f"The sign-off of {who} could not be read yet: {assessment.unread}"
     if assessment.binding.standing is Standing.UNSEEN:
         return f"Nothing shows that {sha} was there when {who} signed off; edit the sign-off to sign it"
     if assessment.binding.standing is Standing.STALE or assessment.judgement is None:

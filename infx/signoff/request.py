@@ -80,7 +80,7 @@ def find_foreign_words(
 
 def find_signer_refusal(signer: Collaborator | None, login: str) -> str | None:
     """Why a person's sign-off starts nothing; None if it does. What could not be read counts against it."""
-    if signer is None:
+    if signer is None or not signer.is_known:
         return f"What {login} may do here could not be read."
     if not signer.can_write:
         return (

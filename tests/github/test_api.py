@@ -16,7 +16,7 @@ from infx.github.errors import (
     UnexpectedReplyError,
 )
 from infx.model import GHOST, Conclusion
-from tests.github.answers import T0, WEB, WHEN, pull
+from tests.github.answers import T0, WEB, WHEN, issue_comment, pull
 from tests.github.scripted import play_github, refusal, reply
 
 # Lists that GitHub cuts without saying so
@@ -52,8 +52,32 @@ def test_a_commit_beyond_250_is_found_by_comparison(status: str, expected: bool)
 
 
 def test_a_commit_that_is_nowhere_is_no_ancestor() -> None:
-    github, _, _ = play_github([refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
     assert github.is_ancestor("c" * 40, "a" * 40) is False
+
+
+def test_what_github_denies_once_is_asked_for_again() -> None:
+    """A single 404 for what is there is no rare thing."""
+    denied = refusal(404, "Not Found")
+    github, _, _ = play_github([denied, reply(data={"status": "ahead"})])
+    assert github.is_ancestor("c" * 40, "a" * 40) is True
+    github, _, _ = play_github([denied, reply(data={"user": {"login": "mia"}, "permission": "admin"})])
+    assert github.permission("mia").is_admin
+    github, _, _ = play_github([denied, reply(data={"object": {"sha": "a" * 40}})])
+    assert github.ref("heads/main") == "a" * 40
+    github, _, _ = play_github([denied, reply(data={"total_count": 0, "workflow_runs": []})])
+    assert github.runs(workflow="run-sweep.yml") == []
+
+
+def test_an_edit_of_what_is_there_is_not_taken_for_one_of_what_is_gone() -> None:
+    denied = refusal(404, "Not Found")
+    for write in (lambda github: github.edit_comment(5, "x"), lambda github: github.delete_comment(5)):
+        github, _, _ = play_github([denied, reply(data=issue_comment(5))])
+        with pytest.raises(UnexpectedReplyError, match="It is there all the same"):
+            write(github)
+    github, _, _ = play_github([denied] * 3)
+    with pytest.raises(NotFoundError):
+        github.edit_comment(5, "x")
 
 
 # Things that repeat, and the newest of them
@@ -135,7 +159,7 @@ def test_runs_of_forks_name_no_pull_request() -> None:
 
 def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
     """But of a repository that shows nothing, nothing can be said."""
-    github, _, _ = play_github([refusal(404, "Not Found"), refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 3)
     assert github.runs(workflow="run-sweep.yml", newest=5) == []
     with pytest.raises(NotFoundError):
         github.runs(newest=5)
@@ -177,9 +201,9 @@ def test_permission_and_role_must_both_be_enough(permission: str, role: str, can
 
 
 def test_a_stranger_has_no_permission() -> None:
-    github, _, _ = play_github([refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
     found = github.permission("eve")
-    assert (found.login, found.permission, found.can_write) == ("eve", "none", False)
+    assert (found.login, found.permission, found.can_write, found.is_known) == ("eve", "none", False, False)
 
 
 def test_an_installation_token_may_not_ask_who_it_is() -> None:
@@ -268,10 +292,10 @@ def test_a_large_file_is_read_as_a_blob() -> None:
 
 
 def test_deleting_what_is_gone_is_fine() -> None:
-    github, transport, _ = play_github([refusal(404, "Not Found")] * 2)
+    github, transport, _ = play_github([refusal(404, "Not Found")] * 4)
     github.delete_comment(5)
     github.remove_reaction(5, 6)
-    assert [request.verb for request in transport.sent] == ["DELETE", "DELETE"]
+    assert [request.verb for request in transport.sent] == ["DELETE", "GET", "GET", "DELETE"]
 
 
 def test_a_read_only_token_is_told_apart() -> None:

@@ -69,7 +69,7 @@ def test_a_review_that_was_sent_and_has_no_time_is_no_review() -> None:
 
 
 def test_who_edited_a_comment() -> None:
-    """A query is repeated like a read; without GraphQL nobody knows, with half an answer nothing is concluded."""
+    """A query is repeated like a read; with half an answer, or none, nothing is concluded."""
     nodes = [
         {"id": "IC_1", "lastEditedAt": None, "editor": None},
         {
@@ -80,17 +80,24 @@ def test_who_edited_a_comment() -> None:
         {"id": "IC_3", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": None},
         {"id": "IC_4", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": {"__typename": "Bot", "login": "x"}},
     ]
-    script = [refusal(502, "Bad Gateway"), reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")]
-    github, transport, _ = play_github([*script, reply(data={"data": {"nodes": [None]}, "errors": [{}]})])
+    whole, denied = reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")
+    half = [
+        reply(data={"data": {"nodes": [None]}, "errors": [{}]}),
+        reply(data={"data": {"nodes": nodes[1:]}}),
+        reply(data={"data": {"nodes": [None] * 4}}),
+        reply(data=None),
+    ]
+    github, transport, _ = play_github([refusal(502, "Bad Gateway"), whole, denied, whole, denied, denied, *half])
     comments = [
         convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
     ]
     assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost", "IC_4": "x[bot]"}
     assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3", "IC_4"]}
     assert github.requests.writes == 0
-    assert github.editors(comments) == {}
-    with pytest.raises(UnexpectedReplyError):
-        github.editors(comments)
+    assert github.editors(comments)["IC_2"] == "cody"
+    for _ in range(1 + len(half)):
+        with pytest.raises(UnexpectedReplyError):
+            github.editors(comments)
 
 
 # Three kinds of comments

@@ -74,6 +74,11 @@ class Gatherer:
             self.people[login.lower()] = self.github.permission(login)
         return self.people[login.lower()]
 
+    def is_unknown(self, login: str) -> bool:
+        """Whether GitHub was asked what somebody may do here and says that there is no such account."""
+        person = self.people.get(login.lower())
+        return person is not None and not person.is_known
+
     def sightings(self, facts: Facts) -> tuple[Sighting, ...]:
         """When which head was seen; asked for only where a comment must be bound to one."""
         if self.statuses is None:

@@ -57,7 +57,7 @@ class Client(Reader, Writer, Protocol):
 class Verified:
     """pull: as it was when everything was read. passed_over: comments that look like sign-offs, and why they are
     none. stickies: the comments that should stand there. comments: the conversation. statuses: those on the head,
-    None if nobody had to ask.
+    None if nobody had to ask. unread: what GitHub should have told and did not, in sentences; it must be looked at again.
     """
 
     pull: PullRequest
@@ -67,6 +67,7 @@ class Verified:
     stickies: tuple[Sticky, ...]
     comments: tuple[Comment, ...]
     statuses: tuple[CommitStatus, ...] | None = None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ class Verifier:
         shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
         records = {s.url: find_record(comments, s, self.policy, editors) for s in _select(signoffs, only)}
         assessments = tuple(self._assess(_select(signoffs, only), shared, records, gatherer))
-        stickies = [make_comment(assessment, pull.head_sha, self.policy) for assessment in assessments]
+        stickies = [make_comment(a, pull.head_sha, self.policy) for a in assessments if a.unread is None]
         stickies += find_withdrawn(comments, signoffs, self.policy)
         return Verified(
             pull=pull,
@@ -118,6 +119,10 @@ class Verifier:
             stickies=tuple(stickies),
             comments=comments,
             statuses=gatherer.statuses,
+            unread=(
+                *(f"{c.url}: {w}" for c, w in passed_over if gatherer.is_unknown(c.author.login)),
+                *(f"{a.signoff.url}: {a.unread}" for a in assessments if a.unread),
+            ),
         )
 
     def _open(self, pull: PullRequest) -> Gatherer:
@@ -182,7 +187,7 @@ class Verifier:
         records: Mapping[str, Record | None],
         gatherer: Gatherer,
     ) -> list[Assessment]:
-        """A failure to read is the sign-off's failure, never silence."""
+        """What GitHub or git did not let us read is waited for; anything else that stops a judgement is a failure."""
         evidence: Facts | None = None
         assessments = []
         for signoff in signoffs:
@@ -192,6 +197,8 @@ class Verifier:
                 if binding.standing is not Standing.STALE:
                     evidence = evidence or gatherer.evidence(shared)
                     assessment = self._judge(assessment, evidence, gatherer)
+            except UnavailableError as error:
+                assessment = replace(assessment, unread=str(error))
             except InfxError as error:
                 assessment = replace(assessment, error=str(error))
             assessments.append(assessment)

@@ -7,7 +7,7 @@ from infx.policy.reuse import RunId
 from infx.reuse.command import select_command
 from infx.signoff.coverage import find_candidates
 from infx.signoff.facts import Facts
-from infx.signoff.outcome import Link, Outcome, code, not_applicable, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, name_all, not_applicable, passed, warned
 
 
 def check_reuse(facts: Facts, policy: Policy) -> Outcome:
@@ -21,7 +21,9 @@ def check_reuse(facts: Facts, policy: Policy) -> Outcome:
             code(f"{word} <run id>" if needs is RunId.REQUIRED else f"{word} [run id]")
             for word, needs in policy.reuse.commands.items()
         )
-        return warned(f"Nobody who may write here has posted {forms} on a line of its own.")
+        unknown = [person.login for person in facts.people if not person.is_known]
+        unread = f" What {name_all(unknown)} may do here could not be read." if unknown else ""
+        return warned(f"Nobody who may write here has posted {forms} on a line of its own.{unread}")
     author = code(command.comment.author.login)
     link = Link(text="comment", url=command.comment.url)
     if command.run_id is None:
