@@ -273,7 +273,6 @@ def _graph_comment(data: Any, pull_number: int) -> Comment:
         updated_at=moment(data["updatedAt"]),
         url=_must(str, data["url"]),
         pull_number=pull_number,
-        association=_must(str, data["authorAssociation"]),
         node_id=_must(str, data["id"]),
         editor=actor(data["editor"]) if data["lastEditedAt"] else None,
     )
