@@ -168,7 +168,12 @@ def review(data: Any) -> Comment:
     """GitHub says when a review was submitted, never when its summary was edited. A draft was not submitted yet."""
     is_draft = data["state"] == ReviewState.PENDING
     submitted_at = _LAST if is_draft else data["submitted_at"]
-    return _comment({**data, "created_at": submitted_at}, CommentKind.REVIEW, _number(data["pull_request_url"]), submitted_at)
+    return _comment(
+        {**data, "created_at": submitted_at},
+        CommentKind.REVIEW,
+        _number(data["pull_request_url"]),
+        submitted_at,
+    )
 
 
 def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) -> Comment:

@@ -165,9 +165,7 @@ def find_sightings(
     )
 
 
-def rebind(
-    binding: Binding, signoff: Comment, head_sha: str, sightings: Iterable[Sighting]
-) -> Binding:
+def rebind(binding: Binding, signoff: Comment, head_sha: str, sightings: Iterable[Sighting]) -> Binding:
     """The same for a comment that was written when the head had been seen. Otherwise it is of the commit that had been
     seen last, or of none that anybody knows: it does not say itself what its author saw. A review of the head is.
     """

@@ -14,6 +14,7 @@ from infx.github.errors import (
     NotFoundError,
     PermissionDeniedError,
     UnexpectedReplyError,
+    UnknownOutcomeError,
 )
 from infx.model import GHOST, Conclusion
 from tests.github.answers import T0, WEB, WHEN, issue_comment, pull
@@ -69,15 +70,26 @@ def test_what_github_denies_once_is_asked_for_again() -> None:
     assert github.runs(workflow="run-sweep.yml") == []
 
 
-def test_an_edit_of_what_is_there_is_not_taken_for_one_of_what_is_gone() -> None:
+@pytest.mark.parametrize("verb", ["edit", "delete"])
+def test_a_write_to_what_is_there_is_not_taken_for_one_to_what_is_gone(verb: str) -> None:
     denied = refusal(404, "Not Found")
-    for write in (lambda github: github.edit_comment(5, "x"), lambda github: github.delete_comment(5)):
-        github, _, _ = play_github([denied, reply(data=issue_comment(5))])
-        with pytest.raises(UnexpectedReplyError, match="It is there all the same"):
-            write(github)
-    github, _, _ = play_github([denied] * 3)
+    github, _, _ = play_github([denied, reply(data=issue_comment(5))])
+    with pytest.raises(UnexpectedReplyError, match="It is there all the same"):
+        github.edit_comment(5, "x") if verb == "edit" else github.delete_comment(5)
+
+
+def test_what_is_gone_cannot_be_edited() -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")] * 3)
     with pytest.raises(NotFoundError):
         github.edit_comment(5, "x")
+
+
+@pytest.mark.parametrize("verb", ["cancel", "delete"])
+def test_an_answer_that_is_not_the_expected_one_says_nothing(verb: str) -> None:
+    """Both have no body, so that only their status tells that they were done."""
+    github, _, _ = play_github([reply(200)])
+    with pytest.raises(UnknownOutcomeError, match="GitHub answered 200, not 20[24]"):
+        github.cancel_run(5) if verb == "cancel" else github.delete_comment(5)
 
 
 # Things that repeat, and the newest of them

@@ -56,7 +56,11 @@ def test_a_draft_of_a_review_is_newer_than_what_was_submitted(told: dict[str, An
     del pending["submitted_at"]
     github, _, _ = play_github([reply(data=[{**pending, **told}, review(2)])])
     draft, sent = github.reviews(77)
-    assert (draft.id, draft.review_state, draft.created_at > sent.created_at) == (1, ReviewState.PENDING, True)
+    assert (draft.id, draft.review_state, draft.created_at > sent.created_at) == (
+        1,
+        ReviewState.PENDING,
+        True,
+    )
     assert (sent.id, sent.review_state, sent.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
 
 
@@ -87,7 +91,9 @@ def test_who_edited_a_comment() -> None:
         reply(data={"data": {"nodes": [None] * 4}}),
         reply(data=None),
     ]
-    github, transport, _ = play_github([refusal(502, "Bad Gateway"), whole, denied, whole, denied, denied, *half])
+    github, transport, _ = play_github(
+        [refusal(502, "Bad Gateway"), whole, denied, whole, denied, denied, *half]
+    )
     comments = [
         convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
     ]

@@ -98,7 +98,9 @@ def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *,
 )
 def test_only_a_person_with_a_login_commands(author: User) -> None:
     """Whatever a list of people says of that login."""
-    people = {name: Collaborator(login=name, permission="admin", role="admin") for name in ("noor", "ghost", "")}
+    people = {
+        name: Collaborator(login=name, permission="admin", role="admin") for name in ("noor", "ghost", "")
+    }
     given = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
     chosen = select_command(given, POLICY, people)
     assert chosen is not None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from click.testing import CliRunner
 
+from infx.cli.signoff import signoff
 from infx.errors import InfxError
 from infx.hub import FOREVER, Fault, FaultKind
 from tests.signoff.world import World, checklist, reuse, signed_off
@@ -72,7 +75,10 @@ def test_what_cannot_be_read_is_not_absent(
             world.hub.faults.clear()
             found = state(world)
             assert code == 3 or found == wanted or UNREAD in said, (nth, kind, world.hub.log[-1].path)
-            assert found[0] in {before[0], wanted[0]} or (world.status() or ("",))[0] == "pending", (nth, kind)
+            assert found[0] in {before[0], wanted[0]} or (world.status() or ("",))[0] == "pending", (
+                nth,
+                kind,
+            )
             assert "REJECTED" not in str(found[1])
             if found != wanted:
                 look(world)
@@ -80,7 +86,9 @@ def test_what_cannot_be_read_is_not_absent(
 
 
 @pytest.mark.parametrize("kind", [*SOFT, FaultKind.TOO_MANY])
-@pytest.mark.parametrize("path", ["/workflows/run-sweep.yml/runs$", "/jobs$", "/artifacts$", "/zip$", "/_store/"])
+@pytest.mark.parametrize(
+    "path", ["/workflows/run-sweep.yml/runs$", "/jobs$", "/artifacts$", "/zip$", "/_store/"]
+)
 def test_evidence_that_cannot_be_read_is_waited_for(
     world: World, path: str, kind: FaultKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,3 +131,47 @@ def test_who_edited_must_be_told(world: World) -> None:
     code, said = look(world)
     assert (code, "does not tell who edited" in said) == (3, True)
     assert world.verdicts() == []
+
+
+def test_looks_that_failed_are_started_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one request if there are none. Not those that ended well, are under way, are old, or failed often enough."""
+    hub = world.hub
+    old = hub.add_run("signoff.yml", branch="main", event="issue_comment", run_id=1)
+    hub.finish_run(old.id, "failure")
+    world.now += timedelta(days=2)
+    token = hub.workflow_token(contents="read", actions="write")
+    policy = {"INFX_POLICY": str(world.folder / "clone/configs/policy.yaml"), **hub.environ(token)}
+
+    def retry() -> list[str]:
+        hub.clear_log()
+        result = CliRunner().invoke(signoff, ["retry"], env=policy, standalone_mode=False)
+        assert (result.exception, result.return_value) == (None, 0)
+        return [exchange.path for exchange in hub.log if exchange.method == "POST"]
+
+    monkeypatch.chdir(world.folder / "clone")
+    assert retry() == []
+    assert [exchange.path for exchange in hub.log if exchange.path != "/rate_limit"] == [
+        "/repos/acme/bench/actions/workflows/signoff.yml/runs"
+    ]
+    for number, conclusion in ((2, "failure"), (3, "success"), (4, None), (5, "failure"), (6, "cancelled")):
+        hub.add_run("signoff.yml", branch="main", event="issue_comment", run_id=number)
+        if conclusion:
+            hub.finish_run(number, conclusion)
+    hub.add_run("signoff.yml", branch="feat-x", event="workflow_dispatch", run_id=7)
+    hub.finish_run(7, "failure")
+    hub.state.runs[5].attempt = 5
+    assert retry() == ["/repos/acme/bench/actions/runs/2/rerun-failed-jobs"]
+    for attempt in (2, 3, 4):
+        assert (hub.state.runs[2].attempt, hub.state.runs[2].status) == (attempt, "queued")
+        assert retry() == []
+        hub.finish_run(2, "failure")
+        assert len(retry()) == 1
+    hub.finish_run(2, "failure")
+    assert retry() == []
+
+
+def test_a_write_that_is_refused_is_exit_code_3(world: World) -> None:
+    world.sign()
+    world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, method="POST", path="/statuses/"))
+    code, said = look(world)
+    assert (code, "refused: PR 77" in said) == (3, True)

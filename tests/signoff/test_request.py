@@ -94,7 +94,9 @@ A, C, R, D, P = (
         ([A, None], set()),
     ],
 )
-def test_newest_review_counts_whatever_its_state(states: list[ReviewState | None], standing: set[int]) -> None:
+def test_newest_review_counts_whatever_its_state(
+    states: list[ReviewState | None], standing: set[int]
+) -> None:
     """Another person's review takes nothing back, nor does the order in which they are listed tell anything."""
     given = [
         comment(checklist(), id=place, kind=CommentKind.REVIEW, review_state=state, created_at=NOW + timedelta(hours=place))

@@ -52,9 +52,7 @@ def test_a_line_that_cannot_be_read_is_a_reason_to_sign_and_named(line: str) -> 
 
 def test_several_lines_are_named() -> None:
     given = facts(codeowners=TextFile(path="CODEOWNERS", text="* @acme/core\n" + "x noor\n" * 8))
-    assert decide_scope(given, SIGNOFF).reason.endswith(
-        "Nor can lines 3, 4, 5, 6, 7 and 2 more."
-    )
+    assert decide_scope(given, SIGNOFF).reason.endswith("Nor can lines 3, 4, 5, 6, 7 and 2 more.")
 
 
 @pytest.mark.parametrize("text", ["* @acme/core\n", "* @acme/core\nconfigs/nvidia.yaml\n", "docs/ @noor\n"])

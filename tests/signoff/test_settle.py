@@ -203,7 +203,9 @@ def seen(sha: str, minutes: int) -> Sighting:
         ((seen(OLD, -5), seen(HEAD, -1), seen(HEAD, 5)), Standing.FRESH),  # a label came later
     ],
 )
-def test_a_signoff_is_of_the_head_that_was_seen_last(sightings: tuple[Sighting, ...], standing: Standing) -> None:
+def test_a_signoff_is_of_the_head_that_was_seen_last(
+    sightings: tuple[Sighting, ...], standing: Standing
+) -> None:
     fresh = bind(None, SIGNOFF, HEAD, "d" * 64, LATER)
     for given in (sightings, sightings[::-1]):
         found = rebind(fresh, SIGNOFF, HEAD, given)
@@ -219,7 +221,9 @@ def test_a_signoff_is_of_the_head_that_was_seen_last(sightings: tuple[Sighting, 
         (CommentKind.REVIEW_COMMENT, HEAD, Standing.UNSEEN),  # GitHub moves it to later heads
     ],
 )
-def test_a_review_of_the_head_needs_nobody_who_saw_it(kind: CommentKind, sha: str, standing: Standing) -> None:
+def test_a_review_of_the_head_needs_nobody_who_saw_it(
+    kind: CommentKind, sha: str, standing: Standing
+) -> None:
     given = replace(SIGNOFF, kind=kind, commit_sha=sha)
     fresh = bind(replace(RECORD, body="0" * 16), given, HEAD, "d" * 64, LATER)
     assert rebind(fresh, given, HEAD, ()).standing is standing

@@ -170,7 +170,7 @@ def test_only_the_identity_that_publishes_is_believed(world: World) -> None:
     world.hub.comment(77, forged, by="github-actions[bot]")
     world.hub.set_status(world.head, "codeowner-signoff-verify", "success", by="github-actions[bot]")
     world.verify("--pr", "77", "--publish", app=APP)
-    own = [c for c in world.hub.comments_of(77) if c.author.endswith("[bot]")]
+    own = [c for c in world.hub.comments_of(77) if (c.author or "").endswith("[bot]")]
     assert [c.author for c in own] == [APP]
     assert "### Sign-off out of date" in (own[0].body or "")
     assert (world.status() or ("",))[0] == "pending"

@@ -133,7 +133,7 @@ class World:
         it is, in the place of the workflow's own.
         """
         scopes = {"contents": "read", "actions": "read", "pull_requests": "write", "statuses": "write"}
-        token = self.hub.app_token(app, **scopes) if app else self.hub.workflow_token(**scopes)
+        token = self.hub.app_token(app, scopes) if app else self.hub.workflow_token(scopes)
         environ = {**self.hub.environ(token), "INFX_POLICY": "main:configs/policy.yaml"}
         given = list(arguments)
         if event is not None:
