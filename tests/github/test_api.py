@@ -88,7 +88,7 @@ def test_what_is_gone_cannot_be_edited() -> None:
 def test_an_answer_that_is_not_the_expected_one_says_nothing(verb: str) -> None:
     """Both have no body, so that only their status tells that they were done."""
     github, _, _ = play_github([reply(200)])
-    with pytest.raises(UnknownOutcomeError, match="GitHub answered 200, not 20[24]"):
+    with pytest.raises(UnknownOutcomeError, match=r"GitHub answered 200, not 20[24]"):
         github.cancel_run(5) if verb == "cancel" else github.delete_comment(5)
 
 
