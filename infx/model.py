@@ -27,7 +27,8 @@ class User:
 
     @property
     def is_human(self) -> bool:
-        return self.type is UserType.USER and self != GHOST
+        """A person with a login: only such a one commands, signs or settles."""
+        return self.type is UserType.USER and self.login.lower() not in {"", GHOST.login}
 
 
 GHOST = User(login="ghost")
@@ -36,12 +37,14 @@ GHOST = User(login="ghost")
 @dataclass(frozen=True, kw_only=True)
 class Collaborator:
     """Both answers of GitHub about one person: `permission` knows only admin, write, read and none; `role`
-    may be the name of a custom role, which never counts as one of the five.
+    may be the name of a custom role, which never counts as one of the five. is_known: False where GitHub knows no such
+    account; of somebody who has just said something, that is no answer.
     """
 
     login: str
     permission: str
     role: str
+    is_known: bool = True
 
     @property
     def can_write(self) -> bool:
@@ -176,7 +179,6 @@ class Comment:
     updated_at: datetime
     url: str
     pull_number: int
-    association: str = "NONE"
     commit_sha: str | None = None  # reviews and their comments: the head they were written on
     path: str | None = None  # review comments: the file
     review_state: ReviewState | None = None  # reviews only

@@ -27,14 +27,16 @@ PUSH_TOKEN = "INFX_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
-class Moment(click.ParamType["datetime"]):
-    """`2h`, `30m`, `7d`, or a time in ISO 8601; without a zone it is UTC."""
+class Moment(click.ParamType["datetime | timedelta"]):
+    """`2h`, `30m`, `7d` back by GitHub's clock, or a time in ISO 8601; without a zone it is UTC."""
 
     name = "time"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime | timedelta:
         if match := re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", value):
-            return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+            return timedelta(**{_UNITS[match[2]]: int(match[1])})
         try:
             moment = datetime.fromisoformat(value)
         except ValueError:
@@ -61,7 +63,7 @@ class Moment(click.ParamType["datetime"]):
 @format_option
 def reconcile(
     numbers: tuple[int, ...],
-    since: datetime | None,
+    since: datetime | timedelta | None,
     everything: bool,
     after_push: str | None,
     dry_run: bool,
@@ -102,14 +104,17 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
     )
 
 
-def _choose(reconciler: Reconciler, since: datetime | None, after_push: str | None) -> Sequence[int]:
+def _choose(
+    reconciler: Reconciler, since: datetime | timedelta | None, after_push: str | None
+) -> Sequence[int]:
     from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
 
     github, policy, clone = reconciler.github, reconciler.policy, reconciler.clone
     if since is not None:
-        return list_recent(github, policy, since, reconciler.recent)
+        start = github.ask_time() - since if isinstance(since, timedelta) else since
+        return list_recent(github, policy, start, reconciler.recent)
     if after_push is None:
-        return list_in_turn(github, policy, datetime.now(UTC).date())
+        return list_in_turn(github, policy, github.ask_time().date())
     pulls = list_open(github, policy)
     if clone is None:
         raise UsageError("--after-push needs a clone of the repository.", hint="Run it inside one.")

@@ -17,6 +17,10 @@ from infx.policy.model import Policy
 @click.group(
     cls=LazyGroup,
     commands_by_name={
+        "retry": (
+            "infx.cli.signoff_retry:retry",
+            "Start the looks at sign-offs again that failed within a day.",
+        ),
         "template": ("infx.cli.signoff:template", "Print the checklist that a reviewer fills in."),
         "verify": ("infx.cli.signoff_verify:verify", "Verify the sign-offs of a pull request."),
     },

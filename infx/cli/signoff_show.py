@@ -40,7 +40,11 @@ def show_assessments(
     judged = [(a.facts, a.judgement) for a in shown if a.facts and a.judgement]
     for assessment in shown:
         if not assessment.judgement:
-            why = assessment.error or f"{assessment.binding.standing} since {assessment.binding.record.sha}"
+            why = (
+                assessment.unread
+                or assessment.error
+                or f"{assessment.binding.standing}, {assessment.binding.record.sha}"
+            )
             print_text(f"{assessment.signoff.url}: {why}", os.environ)
     print_judgements(judged, policy, explain, as_json=as_json)
 

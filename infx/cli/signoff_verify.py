@@ -22,7 +22,7 @@ from infx.cli.options import (
 from infx.cli.report import print_text
 from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
 from infx.cli.turns import print_trouble
-from infx.errors import InfxError, UsageError
+from infx.errors import UnavailableError, UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -59,8 +59,6 @@ def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> i
     if options["save_facts"]:
         save_facts(shown, options["save_facts"])
     show_assessments(shown, policy, options["explain"], as_json=as_json)
-    if report.refused:
-        raise InfxError("The token may not write what was found.", hint="See the warnings above.")
     is_rejected = not options["publish"] and any(_is_rejected(assessment) for assessment in shown)
     return report.exit_code or int(is_rejected)
 
@@ -112,9 +110,13 @@ def _verify_all(
         else:
             say_around(found, verifier.policy)
             results.append(found)
+            if found.unread:
+                raise UnavailableError(
+                    f"Could not be read: {'; '.join(found.unread)}", hint="It has to be looked at again."
+                )
 
     take_turns(numbers, work, report)
-    if report.failed and len(numbers) == 1:
+    if report.failed and len(numbers) == 1 and not results:
         raise report.failed[0][1]
     return results
 

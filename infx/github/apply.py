@@ -14,7 +14,7 @@ from infx.comments.sticky import Sticky
 from infx.errors import InfxError
 from infx.git import GitError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
-from infx.model import Comment
+from infx.model import GHOST, Comment, User
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
@@ -94,18 +94,29 @@ class Applier:
                 self.writer.delete_comment(action.id)
             case SetStatus():
                 status = action.status
-                self.writer.create_status(
+                made = self.writer.create_status(
                     action.sha,
                     context=status.context,
                     state=status.state,
                     description=status.description,
                     target_url=status.target_url,
                 )
+                self._check_publisher(made.creator)
             case CancelRun():
                 self._cancel(action.run_id)
             case PushCommit() if self.push is not None:
                 self.push(action)
         return None
+
+    def _check_publisher(self, creator: User) -> None:
+        """GitHub says who we are only after a write; a status cannot be taken back."""
+        if creator != GHOST and not is_ours(creator, self.policy.publisher):
+            expected = ", ".join(self.policy.publisher) or "none"
+            raise WrongIdentityError(
+                f"The token writes statuses as {creator.login}, but the identity that publishes is {expected}, so it "
+                "would not be believed.",
+                hint=f"Put {creator.login!r} first under identities in the policy, or use that one's token.",
+            )
 
     def _cancel(self, run_id: int) -> None:
         """Until the run is seen to end: GPU time is at stake."""
@@ -120,9 +131,9 @@ class Applier:
         self.writer.delete_comment(comment.id)
         login = comment.author.login
         raise WrongIdentityError(
-            f"The token writes as {login}, which the policy does not list under identities, so its comments would "
-            "never be found again. The comment was taken back.",
-            hint=f"Add {login!r} to identities in the policy.",
+            f"The token writes as {login}, which is not the policy's identity for it, so its comments would never be "
+            "found again. The comment was taken back.",
+            hint=f"Put {login!r} first under identities in the policy, in the place of what published before.",
         )
 
     def _update(self, action: UpdateComment) -> Comment | None:

@@ -38,18 +38,14 @@ class Commits(Endpoints):
 
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
-        try:
-            status = self._get(_comparison, "compare", f"{sha}...{of}", per_page=1)
-        except NotFoundError:
-            return False
-        return status in {"ahead", "identical"}
+        return self._find(_comparison, "compare", f"{sha}...{of}", per_page=1) in {"ahead", "identical"}
 
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
         """The newest status of each context, newest first, with who set it. is_hearsay: a comment names the commit, which
         need not exist; one that does not has none.
         """
         try:
-            found = self._list(convert.commit_status, "commits", sha, "statuses")
+            found = self.status_log(sha)
         except (NotFoundError, ValidationError):
             if not is_hearsay:
                 raise
@@ -58,6 +54,10 @@ class Commits(Endpoints):
         for status in found:
             newest.setdefault(status.context, status)
         return list(newest.values())
+
+    def status_log(self, sha: str) -> list[CommitStatus]:
+        """Every status that was ever set on a commit, newest first."""
+        return self._list(convert.commit_status, "commits", sha, "statuses")
 
     def create_status(
         self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
@@ -79,9 +79,9 @@ class Commits(Endpoints):
         return list(newest.values())
 
     def permission(self, login: str) -> Collaborator:
-        """What a person may do here; `none` for an account that GitHub does not know."""
+        """What a person may do here; `none`, and not known, for an account that GitHub says it does not know."""
         data = self._find(convert.collaborator, "collaborators", login, "permission")
-        return data or Collaborator(login=login, permission="none", role="none")
+        return data or Collaborator(login=login, permission="none", role="none", is_known=False)
 
     def team_members(self, organization: str, team: str) -> frozenset[str] | None:
         """Logins in lower case, those of teams below it too. None: unknown; a repository's token sees no team."""

@@ -141,12 +141,15 @@ class Connection:
                 self.wait_out(error, attempt)
                 attempt += 1
 
-    def fetch(self, url: str, limit: int) -> bytes:
-        """The file behind a signed link, at most `limit` bytes of it; the token is not sent there."""
+    def fetch(self, link: str | Callable[[], str], limit: int) -> bytes:
+        """The file behind a signed link, at most `limit` bytes of it; the token is not sent there. link: or how to ask
+        for it, which each attempt then does. A file of no bytes is none.
+        """
 
         def download() -> bytes:
             data = bytearray()
             try:
+                url = link if isinstance(link, str) else link()
                 self.count.reads += 1
                 for piece in self._transport.fetch(url):
                     data += piece
@@ -154,6 +157,8 @@ class Connection:
                         raise GitHubError(f"A download is larger than the {limit:,} bytes allowed for it.")
             except ConnectionError as error:
                 raise UnreachableError(f"The download broke off: {error}.") from None
+            if not data:
+                raise UnreachableError("The file store answered with nothing.")
             return bytes(data)
 
         return self.repeat(download)

@@ -9,8 +9,8 @@ from datetime import datetime
 from infx.errors import UsageError
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import MismatchError, NotFoundError
-from infx.model import Comment, CommentKind, CommentReference, Reaction, ReviewState
+from infx.github.errors import MismatchError, NotFoundError, UnexpectedReplyError
+from infx.model import Comment, CommentKind, CommentReference, Reaction
 
 _EDITORS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { lastEditedAt editor { __typename login } } } }"
 _WORDS = {
@@ -31,10 +31,8 @@ class Conversation(Endpoints):
         )
 
     def reviews(self, number: int) -> list[Comment]:
-        """Submitted reviews with their summaries, oldest first."""
-        items = self._list(lambda item: item, "pulls", number, "reviews", twice=True)
-        submitted = [item for item in items if item.get("state") != ReviewState.PENDING]
-        return [convert.convert(convert.review, item) for item in submitted]
+        """Reviews with their summaries, whatever their state, oldest first; of drafts only the token's own are there."""
+        return self._list(convert.review, "pulls", number, "reviews", twice=True)
 
     def review_comments(self, number: int) -> list[Comment]:
         """Comments on lines of files, oldest first."""
@@ -78,13 +76,13 @@ class Conversation(Endpoints):
 
     def editors(self, comments: Sequence[Comment]) -> dict[str, str]:
         """Node id of each of these comments that was edited → the login of who did it last, `ghost` for an account
-        that is gone. REST does not tell, and whoever may write here may edit everybody's comments. A server without
-        GraphQL tells nothing.
+        that is gone. REST does not tell, and whoever may write here may edit everybody's comments: without an answer
+        about each of them nobody's words are believed.
         """
-        try:
-            data = self.connection.query(_EDITORS, {"ids": [comment.node_id for comment in comments]})
-        except NotFoundError:
-            return {}
+        ids = [comment.node_id for comment in comments]
+        data = self._seek(lambda: self.connection.query(_EDITORS, {"ids": ids}))
+        if data is None or [node["id"] for node in data.get("nodes") or () if node] != ids:
+            raise UnexpectedReplyError("GitHub does not tell who edited which comment.")
         return convert.convert(convert.editors, data)
 
     def create_comment(self, number: int, body: str) -> Comment:
@@ -94,15 +92,19 @@ class Conversation(Endpoints):
 
     def edit_comment(self, comment_id: int, body: str) -> Comment:
         """An issue comment. Raises NotFoundError if somebody has deleted it."""
-        data = self._write("PATCH", "issues", "comments", comment_id, body={"body": body})
+        try:
+            data = self._write("PATCH", "issues", "comments", comment_id, body={"body": body})
+        except NotFoundError as error:
+            self._must_be_gone(error, "issues", "comments", comment_id)
+            raise
         return convert.convert(convert.issue_comment, data)
 
     def delete_comment(self, comment_id: int) -> None:
         """An issue comment; deleting what is gone already is fine."""
         try:
-            self._write("DELETE", "issues", "comments", comment_id)
-        except NotFoundError:
-            return
+            self._write_silently("DELETE", "issues", "comments", comment_id, expect=204)
+        except NotFoundError as error:
+            self._must_be_gone(error, "issues", "comments", comment_id)
 
     def reactions(self, comment_id: int) -> list[Reaction]:
         """Reactions to an issue comment."""

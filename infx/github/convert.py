@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from infx.github.errors import UnexpectedReplyError
@@ -39,6 +39,8 @@ from infx.model import (
 
 _T = TypeVar("_T")
 
+_LAST = datetime.max.replace(tzinfo=UTC).isoformat()  # of a draft, which is newer than whatever was submitted
+
 
 def convert(kind: Callable[[Any], _T], data: Any) -> _T:
     """Raises UnexpectedReplyError where the JSON lacks what GitHub's description promises."""
@@ -51,12 +53,13 @@ def convert(kind: Callable[[Any], _T], data: Any) -> _T:
 
 
 def user(data: Any) -> User:
-    """Mannequins, organizations and types to come keep their type, so that nobody takes them for a person."""
+    """Mannequins and organizations keep their type; types to come and none at all count as machines, so that nobody
+    takes them for a person.
+    """
     if not data or not data.get("login"):
         return GHOST
-    kind = data.get("type") or UserType.USER
-    known = kind in set(UserType)
-    return User(login=data["login"], type=UserType(kind) if known else UserType.BOT)
+    kind = data.get("type")
+    return User(login=data["login"], type=UserType(kind) if kind in set(UserType) else UserType.BOT)
 
 
 def moment(text: str) -> datetime:
@@ -117,11 +120,12 @@ def _pull_fields(data: Any) -> dict[str, Any]:
 
 
 def changed_file(data: Any) -> ChangedFile:
-    status = FileStatus(data["status"])
+    """Paths from the root of the repository, never with a slash in front."""
+    previous = data.get("previous_filename")
     return ChangedFile(
-        path=data["filename"],
-        status=status,
-        previous_path=data.get("previous_filename"),
+        path=data["filename"].lstrip("/"),
+        status=FileStatus(data["status"]),
+        previous_path=previous.lstrip("/") if previous else None,
         patch=data.get("patch"),
     )
 
@@ -161,23 +165,28 @@ def review_comment(data: Any) -> Comment:
 
 
 def review(data: Any) -> Comment:
-    """GitHub says when a review was submitted, never when its summary was edited."""
-    return _comment(data, CommentKind.REVIEW, _number(data["pull_request_url"]), data["submitted_at"])
+    """GitHub says when a review was submitted, never when its summary was edited. A draft was not submitted yet."""
+    is_draft = data["state"] == ReviewState.PENDING
+    submitted_at = _LAST if is_draft else data["submitted_at"]
+    return _comment(
+        {**data, "created_at": submitted_at},
+        CommentKind.REVIEW,
+        _number(data["pull_request_url"]),
+        submitted_at,
+    )
 
 
 def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) -> Comment:
     state = data.get("state") if kind is CommentKind.REVIEW else None
-    created_at = data["submitted_at"] if kind is CommentKind.REVIEW else data["created_at"]
     return Comment(
         id=data["id"],
         kind=kind,
         author=user(data.get("user")),
         body=data.get("body") or "",
-        created_at=moment(created_at),
+        created_at=moment(data["created_at"]),
         updated_at=moment(updated_at),
         url=data["html_url"],
         pull_number=pull_number,
-        association=data.get("author_association") or "NONE",
         commit_sha=data.get("commit_id"),
         path=data.get("path"),
         review_state=ReviewState(state) if state else None,
@@ -269,7 +278,6 @@ def _graph_comment(data: Any, pull_number: int) -> Comment:
         updated_at=moment(data["updatedAt"]),
         url=_must(str, data["url"]),
         pull_number=pull_number,
-        association=_must(str, data["authorAssociation"]),
         node_id=_must(str, data["id"]),
         editor=actor(data["editor"]) if data["lastEditedAt"] else None,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from infx.github.connection import Connection
 from infx.github.convert import convert
-from infx.github.errors import NotFoundError
+from infx.github.errors import NotFoundError, UnexpectedReplyError, UnknownOutcomeError
 from infx.github.paging import Listing, read_list
 
 _T = TypeVar("_T")
@@ -29,11 +30,30 @@ class Endpoints:
         return convert(kind, self.connection.read(self._path(*parts), **parameters).data)
 
     def _find(self, kind: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T | None:
-        """The same, with None for 404."""
-        try:
-            return self._get(kind, *parts, **parameters)
-        except NotFoundError:
-            return None
+        """The same, with None for what is not there."""
+        return self._seek(lambda: self._get(kind, *parts, **parameters))
+
+    def _write_silently(self, verb: str, *parts: object, expect: int) -> None:
+        """A write whose answer has no body, so that its status alone says that it was done."""
+        reply = self.connection.write(verb, self._path(*parts))
+        if reply.status != expect:
+            what = f"{verb} {self._path(*parts)}"
+            raise UnknownOutcomeError(
+                f"Nobody knows whether {what} was done: GitHub answered {reply.status}, not {expect}.",
+                hint="Look before it is sent again.",
+            )
+
+    def _must_be_gone(self, error: NotFoundError, *parts: object) -> None:
+        """After a write that was answered with 404. Raises UnexpectedReplyError if the thing is there all the same."""
+        if self._find(lambda data: data, *parts) is not None:
+            raise UnexpectedReplyError(f"{error.message} It is there all the same.", status=404) from error
+
+    def _seek(self, read: Callable[[], _T]) -> _T | None:
+        """What is there, None for 404. GitHub at times says that of what is there, so only two in a row are believed."""
+        for _ in range(2):
+            with contextlib.suppress(NotFoundError):
+                return read()
+        return None
 
     def _list(
         self, kind: Callable[[Any], _T], *parts: object, parameters: Any = None, **how: Any

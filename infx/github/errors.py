@@ -36,7 +36,7 @@ class UnreachableError(GitHubError):
 
 
 class ServerError(GitHubError):
-    """GitHub answered 5xx. wait: seconds, if it named any."""
+    """GitHub answered 5xx, or its file store is too busy. wait: seconds, if it named any."""
 
     def __init__(self, message: str, *, status: int, wait: float | None = None) -> None:
         super().__init__(message, status=status)

@@ -42,7 +42,7 @@ from infx.policy.facts import (
     find_label_actor,
     read_labels,
 )
-from infx.policy.identity import find_status
+from infx.policy.identity import find_status, is_listed
 from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # that are looked at for an approval
@@ -148,7 +148,7 @@ def gather_row_facts(
 
 def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
     """Reconciling looks at the commits in between, and links the sweep that stands for a head from its status."""
-    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.identities)
+    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.publisher)
     linked = read_run_id(status.target_url) if status else None
     return linked is not None and linked == run_id
 
@@ -159,8 +159,7 @@ def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | N
 
 
 def _permission(login: str, policy: Policy, github: GateReader) -> Collaborator | None:
-    known = login.lower() in {name.lower() for name in policy.identities}
-    return None if known else github.permission(login)
+    return None if is_listed(login, policy.identities) else github.permission(login)
 
 
 def _permission_if_seen(login: str | None, policy: Policy, github: GateReader) -> Collaborator | None:

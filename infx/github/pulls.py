@@ -82,10 +82,7 @@ class Pulls(Endpoints):
 
     def pulls_of_commit(self, sha: str) -> list[PullSummary]:
         """Pull requests that hold a commit, merged ones included; none for a commit that is not there."""
-        try:
-            return self._list(convert.pull_summary, "commits", sha, "pulls")
-        except NotFoundError:
-            return []
+        return self._seek(lambda: self._list(convert.pull_summary, "commits", sha, "pulls")) or []
 
     def labels(self, number: int) -> tuple[str, ...]:
         """The labels of this moment; an event's payload only knows those of its own."""

@@ -8,6 +8,7 @@ Importing this module costs about 200 ms, so it is imported when the first conne
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from github.Requester import (
 from urllib3 import Retry
 
 from infx import __version__
-from infx.github.errors import GitHubError
+from infx.github.errors import GitHubError, ServerError, retry_after
 from infx.github.exchange import GRAPHQL, Reply, Request
 
 API_VERSION = "2022-11-28"  # the last one with `merge_commit_sha` in pull requests
@@ -67,6 +68,9 @@ class PyGithubTransport:
     def fetch(self, url: str) -> Iterator[bytes]:
         try:
             with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
+                if response.status_code == 429:
+                    wait = retry_after({"retry-after": response.headers.get("retry-after", "")}, time.time())
+                    raise ServerError("The file store asks to slow down.", status=429, wait=wait)
                 if response.status_code in range(400, 500):
                     raise GitHubError(
                         f"The file store answered {response.status_code}.", status=response.status_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from infx.errors import InfxError
+from infx.errors import InfxError, UnavailableError
 from infx.github.apply import Outcome
 from infx.github.errors import RateLimitError
 
@@ -22,7 +22,9 @@ class Report(Outcome):
 
     @property
     def exit_code(self) -> int:
-        return max((error.exit_code for _, error in self.failed), default=0)
+        """The greatest of what went wrong; a write that GitHub or git did not let us make is unavailable, too."""
+        codes = [error.exit_code for _, error in self.failed]
+        return max([*codes, *(UnavailableError.exit_code for _ in self.refused)], default=0)
 
 
 def take_turns(

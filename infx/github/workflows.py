@@ -8,7 +8,7 @@ from typing import Any
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import ConflictError, NotFoundError, UnexpectedReplyError
+from infx.github.errors import ConflictError, UnexpectedReplyError
 from infx.github.paging import Listing, read_page
 from infx.model import Artifact, DispatchedRun, Job, Run
 
@@ -42,14 +42,13 @@ class Workflows(Endpoints):
             "status": status,
             "created": None if created_since is None else f">={created_since.isoformat()}",
         }
-        try:
+
+        def read() -> list[Run]:
             return self._list(
                 convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
             )
-        except NotFoundError:
-            if workflow is None:
-                raise
-            return []
+
+        return read() if workflow is None else self._seek(read) or []
 
     def runs_page(self, workflow: str, number: int) -> tuple[list[Run], bool]:
         """One page of a workflow's runs, newest first, and whether it is the last one. A workflow that is not on the
@@ -57,10 +56,7 @@ class Workflows(Endpoints):
         """
         path = self._path("actions", "workflows", workflow, "runs")
         listing = Listing(path=path, parameters={}, field="workflow_runs")
-        try:
-            items, is_last = read_page(self.connection, listing, number)
-        except NotFoundError:
-            return [], True
+        items, is_last = self._seek(lambda: read_page(self.connection, listing, number)) or ([], True)
         return [convert.convert(convert.run, item) for item in items], is_last
 
     def run(self, run_id: int) -> Run:
@@ -120,17 +116,24 @@ class Workflows(Endpoints):
         return _told(items), is_last
 
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
-        """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
-        reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))
-        link = reply.headers.get("location")
-        if reply.status != 302 or not link:
-            raise UnexpectedReplyError(f"GitHub gave no link to artifact {artifact_id}.")
+        """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired.
+
+        A link to the file store lives for a minute, so each attempt asks for one.
+        """
+
+        def link() -> str:
+            reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))
+            found = reply.headers.get("location")
+            if reply.status != 302 or not found:
+                raise UnexpectedReplyError(f"GitHub gave no link to artifact {artifact_id}.")
+            return found
+
         return self.connection.fetch(link, limit)
 
     def cancel_run(self, run_id: int) -> bool:
         """Ask for a run to be cancelled; False if it has finished already."""
         try:
-            self._write("POST", "actions", "runs", run_id, "cancel")
+            self._write_silently("POST", "actions", "runs", run_id, "cancel", expect=202)
         except ConflictError:
             return False
         return True

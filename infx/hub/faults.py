@@ -18,12 +18,16 @@ class FaultKind(StrEnum):
     PRIMARY_LIMIT = "primary limit"  # 403, reset in `seconds`
     SECONDARY_LIMIT = "secondary limit"  # 403 with Retry-After: `seconds`; without any if it is None
     TOO_MANY = "too many"  # 429 with Retry-After: `seconds`
+    UNAUTHORIZED = "unauthorized"  # 401, as if the token were none
+    NOT_FOUND = "not found"  # 404, whatever is there
+    INVALID = "invalid"  # 422
+    EMPTY = "empty"  # 200 without a body
     SLOW = "slow"  # answered after `seconds`
     OVERTAKEN = "overtaken"  # held back until another request was handled, at most `seconds`
     KILL = "kill"  # `callback` is called, then the connection is cut
 
 
-APPLIED_KINDS = {FaultKind.DROP, FaultKind.BAD_GATEWAY, FaultKind.KILL, FaultKind.SLOW}
+APPLIED_KINDS = {FaultKind.DROP, FaultKind.BAD_GATEWAY, FaultKind.KILL, FaultKind.SLOW, FaultKind.EMPTY}
 
 
 @dataclass(kw_only=True)

@@ -123,6 +123,14 @@ def _reply_of(hub: Hub, fault: Fault) -> Answer:
         case FaultKind.TOO_MANY:
             headers = {"Retry-After": f"{seconds or 0:g}"}
             return Refusal(429, "Too many requests", headers=headers).answer
+        case FaultKind.UNAUTHORIZED:
+            return Refusal(401, "Bad credentials").answer
+        case FaultKind.NOT_FOUND:
+            return Refusal(404, "Not Found").answer
+        case FaultKind.INVALID:
+            return Refusal(422, "Validation Failed").answer
+        case FaultKind.EMPTY:
+            return Answer()
         case _:
             return Answer(status=502, data={"message": "Server Error"})
 

@@ -160,7 +160,7 @@ def _refuse(words: str) -> ApprovalDecision:
 
 def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
     """A commit's approval. statuses: newest first."""
-    status = find_status(statuses, policy.sweep.contexts.approval, policy.identities)
+    status = find_status(statuses, policy.sweep.contexts.approval, policy.publisher)
     if status is None or status.state is not StatusState.SUCCESS:
         return None
     merge = _MERGE.search(status.description)

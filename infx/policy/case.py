@@ -11,6 +11,7 @@ from infx.model import MAX_FILES, PullRequest
 from infx.phrases import join_words
 from infx.policy.event import SHA, Action, EventName, Inputs
 from infx.policy.facts import Facts, LabelSet, Marker, Reuse, find_marker, read_labels
+from infx.policy.identity import is_listed
 from infx.policy.model import Effect, Policy
 
 WORKFLOW_ACTOR = "github-actions[bot]"  # what it does starts no workflow, dispatches excepted
@@ -74,7 +75,7 @@ class Case:
         """A re-run is judged by who pressed the button; an actor nobody vouches for may not."""
         if self.is_asked:
             return True
-        if self.facts.event.actor.lower() in {name.lower() for name in self.policy.identities}:
+        if is_listed(self.facts.event.actor, self.policy.identities):
             return True
         return self.facts.actor is not None and self.facts.actor.can_write
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from infx.model import CommitStatus, User, UserType
+from infx.model import GHOST, CommitStatus, User, UserType
 
 
 def is_ours(author: User, identities: Sequence[str]) -> bool:
     """Login and type: an app's login ends in `[bot]`, which no person's can, and its type is Bot."""
-    names = {name.lower() for name in identities}
-    return author.login.lower() in names and (
-        (author.type is UserType.BOT) == author.login.lower().endswith("[bot]")
-    )
+    is_app = author.login.lower().endswith("[bot]")
+    kind = UserType.BOT if is_app else UserType.USER
+    return author.type is kind and is_listed(author.login, identities)
+
+
+def is_listed(login: str, names: Iterable[str]) -> bool:
+    """Whether a list of logins names this one; an account that is gone has no login, whatever the list says."""
+    low = login.lower()
+    return bool(low) and low != GHOST.login and low in {name.lower() for name in names}
 
 
 def find_status(

@@ -136,7 +136,16 @@ def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Proble
     ]
 
 
+def _expand(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With each check that is `off` in the form that all others have; see `CheckPolicy.is_off`."""
+    signoff = values.get("signoff", {})
+    off = {"statuses": ["N/A"], "settled-by": "nobody"}
+    checks = {slug: off if check == "off" else check for slug, check in signoff.get("checks", {}).items()}
+    return {**values, "signoff": {**signoff, "checks": checks}}
+
+
 def _build(part: type[_T], values: Mapping[str, Any]) -> _T:
     """A frozen dataclass from those keys of a mapping, approved by the schema, that it has fields for."""
     keys = {field.name.replace("_", "-") for field in dataclasses.fields(cast("Any", part))}
-    return cast("_T", saved.from_json(part, {key: value for key, value in values.items() if key in keys}))
+    found = {key: value for key, value in _expand(values).items() if key in keys}
+    return cast("_T", saved.from_json(part, found))

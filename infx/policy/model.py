@@ -246,3 +246,10 @@ class Policy:
     signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()
+
+    @property
+    def publisher(self) -> tuple[str, ...]:
+        """The first identity, which publishes. What carries trust (verdicts, approvals, statuses) counts from it alone:
+        as another one a branch's own workflow may write.
+        """
+        return self.identities[:1]

@@ -14,7 +14,6 @@ class RunId(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ReusePolicy:
-    """commands: the word → whether a run's id must follow. associations: whose comments count."""
+    """commands: the word → whether a run's id must follow."""
 
     commands: Mapping[str, RunId]
-    associations: tuple[str, ...]

@@ -36,6 +36,11 @@ class CheckPolicy:
     settled_by: Role
     escalate: tuple[str, ...] = ()
 
+    @property
+    def is_off(self) -> bool:
+        """Whether it is not made at all: the policy writes `off`, which stands for N/A alone and nobody to settle it."""
+        return self.statuses == (Status.NOT_APPLICABLE,) and self.settled_by is Role.NOBODY
+
 
 @dataclass(frozen=True, kw_only=True)
 class LineRules:

@@ -114,7 +114,7 @@ class _Reading:
             current=current,
             dispatched=tuple(run.id for run in dispatched),
             resolution=branch.resolution,
-            signoff=find_status(statuses, self.policy.signoff.status, self.policy.identities),
+            signoff=find_status(statuses, self.policy.signoff.status, self.policy.publisher),
             groups=self._groups(),
             base_files=self._base_files(branch),
         )

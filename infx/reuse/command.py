@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from infx.markdown import MAX_STRANGE, read_command_lines
-from infx.model import Comment, CommentKind
+from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
 
 # A command's word, and behind it a blank, a digit of any script, or what people put before a number.
@@ -78,18 +78,31 @@ def list_usage(commands: Mapping[str, RunId]) -> list[str]:
     ]
 
 
-def select_command(comments: Iterable[Comment], policy: ReusePolicy) -> ReuseCommand | None:
-    """The newest command by creation time of somebody whom the policy trusts; editing moves nothing."""
-    newest: ReuseCommand | None = None
-    for comment in comments:
-        if comment.kind is not CommentKind.ISSUE or comment.association not in policy.associations:
-            continue
-        found = find_command(comment.body, policy.commands)
-        if found is None:
-            continue
-        if newest is None or _key(comment) > _key(newest.comment):
-            newest = ReuseCommand(run_id=found[0], comment=comment)
-    return newest
+def list_commands(comments: Iterable[Comment], policy: ReusePolicy) -> list[ReuseCommand]:
+    """The commands of people in the conversation, the newest by creation time first; editing moves nothing."""
+    asked = [
+        ReuseCommand(run_id=found[0], comment=comment)
+        for comment in comments
+        if comment.kind is CommentKind.ISSUE and comment.author.is_human
+        if (found := find_command(comment.body, policy.commands)) is not None
+    ]
+    return sorted(asked, key=lambda one: _key(one.comment), reverse=True)
+
+
+def select_command(
+    comments: Iterable[Comment], policy: ReusePolicy, people: Mapping[str, Collaborator]
+) -> ReuseCommand | None:
+    """The newest command of somebody who may write here. people: by lower-case login, as GitHub says at present what
+    each may do; who is not among them commands nothing.
+    """
+    return next(
+        (
+            command
+            for command in list_commands(comments, policy)
+            if (person := people.get(command.comment.author.login.lower())) and person.can_write
+        ),
+        None,
+    )
 
 
 def _key(comment: Comment) -> tuple[float, int]:

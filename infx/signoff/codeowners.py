@@ -1,11 +1,13 @@
 """CODEOWNERS as GitHub reads it: who owns a path, by which line.
 
-The last matching line wins, also when it names nobody. Lines that GitHub skips are skipped and reported.
+The last matching line wins, also when it names nobody. A line that cannot be read as it was meant is skipped and
+reported: somebody must sign whatever the others say.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,12 +42,13 @@ class Rule:
         return re.compile(_translate(self.pattern), re.DOTALL)
 
     def matches(self, path: str) -> bool:
-        return self._expression.fullmatch(path) is not None
+        """path: from the root of the repository, with a slash in front or without."""
+        return self._expression.fullmatch(path.lstrip("/")) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodeOwners:
-    """A parsed file; `problems` are the lines that GitHub skips."""
+    """A parsed file; `problems` are the lines that cannot be read."""
 
     path: str
     rules: tuple[Rule, ...]
@@ -73,11 +76,15 @@ def parse_codeowners(text: str, path: str) -> CodeOwners:
             continue
         pattern, owners = words[0], tuple(words[1:])
         if reason := _refusal(pattern, owners):
-            problems.append(_skipped(path, number, reason))
+            problems.append(_unreadable(path, number, reason))
         else:
             rules.append(Rule(pattern=pattern.replace("\\ ", " "), owners=owners, line=number))
-    if not rules:
-        raise InfxError("The file has no line that GitHub would use, so nobody owns anything.", where=path)
+    if not any(rule.owners for rule in rules):
+        raise InfxError(
+            f"The file names nobody for anything, so nobody owns anything.{_say(problems)}",
+            where=path,
+            hint="Give each line a pattern and then its owners, such as `* @login`.",
+        )
     return CodeOwners(path=path, rules=tuple(rules), problems=tuple(problems))
 
 
@@ -88,7 +95,19 @@ def _split(line: str) -> list[str]:
     return words[:comment]
 
 
+def _say(problems: Sequence[Problem]) -> str:
+    return f" Line {problems[0].line}: {problems[0].message}" if problems else ""
+
+
 def _refusal(pattern: str, owners: tuple[str, ...]) -> str | None:
+    """Why a line does not say whom it was meant to name, a clause; None if it does."""
+    if strange := next((char for word in (pattern, *owners) for char in word if _is_strange(char)), None):
+        return f"it holds the invisible or unreadable character U+{ord(strange):04X}"
+    if _OWNER.fullmatch(pattern):
+        return f"it begins with {pattern!r}, which reads as an owner without a path"
+    segments = pattern.strip("/").split("/")
+    if segments == [""] or {".", ".."} & set(segments):
+        return f"no path is like {pattern!r}"
     for sign, name in _UNSUPPORTED.items():
         if (pattern.startswith(sign)) if sign == "!" else (sign in pattern):
             return f"{name} ({sign}) do not work in CODEOWNERS"
@@ -100,10 +119,16 @@ def _refusal(pattern: str, owners: tuple[str, ...]) -> str | None:
     return None
 
 
-def _skipped(path: str, line: int, reason: str) -> Problem:
-    message = f"GitHub skips this line: {reason}."
+def _is_strange(char: str) -> bool:
+    """Blanks that part no words, what nobody sees, and what stands for bytes that are no UTF-8."""
+    return char == "\N{REPLACEMENT CHARACTER}" or not (char.isprintable() or char in " \t")
+
+
+def _unreadable(path: str, line: int, reason: str) -> Problem:
+    message = f"This line cannot be read: {reason}."
+    hint = "Mend it; a path that begins with @ takes a slash in front."
     return Problem(
-        rule="codeowners-line", message=message, path=path, line=line, hint="Mend it.", level=Level.WARNING
+        rule="codeowners-line", message=message, path=path, line=line, hint=hint, level=Level.WARNING
     )
 
 

@@ -31,8 +31,9 @@ class FileChange:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Both sides of a rename."""
-        return (self.path,) if self.previous_path is None else (self.previous_path, self.path)
+        """Both sides of a rename, from the root of the repository, without a slash in front."""
+        sides = (self.path,) if self.previous_path is None else (self.previous_path, self.path)
+        return tuple(side.lstrip("/") for side in sides)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from infx.signoff.checks.table import CHECKS, Check
 from infx.signoff.checks.template import check_template
 from infx.signoff.coverage import choose_coverage
 from infx.signoff.facts import Facts
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all
+from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable
 from infx.signoff.settle import Refusal, Settlement, select_settlements
 from infx.signoff.verdict import Row, Verdict
 
@@ -113,6 +113,8 @@ def judge(facts: Facts, policy: Policy) -> Judgement:
 def run_check(
     check: Check, function: Callable[[Facts, Policy], Outcome], facts: Facts, policy: Policy
 ) -> Outcome:
+    if policy.signoff.checks[check.slug].is_off:
+        return not_applicable("The policy has switched this check off.")
     outcome = function(facts, policy)
     if facts.shortfalls and outcome.status is not Status.FAIL:
         # Which check would have needed what is missing is not worth guessing.

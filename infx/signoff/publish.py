@@ -10,7 +10,7 @@ from infx.comments.status import Status, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.phrases import count, join_some
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_listed, is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import Status as CheckStatus
 from infx.signoff.checks.table import CHECKS
@@ -27,7 +27,8 @@ _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
     """One sign-off and what became of it. judgement: None where it is stale. error: why none could be made, in
-    sentences; then nothing is green.
+    sentences; then nothing is green. unread: why nobody knows yet, because GitHub or git did not answer; what was said
+    of it before then stays.
     """
 
     signoff: Comment
@@ -35,6 +36,7 @@ class Assessment:
     facts: Facts | None = None
     judgement: Judgement | None = None
     error: str | None = None
+    unread: str | None = None
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
@@ -43,14 +45,21 @@ def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Stick
     return Sticky(
         key="sign-off",
         marker=marker_of(signoff.kind, signoff.id, policy),
-        text=f"{assessment.binding.record}\n{_text(assessment, head_sha, policy)}",
+        text=f"{_remember(assessment.binding)}{_text(assessment, head_sha, policy)}",
     )
+
+
+def _remember(binding: Binding) -> str:
+    """Nothing of a sign-off that is of no commit anybody knows: a later look may know."""
+    return "" if binding.standing is Standing.UNSEEN else f"{binding.record}\n"
 
 
 def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
     signoff, record = assessment.signoff, assessment.binding.record
     if assessment.binding.standing is Standing.STALE:
         return _render_stale(signoff, record.sha, head_sha)
+    if assessment.binding.standing is Standing.UNSEEN:
+        return _render_unseen(signoff, head_sha)
     if assessment.error or assessment.judgement is None or assessment.facts is None:
         return render_failure(signoff.author.login, head_sha, assessment.error or "It was not assessed.")
     text = render_assessment(assessment, head_sha, policy)
@@ -73,6 +82,13 @@ def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> 
     return render_verdict(replace(verdict, sha=sha, covered_sha=head_sha if sha != head_sha else None))
 
 
+def _render_unseen(signoff: Comment, head_sha: str) -> str:
+    return (
+        f"### Sign-off of an unknown commit\n\nNothing shows that `{head_sha}` was there when {code(signoff.author.login)} "
+        "signed off. Edit the sign-off to sign that commit, or sign in a review.\n"
+    )
+
+
 def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
     if sha == UNKNOWN:
         told = "Somebody else has edited this comment, so that nobody remembers any more what"
@@ -93,7 +109,7 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
     withdrawn: dict[tuple[CommentKind, int], Sticky] = {}
     for comment in comments:
         lines = comment.body.splitlines()
-        if not is_ours(comment.author, policy.identities) or lines[:1] != [policy.signoff.marker]:
+        if not is_ours(comment.author, policy.publisher) or lines[:1] != [policy.signoff.marker]:
             continue
         match = _OF.fullmatch(lines[1].strip()) if len(lines) > 1 else None
         if match is None or (CommentKind(match[1]), int(match[2])) in present:
@@ -104,6 +120,12 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
             key="withdrawn sign-off", marker=marker_of(kind, number, policy), text=text
         )
     return list(withdrawn.values())
+
+
+def find_former(comments: Iterable[Comment], policy: Policy) -> list[Comment]:
+    """Verdicts that stand there under an identity that no longer publishes, and are believed nothing."""
+    former = [name for name in policy.identities if not is_listed(name, policy.publisher)]
+    return [c for c in comments if is_ours(c.author, former) and c.body.startswith(policy.signoff.marker)]
 
 
 def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy) -> Status | None:
@@ -121,12 +143,12 @@ def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy)
 
 def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
     if not scope.is_required:
-        return StatusState.SUCCESS, "Nobody has to sign: every changed file is core's or an administrator's."
+        return StatusState.SUCCESS, f"Nobody has to sign. {scope.reason}"
     by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}
     if good := by_state[StatusState.SUCCESS]:
         return StatusState.SUCCESS, _describe_good(good[0])
     pending = by_state[StatusState.PENDING]
-    if waiting := [a for a in pending if a.binding.standing is not Standing.STALE]:
+    if waiting := [a for a in pending if not a.binding.standing.is_open]:
         return StatusState.PENDING, _describe_pending(waiting[-1])  # whatever somebody else got wrong
     if bad := by_state[StatusState.FAILURE]:
         return StatusState.FAILURE, _describe_bad(bad[-1])
@@ -138,9 +160,11 @@ def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState
 
 
 def state_of(assessment: Assessment) -> StatusState:
-    if assessment.binding.standing is Standing.STALE:
+    if assessment.binding.standing.is_open:
         return StatusState.PENDING
     judgement = assessment.judgement
+    if assessment.unread:
+        return StatusState.PENDING
     if assessment.error or judgement is None:
         return StatusState.FAILURE
     if judgement.is_good:
@@ -171,6 +195,10 @@ def _describe_bad(assessment: Assessment) -> str:
 
 def _describe_pending(assessment: Assessment) -> str:
     who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
+    if assessment.unread:
+        return f"The sign-off of {who} could not be read yet: {assessment.unread}"
+    if assessment.binding.standing is Standing.UNSEEN:
+        return f"Nothing shows that {sha} was there when {who} signed off; edit the sign-off to sign it"
     if assessment.binding.standing is Standing.STALE or assessment.judgement is None:
         if assessment.binding.record.sha == UNKNOWN:
             return f"Our comment on the sign-off of {who} was edited by somebody else; sign again"

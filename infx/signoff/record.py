@@ -14,7 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from infx.comments.sticky import find_own
-from infx.model import Comment, CommentKind, Run
+from infx.model import Comment, CommentKind, CommitStatus, PullRequest, Run
+from infx.policy.identity import is_listed, is_ours
 from infx.policy.model import Policy
 
 _RECORD = re.compile(
@@ -42,13 +43,20 @@ UNKNOWN = "0" * 40  # in the place of a commit that nobody remembers
 
 class Standing(StrEnum):
     """fresh: never assessed, or its text is another one now. current: assessed on this head. carried: on an earlier
-    one, with the same diff. stale: on an earlier one, with another diff.
+    one, with the same diff. stale: on an earlier one, with another diff. unseen: nothing shows that any head was there
+    when it was written.
     """
 
     FRESH = "fresh"
     CURRENT = "current"
     CARRIED = "carried"
     STALE = "stale"
+    UNSEEN = "unseen"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what was signed off is not, or not known to be, what stands there now."""
+        return self in {Standing.STALE, Standing.UNSEEN}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +80,7 @@ def marker_of(kind: CommentKind, comment_id: int, policy: Policy) -> str:
 
 def find_our_comment(comments: Sequence[Comment], signoff: Comment, policy: Policy) -> Comment | None:
     """Our comment about a sign-off; of duplicates the oldest counts."""
-    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.identities)
+    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.publisher)
     return own[0] if own else None
 
 
@@ -86,7 +94,7 @@ def find_record(
     if own is None:
         return None
     editor = editors.get(own.node_id)
-    if editor and editor.lower() not in {name.lower() for name in policy.identities}:
+    if editor and not is_listed(editor, policy.publisher):
         return Record(sha=UNKNOWN, diff="0" * 64, body=digest_body(signoff.body), since=own.updated_at)
     return read_record(own.body)
 
@@ -130,15 +138,43 @@ def _bind_to(sha: str, fresh: Record) -> Binding:
     return Binding(standing=Standing.STALE, record=replace(fresh, sha=sha, diff="0" * 64))
 
 
-def rebind(binding: Binding, signoff: Comment, head_sha: str, runs: Iterable[Run]) -> Binding:
-    """The same, unless runs show that the head was pushed after a comment was written, and so cannot be what it is
-    about: a comment does not say what its author saw, but every push starts a run.
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """A fact of GitHub's that a commit was the pull request's head, or had been, at some time."""
+
+    sha: str
+    at: datetime
+
+
+def find_sightings(
+    pull: PullRequest,
+    runs: Iterable[Run],
+    statuses: Iterable[CommitStatus],
+    comments: Iterable[Comment],
+    publisher: Sequence[str],
+) -> tuple[Sighting, ...]:
+    """Runs that pushes and labels started, our statuses on the head, and reviews: what nobody else can date back.
+    statuses: all that were ever set on the head.
+    """
+    reviews = (comment for comment in comments if comment.kind is CommentKind.REVIEW)
+    ours = (status for status in statuses if is_ours(status.creator, publisher))
+    return (
+        *(Sighting(sha=run.head_sha, at=run.created_at) for run in runs if run.event == "pull_request"),
+        *(Sighting(sha=pull.head_sha, at=status.created_at) for status in ours if status.created_at),
+        *(Sighting(sha=one.commit_sha, at=one.created_at) for one in reviews if one.commit_sha),
+    )
+
+
+def rebind(binding: Binding, signoff: Comment, head_sha: str, sightings: Iterable[Sighting]) -> Binding:
+    """The same for a comment that was written when the head had been seen. Otherwise it is of the commit that had been
+    seen last, or of none that anybody knows: it does not say itself what its author saw. A review of the head is.
     """
     if binding.standing is not Standing.FRESH:
         return binding
-    pushes = [run for run in runs if run.event == "pull_request"]
-    of_head = [run.created_at for run in pushes if run.head_sha == head_sha]
-    earlier = [r for r in pushes if r.head_sha != head_sha and r.created_at <= signoff.updated_at]
-    if not of_head or not earlier or min(of_head) <= signoff.updated_at:
+    if signoff.kind is CommentKind.REVIEW and signoff.commit_sha == head_sha:
         return binding
-    return _bind_to(max(earlier, key=lambda run: (run.created_at, run.id)).head_sha, binding.record)
+    before = [sighting for sighting in sightings if sighting.at <= signoff.updated_at]
+    if not before:
+        return replace(binding, standing=Standing.UNSEEN)
+    last = max(before, key=lambda sighting: (sighting.at, sighting.sha == head_sha))
+    return binding if last.sha == head_sha else _bind_to(last.sha, binding.record)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from infx.markdown import BlockKind, read_blocks
-from infx.model import Collaborator, Comment, PullRequest
+from infx.model import Collaborator, Comment, CommentKind, PullRequest, ReviewState
 from infx.signoff.checklist import starts_with_phrase
+
+_SAID = {ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.COMMENTED}  # and not taken back
 
 
 def find_scope_refusal(pull: PullRequest, base_branch: str) -> str | None:
@@ -44,6 +46,26 @@ def find_missing_part(body: str, phrase: str) -> str | None:
     return None
 
 
+def find_outdated(comments: Iterable[Comment]) -> dict[int, str]:
+    """Reviews that say nothing any more, by their ids, each with the reason. Of one person the newest counts, whatever
+    became of it: what is dismissed or drafted revives none before it. What merely carries comments on lines, and
+    has no words of its own, is none.
+    """
+    newest: dict[str, Comment] = {}
+    reviews = [comment for comment in comments if comment.kind is CommentKind.REVIEW]
+    for review in sorted(reviews, key=lambda review: (review.created_at, review.id)):
+        if review.review_state is not ReviewState.COMMENTED or review.body.strip():
+            newest[review.author.login.lower()] = review
+    outdated = {}
+    for review in reviews:
+        latest = newest.get(review.author.login.lower())
+        if review.review_state not in _SAID:
+            outdated[review.id] = f"The review is {(review.review_state or 'of no state').lower()}."
+        elif latest is not None and latest.id != review.id:
+            outdated[review.id] = f"{review.author.login} has written another review since."
+    return outdated
+
+
 def find_foreign_words(
     signoffs: Sequence[Comment], editors: Mapping[str, str]
 ) -> tuple[tuple[Comment, str], ...]:
@@ -58,7 +80,7 @@ def find_foreign_words(
 
 def find_signer_refusal(signer: Collaborator | None, login: str) -> str | None:
     """Why a person's sign-off starts nothing; None if it does. What could not be read counts against it."""
-    if signer is None:
+    if signer is None or not signer.is_known:
         return f"What {login} may do here could not be read."
     if not signer.can_write:
         return (

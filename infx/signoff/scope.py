@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infx.errors import InfxError
+from infx.errors import InfxError, Problem
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, parse_codeowners
 from infx.signoff.facts import Facts
@@ -28,6 +29,8 @@ def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
         codeowners = read_codeowners(facts)
     except InfxError as error:
         return Scope(is_required=True, reason=f"Owners cannot be read: {error.message}")
+    if codeowners.problems:
+        return Scope(is_required=True, reason=describe_unread(codeowners))
     outside: dict[str, str] = {}
     for path in facts.paths:
         rule = codeowners.rule_for(path)
@@ -36,7 +39,7 @@ def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
                 outside.setdefault(owner, path)
     if not outside:
         return Scope(
-            is_required=False, reason="Every changed file belongs to the core team or to administrators."
+            is_required=False, reason="Every changed file is the core team's, an administrator's or nobody's."
         )
     owner, path = next(iter(outside.items()))
     return Scope(
@@ -44,6 +47,20 @@ def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
         reason=f"{code(path)} belongs to {code(owner)}; owners outside of the core team: {name_all(outside)}.",
         owners=tuple(outside),
     )
+
+
+def describe_unread(codeowners: CodeOwners) -> str:
+    """Which lines of it cannot be read, and why the first cannot."""
+    first, *more = codeowners.problems
+    others = f" Nor can {name_lines(more)}." if more else ""
+    return f"{first.path}:{first.line}: {first.message}{others}"
+
+
+def name_lines(problems: Sequence[Problem], limit: int = 5) -> str:
+    """Their lines, the first few."""
+    lines = [str(problem.line) for problem in problems]
+    more = f" and {len(lines) - limit} more" if len(lines) > limit else ""
+    return f"{'line' if len(lines) == 1 else 'lines'} {', '.join(lines[:limit])}{more}"
 
 
 def read_codeowners(facts: Facts) -> CodeOwners:

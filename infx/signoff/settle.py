@@ -100,6 +100,8 @@ def _find_refusal(
         return "It was written before the verdict on this commit."
     if comment.updated_at != comment.created_at:
         return "It was edited afterwards; write a new comment instead."
+    if (person := people.get(login.lower())) is not None and not person.is_known:
+        return f"What {login} may do here could not be read."
     if not has_role(people.get(login.lower()), role):
         return f"Check {settlement.check} takes the role {role}, which {login} does not have."
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,24 @@ def test_several_at_once_and_a_summary_line(world: World, capsys: pytest.Capture
     assert call("reconcile", "--since", "7d", "--format", "json") == 0
 
 
+def test_two_hours_ago_is_told_by_github_s_clock(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which is another one than this machine's, as the hub's is here."""
+    world.pull()
+    world.clock.now += timedelta(hours=1)
+    assert call("reconcile", "--since", "2h", "--format", "table") == 0
+    assert "Pull requests: 1." in capsys.readouterr().err
+    world.clock.now += timedelta(hours=3)
+    assert call("reconcile", "--since", "2h", "--format", "table") == 0
+    assert "Pull requests: 0." in capsys.readouterr().err
+
+
+def test_a_write_that_is_refused_is_exit_code_3(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.pull()
+    world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, method="POST", path="/statuses/"))
+    assert call("reconcile", "--pr", "77") == 3
+    assert "refused: PR 77: set" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -106,7 +125,7 @@ def test_after_a_push_that_nobody_can_compare_all_are_looked_at(world: World, be
     assert len(world.ours()) == 1
 
 
-def test_a_read_only_token_says_it_on_the_job_s_page_and_scares_nobody(
+def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
     world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     summary = tmp_path / "summary.md"
@@ -115,7 +134,7 @@ def test_a_read_only_token_says_it_on_the_job_s_page_and_scares_nobody(
     monkeypatch.setenv("GH_TOKEN", world.hub.fork_token())
     world.pull(labels=[LABEL, "sweep-enabled"])
     world.hub.clear_log()
-    assert call("reconcile", "--pr", "77") == 0
+    assert call("reconcile", "--pr", "77") == 3
     assert world.hub.writes == 2  # one comment and one status were tried, and neither again
     shown = summary.read_text(encoding="utf-8")
     assert "Thank you for the contribution!" in shown

@@ -14,9 +14,10 @@ from infx.github.errors import (
     NotFoundError,
     PermissionDeniedError,
     UnexpectedReplyError,
+    UnknownOutcomeError,
 )
 from infx.model import GHOST, Conclusion
-from tests.github.answers import T0, WEB, WHEN, pull
+from tests.github.answers import T0, WEB, WHEN, issue_comment, pull
 from tests.github.scripted import play_github, refusal, reply
 
 # Lists that GitHub cuts without saying so
@@ -52,8 +53,43 @@ def test_a_commit_beyond_250_is_found_by_comparison(status: str, expected: bool)
 
 
 def test_a_commit_that_is_nowhere_is_no_ancestor() -> None:
-    github, _, _ = play_github([refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
     assert github.is_ancestor("c" * 40, "a" * 40) is False
+
+
+def test_what_github_denies_once_is_asked_for_again() -> None:
+    """A single 404 for what is there is no rare thing."""
+    denied = refusal(404, "Not Found")
+    github, _, _ = play_github([denied, reply(data={"status": "ahead"})])
+    assert github.is_ancestor("c" * 40, "a" * 40) is True
+    github, _, _ = play_github([denied, reply(data={"user": {"login": "mia"}, "permission": "admin"})])
+    assert github.permission("mia").is_admin
+    github, _, _ = play_github([denied, reply(data={"object": {"sha": "a" * 40}})])
+    assert github.ref("heads/main") == "a" * 40
+    github, _, _ = play_github([denied, reply(data={"total_count": 0, "workflow_runs": []})])
+    assert github.runs(workflow="run-sweep.yml") == []
+
+
+@pytest.mark.parametrize("verb", ["edit", "delete"])
+def test_a_write_to_what_is_there_is_not_taken_for_one_to_what_is_gone(verb: str) -> None:
+    denied = refusal(404, "Not Found")
+    github, _, _ = play_github([denied, reply(data=issue_comment(5))])
+    with pytest.raises(UnexpectedReplyError, match="It is there all the same"):
+        github.edit_comment(5, "x") if verb == "edit" else github.delete_comment(5)
+
+
+def test_what_is_gone_cannot_be_edited() -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")] * 3)
+    with pytest.raises(NotFoundError):
+        github.edit_comment(5, "x")
+
+
+@pytest.mark.parametrize("verb", ["cancel", "delete"])
+def test_an_answer_that_is_not_the_expected_one_says_nothing(verb: str) -> None:
+    """Both have no body, so that only their status tells that they were done."""
+    github, _, _ = play_github([reply(200)])
+    with pytest.raises(UnknownOutcomeError, match=r"GitHub answered 200, not 20[24]"):
+        github.cancel_run(5) if verb == "cancel" else github.delete_comment(5)
 
 
 # Things that repeat, and the newest of them
@@ -135,7 +171,7 @@ def test_runs_of_forks_name_no_pull_request() -> None:
 
 def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
     """But of a repository that shows nothing, nothing can be said."""
-    github, _, _ = play_github([refusal(404, "Not Found"), refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 3)
     assert github.runs(workflow="run-sweep.yml", newest=5) == []
     with pytest.raises(NotFoundError):
         github.runs(newest=5)
@@ -177,9 +213,9 @@ def test_permission_and_role_must_both_be_enough(permission: str, role: str, can
 
 
 def test_a_stranger_has_no_permission() -> None:
-    github, _, _ = play_github([refusal(404, "Not Found")])
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2)
     found = github.permission("eve")
-    assert (found.login, found.permission, found.can_write) == ("eve", "none", False)
+    assert (found.login, found.permission, found.can_write, found.is_known) == ("eve", "none", False, False)
 
 
 def test_an_installation_token_may_not_ask_who_it_is() -> None:
@@ -268,10 +304,10 @@ def test_a_large_file_is_read_as_a_blob() -> None:
 
 
 def test_deleting_what_is_gone_is_fine() -> None:
-    github, transport, _ = play_github([refusal(404, "Not Found")] * 2)
+    github, transport, _ = play_github([refusal(404, "Not Found")] * 4)
     github.delete_comment(5)
     github.remove_reaction(5, 6)
-    assert [request.verb for request in transport.sent] == ["DELETE", "DELETE"]
+    assert [request.verb for request in transport.sent] == ["DELETE", "GET", "GET", "DELETE"]
 
 
 def test_a_read_only_token_is_told_apart() -> None:

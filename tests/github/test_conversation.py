@@ -23,12 +23,13 @@ from tests.github.scripted import play_github, refusal, reply
         ({}, GHOST, False),
         ({"login": None}, GHOST, False),
         ({"login": "cody", "type": "User"}, User(login="cody"), True),
-        ({"login": "cody"}, User(login="cody"), True),
+        ({"login": "cody"}, User(login="cody", type=UserType.BOT), False),  # nobody says that it is a person
         ({"login": "bench-bot[bot]", "type": "Bot"}, User(login="bench-bot[bot]", type=UserType.BOT), False),
         ({"login": "old", "type": "Mannequin"}, User(login="old", type=UserType.MANNEQUIN), False),
         ({"login": "acme", "type": "Organization"}, User(login="acme", type=UserType.ORGANIZATION), False),
         ({"login": "new", "type": "Robot"}, User(login="new", type=UserType.BOT), False),
         ({"login": "ghost", "type": "User"}, GHOST, False),
+        ({"login": "Ghost", "type": "User"}, User(login="Ghost"), False),
     ],
 )
 def test_users(data: Any, expected: User, is_human: bool) -> None:
@@ -49,16 +50,30 @@ def test_null_user_and_null_body_are_ordinary_comments() -> None:
     assert (third.author.type, third.body) == (UserType.BOT, "<!-- marker -->")
 
 
-def test_pending_reviews_are_nobodys_business() -> None:
+@pytest.mark.parametrize("told", [{}, {"submitted_at": None}])
+def test_a_draft_of_a_review_is_newer_than_what_was_submitted(told: dict[str, Any]) -> None:
     pending = review(1, state="PENDING")
     del pending["submitted_at"]
-    github, _, _ = play_github([reply(data=[pending, review(2)])])
-    (only,) = github.reviews(77)
-    assert (only.id, only.review_state, only.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+    github, _, _ = play_github([reply(data=[{**pending, **told}, review(2)])])
+    draft, sent = github.reviews(77)
+    assert (draft.id, draft.review_state, draft.created_at > sent.created_at) == (
+        1,
+        ReviewState.PENDING,
+        True,
+    )
+    assert (sent.id, sent.review_state, sent.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
+
+
+def test_a_review_that_was_sent_and_has_no_time_is_no_review() -> None:
+    broken = review(1)
+    del broken["submitted_at"]
+    github, _, _ = play_github([reply(data=[broken])])
+    with pytest.raises(UnexpectedReplyError):
+        github.reviews(77)
 
 
 def test_who_edited_a_comment() -> None:
-    """A query is repeated like a read; without GraphQL nobody knows, with half an answer nothing is concluded."""
+    """A query is repeated like a read; with half an answer, or none, nothing is concluded."""
     nodes = [
         {"id": "IC_1", "lastEditedAt": None, "editor": None},
         {
@@ -69,17 +84,26 @@ def test_who_edited_a_comment() -> None:
         {"id": "IC_3", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": None},
         {"id": "IC_4", "lastEditedAt": "2026-11-30T12:00:00Z", "editor": {"__typename": "Bot", "login": "x"}},
     ]
-    script = [refusal(502, "Bad Gateway"), reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")]
-    github, transport, _ = play_github([*script, reply(data={"data": {"nodes": [None]}, "errors": [{}]})])
+    whole, denied = reply(data={"data": {"nodes": nodes}}), refusal(404, "Not Found")
+    half = [
+        reply(data={"data": {"nodes": [None]}, "errors": [{}]}),
+        reply(data={"data": {"nodes": nodes[1:]}}),
+        reply(data={"data": {"nodes": [None] * 4}}),
+        reply(data=None),
+    ]
+    github, transport, _ = play_github(
+        [refusal(502, "Bad Gateway"), whole, denied, whole, denied, denied, *half]
+    )
     comments = [
         convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
     ]
     assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost", "IC_4": "x[bot]"}
     assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3", "IC_4"]}
     assert github.requests.writes == 0
-    assert github.editors(comments) == {}
-    with pytest.raises(UnexpectedReplyError):
-        github.editors(comments)
+    assert github.editors(comments)["IC_2"] == "cody"
+    for _ in range(1 + len(half)):
+        with pytest.raises(UnexpectedReplyError):
+            github.editors(comments)
 
 
 # Three kinds of comments

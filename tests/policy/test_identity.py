@@ -8,7 +8,7 @@ from infx.model import CommitStatus, StatusState, User, UserType
 from infx.policy.identity import find_status, is_ours
 
 BOT = User(login="github-actions[bot]", type=UserType.BOT)
-NAMES = ("GitHub-Actions[bot]", "robot")
+NAMES = ("GitHub-Actions[bot]", "robot", "ghost", "")
 
 
 def status(creator: User, context: str = "infx/sweep") -> CommitStatus:
@@ -25,6 +25,11 @@ def status(creator: User, context: str = "infx/sweep") -> CommitStatus:
         ("github-actions[bot]", UserType.USER, False),
         ("robot", UserType.BOT, False),  # an app's login would end in [bot]
         ("eve", UserType.USER, False),
+        ("github-actions[bot]", UserType.ORGANIZATION, False),
+        ("robot", UserType.MANNEQUIN, False),
+        ("ghost", UserType.USER, False),  # an account that is gone, whatever the list says
+        ("Ghost", UserType.USER, False),
+        ("", UserType.USER, False),
     ],
 )
 def test_login_and_type_say_who_is_ours(login: str, kind: UserType, expected: bool) -> None:

@@ -127,6 +127,31 @@ def test_every_fault_at_every_request(scene: World, capsys: pytest.CaptureFixtur
         print(f"\n{injected} faults injected into {len(methods)} requests, every one recovered from")
 
 
+SOFT = [FaultKind.NOT_FOUND, FaultKind.INVALID, FaultKind.EMPTY, FaultKind.UNAUTHORIZED]
+
+
+def test_what_cannot_be_read_is_not_absent(scene: World) -> None:
+    """A single soft fault at each request: the state is that of an undisturbed run, or exit code 3 says that it is not."""
+    hub = scene.hub
+    hub.state.events.clear()
+    start = hub.snapshot()
+    driver = scene.reconciler(memory=True)
+    hub.clear_log()
+    assert driver.run(numbers(scene)).exit_code == 0
+    total, wanted = len(hub.log), scene.state()
+    everything = len(numbers(scene)) == 1
+    for nth in range(1, total + 1):
+        for kind in SOFT if everything else SOFT[nth % 4 :][:1]:
+            hub.restore(start)
+            fault = hub.faults.add(Fault(kind=kind, nth=nth))
+            report = scene.reconciler(clone=driver.clone).run(numbers(scene))
+            assert fault.hits == 1
+            hub.faults.clear()
+            assert report.exit_code == 3 or scene.state() == wanted, (nth, kind, report)
+            report = scene.reconciler(clone=driver.clone).run(numbers(scene))
+            assert (report.exit_code, scene.state()) == (0, wanted), (nth, kind)
+
+
 def _kinds(method: str, *, everything: bool) -> list[Kind]:
     """Reads are treated alike on every pull request, so the scene with two tries one kind of fault on them."""
     if method != "GET":

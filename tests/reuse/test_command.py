@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from infx.model import Comment, CommentKind
+from infx.model import GHOST, Collaborator, Comment, CommentKind, User, UserType
 from infx.policy.load import default_policy
 from infx.reuse.command import find_command, find_misread, find_misread_commands, list_usage, select_command
 from tests.signoff.facts import NOW, comment
 
 POLICY = default_policy().reuse
+PEOPLE = {"noor": Collaborator(login="noor", permission="write", role="write")}
 
 
 @pytest.mark.parametrize(
@@ -59,16 +60,58 @@ def test_the_newest_by_creation_counts() -> None:
     """Editing an old comment does not make it the newest."""
     old = comment("/use 1", id=1, created_at=NOW, updated_at=NOW + timedelta(days=1))
     new = comment("/use 2", id=2, created_at=NOW + timedelta(hours=1))
-    chosen = select_command([new, old], POLICY)
+    chosen = select_command([new, old], POLICY, PEOPLE)
     assert chosen is not None
     assert (chosen.run_id, chosen.comment.id) == (2, 2)
 
 
-@pytest.mark.parametrize(("association", "counts"), [("OWNER", True), ("MEMBER", True), ("COLLABORATOR", True), ("CONTRIBUTOR", False), ("NONE", False)])  # fmt: skip
-def test_whose_comments_count(association: str, counts: bool) -> None:
-    given = comment("/use 1", association=association)
-    assert (select_command([given], POLICY) is not None) is counts
-    assert select_command([replace(given, kind=CommentKind.REVIEW)], POLICY) is None
+@pytest.mark.parametrize(
+    ("permission", "role", "counts"),
+    [
+        ("admin", "admin", True),
+        ("write", "maintain", True),
+        ("write", "write", True),
+        ("write", "release-manager", False),  # a custom role is none of the five
+        ("read", "triage", False),
+        ("read", "read", False),
+        ("none", "none", False),
+    ],
+)
+def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *, counts: bool) -> None:
+    people = {"noor": Collaborator(login="noor", permission=permission, role=role)}
+    given = comment("/use 1")
+    assert (select_command([given], POLICY, people) is not None) is counts
+    assert select_command([replace(given, kind=CommentKind.REVIEW)], POLICY, people) is None
+    assert select_command([given], POLICY, {}) is None
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        GHOST,
+        User(login="Ghost"),
+        User(login=""),
+        User(login="noor", type=UserType.BOT),
+        User(login="noor", type=UserType.MANNEQUIN),
+        User(login="noor", type=UserType.ORGANIZATION),
+    ],
+)
+def test_only_a_person_with_a_login_commands(author: User) -> None:
+    """Whatever a list of people says of that login."""
+    people = {
+        name: Collaborator(login=name, permission="admin", role="admin") for name in ("noor", "ghost", "")
+    }
+    given = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
+    chosen = select_command(given, POLICY, people)
+    assert chosen is not None
+    assert chosen.run_id == 1
+
+
+def test_who_may_not_write_hides_no_older_command() -> None:
+    given = [comment("/use 1", id=1), comment("/use 2", "eve", id=2)]
+    chosen = select_command(given, POLICY, PEOPLE)
+    assert chosen is not None
+    assert chosen.run_id == 1
 
 
 MISREAD = [
@@ -99,7 +142,7 @@ def test_a_line_that_was_meant_as_a_command(line: str) -> None:
     body = f"Thanks!\n{line}\nSee above."
     assert find_command(body, POLICY.commands) is None
     assert find_misread(body, POLICY.commands) == line
-    assert find_misread_commands([comment(body, association="NONE")], POLICY) == (line,)
+    assert find_misread_commands([comment(body)], POLICY) == (line,)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def comment(body: str, author: str = "noor", **fields: Any) -> Comment:
         "updated_at": NOW,
         "url": f"https://github.com/acme/bench/pull/77#issuecomment-{fields.get('id', 555)}",
         "pull_number": 77,
-        "association": "MEMBER",
     }
     return Comment(**{**defaults, **fields})
 
@@ -245,7 +244,10 @@ def facts(**fields: Any) -> Facts:
         "results": results(),
         "links": (ResolvedLink(url=RECIPE_URL, state=LinkState.MERGED),),
         "comments": (REUSE,),
-        "people": (Collaborator(login="noor", permission="write", role="write"),),
+        "people": (
+            Collaborator(login="noor", permission="write", role="write"),
+            Collaborator(login="mia", permission="admin", role="admin"),
+        ),
         "reported_at": NOW,
     }
     return Facts(**{**defaults, **fields})

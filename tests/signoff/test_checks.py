@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from infx.errors import ProblemsError
 from infx.model import Conclusion, FileStatus, User
+from infx.policy.load import parse_policy
 from infx.policy.signoff import Status
 from infx.signoff.checks.table import CHECKS
 from infx.signoff.facts import (
@@ -24,10 +26,11 @@ from infx.signoff.facts import (
     ResolvedLink,
     TextFile,
 )
-from infx.signoff.judge import judge
+from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import Outcome
 from infx.signoff.planned import PlannedRow
 from infx.signoff.results import IDENTITY
+from infx.signoff.verdict import parse_verdict, render_verdict
 from tests.signoff.facts import (
     ITEMS,
     KEY,
@@ -148,7 +151,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("owner", "ownerless", {**files(MASTER, "free/x"), **owners(f"* @noor\n{MASTER} @noor\n/free\n")}, PASS, "Nobody owns `free/x`"),
     ("owner", "no file", {"codeowners": None}, FAIL, "no CODEOWNERS"),
     ("owner", "empty file", owners("# nothing\n"), FAIL, "nobody owns anything"),
-    ("owner", "skipped line", owners(f"* @noor\n!x @amy\n{MASTER} @noor\n"), PASS, "GitHub skips 1 line"),
+    ("owner", "skipped line", owners(f"* @noor\n!x @amy\n{MASTER} @noor\n"), PASS, "Of `CODEOWNERS` line 2 cannot be read"),
     # 1: rows by their ids, in the newest attempt, on a commit of the pull request, by the workflow's path.
     ("sweep", "all rows", {}, PASS, "All 8 rows (6 throughput, 2 accuracy)"),
     ("sweep", "canary and rerun", {"runs": (sweep(jobs=(*(job(r, attempt=2) for r in ROWS), job(ROWS[0], Conclusion.FAILURE))),)}, PASS, "8 rows"),
@@ -200,7 +203,10 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("accuracy", "artifact unreadable", {"results": results(problems=("agg.json is not JSON.",))}, FAIL, "not JSON"),
     ("accuracy", "no results", {"results": None}, FAIL, "no collected accuracy"),
     ("accuracy", "not run", {"runs": (), "results": None}, FAIL, "none has run"),
-    ("accuracy", "no bars", {"thresholds": None}, FAIL, "no bar"),
+    ("accuracy", "bars not read", {"thresholds": None}, FAIL, "no bar"),
+    ("accuracy", "no file of bars", {"thresholds": judged("t.yaml", None), "results": results(scores=(score(ROWS[6], 0.85), score(ROWS[7])))}, PASS, "at or above the bar"),
+    ("accuracy", "no file of bars, below", {"thresholds": judged("t.yaml", None), "results": results(scores=(score(ROWS[6], 0.84), score(ROWS[7])))}, FAIL, "reached 0.84, below 0.85"),
+    ("accuracy", "bars come with it", {"thresholds": judged("t.yaml", None, "default: {gsm8k: 0.5}\n")}, WARN, "gsm8k of m1: 0.85 → 0.5"),
     ("accuracy", "bad bars", {"thresholds": judged("t.yaml", "default: [")}, FAIL, "cannot be read"),
     ("accuracy", "bar lowered here", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.5}\n")}, WARN, "0.94 → 0.5"),
     ("accuracy", "bar lowered to pass", {"thresholds": judged("t.yaml", THRESHOLDS, "default: {gsm8k: 0.5}\n"), "results": results(scores=(score(ROWS[6], 0.6), score(ROWS[7])))}, FAIL, "below 0.94"),
@@ -235,10 +241,10 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("reuse", "asked for", {}, PASS, "run 900"),
     ("reuse", "newest", {"comments": (comment("/reuse-sweep-run\r\nthanks", id=1),)}, PASS, "newest suitable run"),
     ("reuse", "nobody", {"comments": ()}, WARN, "/use <run id>"),
-    ("reuse", "bare /use", {"comments": (comment("/use", id=1),)}, WARN, "Nobody trusted"),
-    ("reuse", "outsider", {"comments": (comment("/use 900", id=1, association="NONE"),)}, WARN, "Nobody trusted"),
-    ("reuse", "in a fence", {"comments": (comment("```\n/use 900\n```", id=1),)}, WARN, "Nobody trusted"),
-    ("reuse", "in a sentence", {"comments": (comment("please /use 900", id=1),)}, WARN, "Nobody trusted"),
+    ("reuse", "bare /use", {"comments": (comment("/use", id=1),)}, WARN, "Nobody who may write here"),
+    ("reuse", "outsider", {"comments": (comment("/use 900", "eve", id=1),)}, WARN, "Nobody who may write here"),
+    ("reuse", "in a fence", {"comments": (comment("```\n/use 900\n```", id=1),)}, WARN, "Nobody who may write here"),
+    ("reuse", "in a sentence", {"comments": (comment("please /use 900", id=1),)}, WARN, "Nobody who may write here"),
     ("reuse", "another run", {"comments": (comment("/use 5", id=1),)}, WARN, "run 5, which is no sweep"),
     ("reuse", "nothing planned", {"plan": plan(())}, NA, "nothing to reuse"),
     # 5: every item ticked, or left open with a reason.
@@ -280,9 +286,13 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("deprecation", "model added here", {"plan": plan((row(1, model_prefix="m9"),)), "models": judged("m.yaml", MODELS, MODELS + "  m9: {title: M9, scenarios: {8k1k: {}}}\n")}, WARN, "is new"),
     ("deprecation", "date moved here", {"plan": plan((row(1, model_prefix="m2"),)), "models": judged("m.yaml", MODELS, MODELS.replace("deprecated: 2026-10-01", "deprecated: 2027-10-01"))}, FAIL, "retired since 2026-10-01"),
     ("deprecation", "retired here", {"models": judged("m.yaml", MODELS, MODELS.replace("m1: {", "m1: {deprecated: 2026-11-01, "))}, WARN, "this pull request says"),
-    ("deprecation", "no file", {"models": None}, FAIL, "has no `configs/models.yaml`"),
+    ("deprecation", "not read", {"models": None}, FAIL, "`configs/models.yaml` was not read"),
+    ("deprecation", "file comes with it", {"models": judged("m.yaml", None, MODELS)}, WARN, "adds one, by it `m1 8k1k fp8` active"),
+    ("deprecation", "file comes with it and says otherwise", {"models": judged("m.yaml", None, MODELS), "plan": plan((row(1, scenario="1k1k"),))}, WARN, "the scenario is retired since 2026-07-17"),
+    ("deprecation", "broken file comes with it", {"models": judged("m.yaml", None, "models: 1")}, FAIL, "cannot be read"),
     ("deprecation", "bad file", {"models": judged("m.yaml", "models: 1")}, FAIL, "cannot be read"),
     ("deprecation", "nothing measured", {"plan": plan(())}, NA, "Nothing is measured"),
+    ("deprecation", "no file", {"models": judged("configs/models.yaml", None)}, NA, "has no `configs/models.yaml`, so nothing is retired"),
     # 8
     ("architecture", "nothing known", {}, PASS, "No known architecture override in 1 added line of 1 file"),
     ("architecture", "events off", serving("  publish_events_and_metrics: false"), FAIL, f"`{SCRIPT}:5: publish_events_and_metrics: false`"),
@@ -388,15 +398,15 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     # 15
     ("description", "no claim", {}, NA, "no claim"),
     ("description", "no claim, whatever looks like many ports", {"pull": pull(body="a:1/" * 60_000)}, NA, "no claim"),
-    ("description", "rows agree", {"pull": pull(body="This adds 6 rows.")}, PASS, "1 claim"),
-    ("description", "rows contradict", {"pull": pull(body="Hi\n\nThis adds 14 rows.")}, WARN, "line 3: `14 rows` is not what the plan has"),
+    ("description", "a number of what goes", {"pull": pull(body="Drop the published concurrency 16 and 24 points.")}, NA, "no claim"),
+    ("description", "a number of what comes", {"pull": pull(body="Adds 14 rows, 3 jobs, 99 points of 7 configurations.")}, NA, "no claim"),
     ("description", "image contradicts", {"pull": pull(body="Uses vllm/vllm-openai:v0.8.0 now.")}, WARN, "`vllm/vllm-openai:v0.8.0`"),
     ("description", "image agrees", {"pull": pull(body="Uses `vllm/vllm-openai:v0.9.1`.")}, PASS, "1 claim"),
     ("description", "foreign run", {"pull": pull(body="https://github.com/acme/bench/actions/runs/1")}, WARN, "run 1"),
     ("description", "own run", {"pull": pull(body="[run](https://github.com/acme/bench/actions/runs/900)")}, PASS, "1 claim"),
     ("description", "docs only", {"pull": pull(body="A docs-only change.")}, WARN, "8 rows are planned"),
     ("description", "performance", {"pull": pull(body="It is 20% faster.")}, WARN, "performance claim"),
-    ("description", "quoted claim", {"pull": pull(body="> adds 14 rows")}, NA, "no claim"),
+    ("description", "quoted claim", {"pull": pull(body="> It is 20% faster.")}, NA, "no claim"),
     ("description", "no plan", {"plan": None}, FAIL, "Without a plan"),
 ]  # fmt: skip
 
@@ -488,6 +498,28 @@ def test_everything_fails_without_everything_read() -> None:
 )
 def test_what_may_still_come_is_waited_for(fields: dict[str, Any], waiting: bool) -> None:
     assert judge(facts(**fields), POLICY).is_waiting is waiting
+
+
+@pytest.mark.parametrize("slug", [check.slug for check in CHECKS])
+def test_each_check_can_be_off(slug: str) -> None:
+    """It then ends in N/A, whatever the facts, and its row stays; all others are made as before."""
+    own = f"repository: acme/bench\nmaster-configs: [{MASTER}]\nsignoff: {{checks: {{{slug}: off}}}}\n"
+    policy = parse_policy(own.encode(), "policy.yaml")
+    unread = facts(shortfalls=("Page 2 of the comments is missing.",))
+    for given, others in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
+        found = {result.check.slug: result.outcome for result in judge(given, policy).results}
+        assert (found[slug].status, found[slug].reason) == (NA, "The policy has switched this check off.")
+        assert len(found) == 16
+        assert {outcome.status for name, outcome in found.items() if name != slug} <= others
+    judgement = judge(facts(), policy)
+    allowed = {check.number: (*policy.signoff.checks[check.slug].statuses, FAIL) for check in CHECKS}
+    assert parse_verdict(render_verdict(make_verdict(judgement, facts(), policy)), allowed).rows
+
+
+@pytest.mark.parametrize("word", ["on", "false", "OFF", "[off]", "{off: true}"])
+def test_no_other_word_switches_a_check(word: str) -> None:
+    with pytest.raises(ProblemsError):
+        parse_policy(f"signoff: {{checks: {{owner: {word}}}}}\n".encode(), "policy.yaml")
 
 
 def test_hand_made_facts_are_good() -> None:

@@ -114,18 +114,43 @@ def test_last_line_is_named() -> None:
         ("/bad @a nobody", "'nobody'"),
         ("/bad @", "'@'"),
         ("/bad @a//b", "'@a//b'"),
+        ("/x @b, @c", "'@b,'"),
+        ("/x @b\u3001@c", "'@b\u3001@c'"),
+        ("/x \uff20b", "'\uff20b'"),
+        ("/x\u00a0@b", "U+00A0"),
+        ("/x\u200b @b", "U+200B"),
+        ("/x\ufffd @b", "U+FFFD"),
+        ("/x\x0c@b", "U+000C"),
+        ("@b", "an owner without a path"),
+        ("@b @c", "an owner without a path"),
+        ("b@example.org", "an owner without a path"),
+        ("/ @b", "no path is like '/'"),
+        ("./x @b", "no path is like './x'"),
+        ("/a/../x @b", "no path is like '/a/../x'"),
+        ("<<<<<<< HEAD", "'HEAD'"),
     ],
 )
-def test_skipped_lines_are_reported(line: str, words: str) -> None:
+def test_lines_that_cannot_be_read_are_reported(line: str, words: str) -> None:
     (problem,) = parse(f"* @a;{line}").problems
     assert (problem.path, problem.line) == ("CODEOWNERS", 2)
     assert words in problem.message
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "!x @a\n", "[x] @a\n"])
-def test_file_without_a_usable_line_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n\n", "# only a comment\n", "!x @a\n", "[x] @a\n", "@noor\n", "# who\n@acme/core\n", "*\n", "/x # @a\n"],
+)  # fmt: skip
+def test_file_that_names_nobody_is_refused(text: str) -> None:
     with pytest.raises(InfxError, match="nobody owns anything"):
         parse_codeowners(text, "CODEOWNERS")
+
+
+@pytest.mark.parametrize("path", ["configs/amd.yaml", "/configs/amd.yaml", "//configs/amd.yaml"])
+@pytest.mark.parametrize("pattern", ["configs/amd.yaml", "/configs/amd.yaml", "/configs/", "amd.yaml"])
+def test_a_slash_in_front_changes_no_owner(pattern: str, path: str) -> None:
+    rule = parse(f"* @a;{pattern} @b").rule_for(path)
+    assert rule is not None
+    assert rule.line == 2
 
 
 def test_size_limit() -> None:

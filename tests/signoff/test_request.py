@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,17 @@ import pytest
 
 from infx import yaml12
 from infx.cli.options import read_policy_path
-from infx.model import GHOST, Collaborator, CommentKind, FileStatus, User, UserType
-from infx.signoff.request import find_missing_part, find_refusal, find_scope_refusal, find_signer_refusal
+from infx.model import GHOST, Collaborator, CommentKind, FileStatus, ReviewState, User, UserType
+from infx.signoff.request import (
+    find_missing_part,
+    find_outdated,
+    find_refusal,
+    find_scope_refusal,
+    find_signer_refusal,
+)
 from infx.signoff.scope import decide_scope
 from infx.signoff.wake import Wake, read_wake, wake_words
-from tests.signoff.facts import HEAD, MASTER, POLICY, checklist, comment, facts, file, pull
+from tests.signoff.facts import HEAD, MASTER, NOW, POLICY, checklist, comment, facts, file, pull
 
 ROOT = Path(__file__).parents[2]
 PHRASE = POLICY.signoff.phrase
@@ -59,6 +66,56 @@ def test_signoff(body: str) -> None:
 )
 def test_no_signoff(body: str, words: str) -> None:
     assert words in (find_missing_part(body, PHRASE) or "")
+
+
+A, C, R, D, P = (
+    ReviewState.APPROVED,
+    ReviewState.COMMENTED,
+    ReviewState.CHANGES_REQUESTED,
+    ReviewState.DISMISSED,
+    ReviewState.PENDING,
+)
+
+
+@pytest.mark.parametrize(
+    ("states", "standing"),
+    [
+        ([A], {0}),
+        ([A, A], {1}),
+        ([A, D], set()),
+        ([A, P], set()),
+        ([A, D, P], set()),
+        ([D, A], {1}),
+        ([A, R], {1}),
+        ([A, C], {1}),
+        ([D], set()),
+        ([P], set()),
+        ([None], set()),
+        ([A, None], set()),
+    ],
+)
+def test_newest_review_counts_whatever_its_state(
+    states: list[ReviewState | None], standing: set[int]
+) -> None:
+    """Another person's review takes nothing back, nor does the order in which they are listed tell anything."""
+    given = [
+        comment(checklist(), id=place, kind=CommentKind.REVIEW, review_state=state, created_at=NOW + timedelta(hours=place))
+        for place, state in enumerate(states)
+    ]  # fmt: skip
+    other = comment(checklist(), "amy", id=90, kind=CommentKind.REVIEW, review_state=A, created_at=NOW + timedelta(days=1))  # fmt: skip
+    for listed in (given, given[::-1]):
+        outdated = find_outdated([*listed, other])
+        assert {review.id for review in given} - outdated.keys() == standing
+        assert 90 not in outdated
+
+
+def test_what_merely_carries_comments_on_lines_is_no_review() -> None:
+    given = [
+        comment(checklist(), id=1, kind=CommentKind.REVIEW, review_state=A),
+        comment(" ", id=2, kind=CommentKind.REVIEW, review_state=C),
+        comment("/settle 3 because", id=3, created_at=NOW + timedelta(days=1)),
+    ]
+    assert find_outdated(given) == {2: "noor has written another review since."}
 
 
 @pytest.mark.parametrize(

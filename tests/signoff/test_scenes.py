@@ -85,8 +85,7 @@ def scene_b() -> Scene:
         rows=17,
         base={NVIDIA: text.replace(block[0], block[0][:arms] + "\n"), script: SERVE % (5, "3.51")},
         change={script: SERVE % (5, "3.51")},
-        body="The sweep has 14 rows of throughput.",
-        ends={3: "WARN", 12: "N/A", 13: "WARN"},
+        ends={3: "WARN", 12: "N/A", 13: "WARN", 15: "N/A"},
     )
 
 

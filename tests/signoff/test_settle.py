@@ -8,22 +8,24 @@ from typing import Any
 
 import pytest
 
-from infx.model import Collaborator, Comment, CommentKind, Run
+from infx.model import Collaborator, Comment, CommentKind, CommitStatus, StatusState, User, UserType
 from infx.policy.signoff import Role, Status
 from infx.signoff.judge import judge
 from infx.signoff.record import (
     Binding,
     Record,
+    Sighting,
     Standing,
     bind,
     digest_body,
     find_record,
+    find_sightings,
     marker_of,
     read_record,
     rebind,
 )
 from infx.signoff.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
-from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts, run
+from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts, pull, run
 
 ROLES = {"amy": "write", "mia": "admin", "max": "maintain", "eve": "read", "odd": "custom", "cody": "admin"}
 PEOPLE = {
@@ -182,33 +184,75 @@ def test_a_review_is_of_its_commit(kind: CommentKind, written_on: str | None, st
     assert bind(None, given, HEAD, "d" * 64, NOW).standing is standing
 
 
-def seen(sha: str, minutes: int, **fields: Any) -> Run:
-    """A run of a commit, so long after the sign-off was written."""
-    return run(head_sha=sha, created_at=NOW + timedelta(minutes=minutes), **fields)
+def seen(sha: str, minutes: int) -> Sighting:
+    """A commit, so long after the sign-off was written."""
+    return Sighting(sha=sha, at=NOW + timedelta(minutes=minutes))
 
 
 @pytest.mark.parametrize(
-    ("runs", "standing"),
+    ("sightings", "standing"),
     [
-        ((), Standing.FRESH),
+        ((), Standing.UNSEEN),
+        ((seen(HEAD, 5),), Standing.UNSEEN),
+        ((seen(OLD, 2), seen(HEAD, 5)), Standing.UNSEEN),
+        ((seen(OLD, -5),), Standing.STALE),  # the head was pushed and started nothing
         ((seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),
+        ((seen(HEAD, -9), seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),  # taken back in between
+        ((seen(HEAD, -1),), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, 0)), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, -1), seen(HEAD, 5)), Standing.FRESH),  # a label came later
-        ((seen(HEAD, 5),), Standing.FRESH),  # nothing shows that there was another head
-        ((seen(OLD, 2), seen(HEAD, 5)), Standing.FRESH),
-        ((seen(OLD, -5), seen(HEAD, 5, event="workflow_dispatch")), Standing.FRESH),
     ],
 )
-def test_a_head_that_came_later_is_not_signed_off(runs: tuple[Run, ...], standing: Standing) -> None:
+def test_a_signoff_is_of_the_head_that_was_seen_last(
+    sightings: tuple[Sighting, ...], standing: Standing
+) -> None:
     fresh = bind(None, SIGNOFF, HEAD, "d" * 64, LATER)
-    found = rebind(fresh, SIGNOFF, HEAD, runs)
-    assert found.standing is standing
-    assert found.record.sha == (OLD if standing is Standing.STALE else HEAD)
+    for given in (sightings, sightings[::-1]):
+        found = rebind(fresh, SIGNOFF, HEAD, given)
+        assert found.standing is standing
+        assert found.record.sha == (OLD if standing is Standing.STALE else HEAD)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sha", "standing"),
+    [
+        (CommentKind.REVIEW, HEAD, Standing.FRESH),
+        (CommentKind.REVIEW, OLD, Standing.UNSEEN),
+        (CommentKind.REVIEW_COMMENT, HEAD, Standing.UNSEEN),  # GitHub moves it to later heads
+    ],
+)
+def test_a_review_of_the_head_needs_nobody_who_saw_it(
+    kind: CommentKind, sha: str, standing: Standing
+) -> None:
+    given = replace(SIGNOFF, kind=kind, commit_sha=sha)
+    fresh = bind(replace(RECORD, body="0" * 16), given, HEAD, "d" * 64, LATER)
+    assert rebind(fresh, given, HEAD, ()).standing is standing
 
 
 def test_what_was_assessed_once_stays_bound() -> None:
     current = bind(RECORD, SIGNOFF, OLD, "d" * 64, LATER)
     assert rebind(current, SIGNOFF, OLD, (seen(HEAD, -5), seen(OLD, 5))) == current
+
+
+def test_what_tells_when_a_head_was_there() -> None:
+    """Of others' statuses and of dispatches, which name another commit than they run on, nothing is concluded."""
+    bot = User(login="github-actions[bot]", type=UserType.BOT)
+    status = CommitStatus(
+        context="infx/sweep", state=StatusState.PENDING, description="", target_url="", creator=bot, created_at=NOW
+    )  # fmt: skip
+    review = comment("", kind=CommentKind.REVIEW, commit_sha="e" * 40)
+    found = find_sightings(
+        pull(),
+        [run(head_sha=OLD), run(event="workflow_dispatch")],
+        [status, replace(status, creator=User(login="eve")), replace(status, created_at=None)],
+        [review, comment("", commit_sha=HEAD), replace(review, kind=CommentKind.REVIEW_COMMENT)],
+        POLICY.publisher,
+    )
+    assert [(one.sha, one.at) for one in found] == [
+        (OLD, run().created_at),
+        (HEAD, NOW),
+        ("e" * 40, NOW),
+    ]
 
 
 def test_record_round_trip_and_line_ends() -> None:

@@ -14,6 +14,7 @@ import infx.github.signoff.links
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
+from infx.github.apply import WrongIdentityError
 from infx.hub.state import Comment
 from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, CHANGE, KEY, PHRASE, World, checklist, open_world, reuse, signed_off
@@ -106,6 +107,31 @@ def test_long_comments_of_strangers_are_not_parsed(
     assert max(map(len, seen)) < 60_000
 
 
+@pytest.mark.parametrize("last", ["dismissed", "requests changes", "withdraws in words"])
+def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
+    """Whatever became of it; none before it is revived."""
+    reuse(world, world.sweep().id)
+    world.hub.review(77, checklist(), by="noor")
+    body = checklist() if last == "dismissed" else "Wait, this is wrong."
+    state = "CHANGES_REQUESTED" if last == "requests changes" else "COMMENTED"
+    newest = world.hub.review(77, body, state=state, by="noor")
+    if last == "dismissed":
+        world.hub.dismiss_review(newest.id)
+    _, _, err = world.verify("--pr", "77", "--publish")
+    assert "passed over. noor has written another review since." in err
+    assert world.verdicts() == []
+    assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
+
+
+def test_a_comment_on_a_line_takes_no_review_back(world: World) -> None:
+    """GitHub wraps it into a review without words of its own."""
+    reuse(world, world.sweep().id)
+    world.hub.review(77, checklist(), by="noor")
+    world.hub.review(77, "", by="noor")
+    world.verify("--pr", "77", "--publish")
+    assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
+
+
 @pytest.mark.parametrize("login", ["eve", "coverage[bot]", "cody"])
 def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     reuse(world, world.sweep().id)
@@ -118,6 +144,55 @@ def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
     assert world.hub.state.comments[stranger.kind, stranger.id].body == forged
     assert len(world.verdicts()) == 1
+
+
+APP = "bench-bot[bot]"
+
+
+def with_identities(world: World, *names: str) -> None:
+    listed = ", ".join(f'"{name}"' for name in names)
+    policy = f"{BASE['configs/policy.yaml']}identities: [{listed}]\n"
+    world.hub.push("main", {"configs/policy.yaml": policy}, "identities", by="mia")
+    Git(world.folder / "clone").run("pull", "--quiet")
+
+
+def test_only_the_identity_that_publishes_is_believed(world: World) -> None:
+    """A branch's own workflow writes as github-actions[bot], and may edit what that one wrote before."""
+    with_identities(world, APP, "github-actions[bot]")
+    first = world.head
+    world.hub.set_status(first, "infx/sweep", "pending", by=APP)
+    world.sign()
+    world.verify("--pr", "77", "--publish", app=APP)
+    genuine = next(c for c in world.hub.comments_of(77) if c.author == APP)
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
+    reuse(world, world.sweep().id)
+    forged = (genuine.body or "").replace(first, world.head)
+    world.hub.comment(77, forged, by="github-actions[bot]")
+    world.hub.set_status(world.head, "codeowner-signoff-verify", "success", by="github-actions[bot]")
+    world.verify("--pr", "77", "--publish", app=APP)
+    own = [c for c in world.hub.comments_of(77) if (c.author or "").endswith("[bot]")]
+    assert [c.author for c in own] == [APP]
+    assert "### Sign-off out of date" in (own[0].body or "")
+    assert (world.status() or ("",))[0] == "pending"
+    world.hub.edit_comment(own[0].id, forged, by="github-actions[bot]")
+    world.verify("--pr", "77", "--publish", app=APP)
+    assert (world.status() or ("",))[0] == "pending"
+
+
+@pytest.mark.parametrize("names", [("github-actions[bot]", APP), ("github-actions[bot]",), ("ghost",)])
+def test_a_token_of_another_identity_publishes_no_verdict(world: World, names: tuple[str, ...]) -> None:
+    with_identities(world, *names)
+    world.sign()
+    with pytest.raises(WrongIdentityError, match=r"writes as bench-bot\[bot\]"):
+        world.verify("--pr", "77", "--publish", app=APP)
+    assert [c.author for c in world.hub.comments_of(77)] == ["noor"]
+    assert world.status() is None
+
+
+def test_a_status_of_another_identity_is_said_to_be_none(world: World) -> None:
+    """Where there is no comment to write first."""
+    with pytest.raises(WrongIdentityError, match=r"statuses as bench-bot\[bot\]"):
+        world.verify("--pr", "77", "--publish", app=APP)
 
 
 def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
@@ -137,7 +212,7 @@ def test_another_base_branch_gives_no_status(world: World) -> None:
     world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
     assert world.hub.state.pulls[78].head_sha == world.head
     world.verify("--pr", "78", "--publish")
-    assert world.hub.state.statuses == []
+    assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
 
 def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
@@ -150,6 +225,32 @@ def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (text,) = world.verdicts()
     assert text.startswith(f"### Sign-off out of date\n\n`noor` signed off at `{old}`")
+    comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
+    world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
+    world.verify("--pr", "77", "--publish")
+    assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bool) -> None:
+    """`[skip ci]`: no run tells when the head came. What was seen before the comment, if anything was, is signed off; a
+    later sweep makes nothing of it, and an edit after the first look does.
+    """
+    old = world.head
+    world.hub.listeners.clear()
+    if swept:
+        world.sweep()
+    else:
+        world.hub.state.statuses.clear()
+    world.sign()
+    world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick [skip ci]")
+    for _ in range(2):
+        world.verify("--pr", "77", "--publish")
+        (text,) = world.verdicts()
+        head = f"### Sign-off out of date\n\n`noor` signed off at `{old}`"
+        assert text.startswith(head if swept else "### Sign-off of an unknown commit")
+        assert (world.status() or ("",))[0] == "pending"
+        reuse(world, world.sweep().id)
     comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     world.hub.edit_comment(comment.id, f"{comment.body}\nSeen.\n")
     world.verify("--pr", "77", "--publish")
@@ -271,15 +372,15 @@ def test_push_during_verification_writes_nothing(world: World, monkeypatch: pyte
     world.sign()
     artifacts = GitHub.artifacts
 
-    def push_then_list(github: GitHub, run_id: int) -> list[Any]:
+    def push_then_list(github: GitHub, run_id: int, **how: Any) -> list[Any]:
         world.hub.push("feat-x", {**CHANGE, "README.md": "late\n"}, "late")
-        return list(artifacts(github, run_id))
+        return list(artifacts(github, run_id, **how))
 
     monkeypatch.setattr(GitHub, "artifacts", push_then_list)
     with pytest.raises(UnavailableError, match="pushed to while"):
         world.verify("--pr", "77", "--publish")
     assert world.verdicts() == []
-    assert world.hub.state.statuses == []
+    assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
 
 def test_fork_counts_only_its_approved_run(world: World) -> None:

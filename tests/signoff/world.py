@@ -21,7 +21,7 @@ from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.plan import read_plan
 from infx.hub import Hub
-from infx.hub.state import Comment, Run
+from infx.hub.state import Comment, Event, Run
 from infx.policy.load import parse_policy
 from infx.signoff.planned import PlannedRow
 
@@ -127,12 +127,13 @@ class World:
         return self.hub.comment(77, checklist(by) if body is None else body, by=by)
 
     def verify(
-        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None
+        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
     ) -> tuple[int, str, str]:
-        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr."""
-        token = self.hub.workflow_token(
-            contents="read", actions="read", pull_requests="write", statuses="write"
-        )
+        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr. app: whose token
+        it is, in the place of the workflow's own.
+        """
+        scopes = {"contents": "read", "actions": "read", "pull_requests": "write", "statuses": "write"}
+        token = self.hub.app_token(app, scopes) if app else self.hub.workflow_token(scopes)
         environ = {**self.hub.environ(token), "INFX_POLICY": "main:configs/policy.yaml"}
         given = list(arguments)
         if event is not None:
@@ -172,6 +173,12 @@ class World:
         return (found[-1].state, found[-1].description or "") if found else None
 
 
+def reconciled(hub: Hub, event: Event) -> None:
+    """Reconciling puts its status on every head that it sees, soon after the push."""
+    if event.name == "pull_request" and event.action in {"opened", "synchronize"}:
+        hub.set_status(event.payload["pull_request"]["head"]["sha"], "infx/sweep", "pending")
+
+
 @contextmanager
 def open_world(
     folder: Path, base: Mapping[str, str] = BASE, change: Mapping[str, str] = CHANGE
@@ -183,6 +190,7 @@ def open_world(
 
     with Hub(folder / "hub", clock=clock) as hub:
         hub.is_limited = False
+        hub.listeners.append(lambda event: reconciled(hub, event))  # taken away where nobody is to see a head
         for login, role in {
             "mia": "admin",
             "cody": "write",

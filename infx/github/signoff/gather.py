@@ -14,13 +14,14 @@ from infx.github.signoff.links import FetchPage, Upstream, resolve_link
 from infx.github.signoff.plan import read_configs, read_plan
 from infx.github.signoff.sweeps import SweepReader, Sweeps
 from infx.markdown import MAX_STRANGE
-from infx.model import ChangedFile, Collaborator, Comment, CommentKind, FileStatus, PullRequest, ReviewState
+from infx.model import ChangedFile, Collaborator, Comment, CommentKind, CommitStatus, FileStatus, PullRequest
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
-from infx.reuse.command import find_command
+from infx.reuse.command import find_command, list_commands
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
-from infx.signoff.facts import Facts, FileChange, Membership, ResolvedLink
+from infx.signoff.facts import Facts, FileChange, JudgedFile, Membership, ResolvedLink
 from infx.signoff.lines import is_serving
+from infx.signoff.record import Sighting, find_sightings
 from infx.signoff.scope import list_logins, read_codeowners
 from infx.signoff.settle import parse_settlements
 
@@ -35,12 +36,15 @@ class Reader(Upstream, SweepReader, Protocol):
     def reviews(self, number: int) -> list[Comment]: ...
     def review_comments(self, number: int) -> list[Comment]: ...
     def permission(self, login: str) -> Collaborator: ...
+    def status_log(self, sha: str) -> list[CommitStatus]: ...
     def team_members(self, organization: str, team: str) -> frozenset[str] | None: ...
 
 
 @dataclass
 class Gatherer:
-    """One pull request's facts. policy_path: where the policy stands in the repository."""
+    """One pull request's facts. policy_path: where the policy stands in the repository. people, teams, links, statuses
+    (all that were ever set on the head), said (the conversation): what was asked for already.
+    """
 
     github: Reader
     revisions: Revisions
@@ -52,17 +56,35 @@ class Gatherer:
     people: dict[str, Collaborator] = field(default_factory=dict)
     teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
     links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
+    statuses: tuple[CommitStatus, ...] | None = None
+    said: tuple[Comment, ...] = ()
 
     def conversation(self, number: int) -> tuple[Comment, ...]:
-        """Comments of all three kinds; a dismissed review says nothing any more."""
+        """Comments of all three kinds, reviews of every state."""
         github = self.github
-        found = [*github.issue_comments(number), *github.reviews(number), *github.review_comments(number)]
-        return tuple(comment for comment in found if comment.review_state is not ReviewState.DISMISSED)
+        self.said = (
+            *github.issue_comments(number),
+            *github.reviews(number),
+            *github.review_comments(number),
+        )
+        return self.said
 
     def person(self, login: str) -> Collaborator:
         if login.lower() not in self.people:
             self.people[login.lower()] = self.github.permission(login)
         return self.people[login.lower()]
+
+    def is_unknown(self, login: str) -> bool:
+        """Whether GitHub was asked what somebody may do here and says that there is no such account."""
+        person = self.people.get(login.lower())
+        return person is not None and not person.is_known
+
+    def sightings(self, facts: Facts) -> tuple[Sighting, ...]:
+        """When which head was seen; asked for only where a comment must be bound to one."""
+        if self.statuses is None:
+            self.statuses = tuple(self.github.status_log(facts.pull.head_sha))
+        runs = [found.run for found in facts.runs]
+        return find_sightings(facts.pull, runs, self.statuses, self.said, self.policy.publisher)
 
     def is_read(self, comment: Comment) -> bool:
         """Not a long one by somebody who may not write here: a parser takes seconds for what is made to be slow."""
@@ -97,13 +119,14 @@ class Gatherer:
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
         configs = read_configs(revisions, named, paths)
-        thresholds, models = revisions.judged(policy.eval_thresholds, policy.models)
+        judged = revisions.judged(policy.eval_thresholds, policy.models)
+        thresholds, models = judged
         facts = replace(
             facts,
             plan=plan,
             configs=configs.changes,
             known_configs=configs.known,
-            shortfalls=(*facts.shortfalls, *configs.problems),
+            shortfalls=(*facts.shortfalls, *configs.problems, *self._unread(judged)),
             recipes=revisions.recipes(configs.changes),
             checklists=revisions.checklists(),
             thresholds=thresholds,
@@ -111,6 +134,16 @@ class Gatherer:
             golden=revisions.judged_folder(policy.golden_al),
         )
         return Sweeps(self.github, revisions, policy, self.policy_path).add(facts)
+
+    def _unread(self, judged: Sequence[JudgedFile]) -> list[str]:
+        """What the target branch has and nobody could judge by, in sentences: it is not as if it were missing."""
+        absent = [file.path for file in judged if file.base is None]
+        found = self.revisions.git.read_many([(self.revisions.base, path) for path in absent])
+        return [
+            f"The target branch's {path} is no text that anybody could judge by."
+            for path, data in zip(absent, found, strict=True)
+            if data is not None
+        ]
 
     def for_signoff(self, facts: Facts, signoff: Comment, reported_at: datetime | None) -> Facts:
         """The shared facts with what belongs to one sign-off."""
@@ -126,6 +159,9 @@ class Gatherer:
         )
         for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
             self.person(login)
+        for command in list_commands(facts.comments, self.policy.reuse)[:MAX_PEOPLE]:
+            if self.person(command.comment.author.login).can_write:
+                break
         return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
 
     def _resolve(self, link: RecipeLink) -> ResolvedLink:
@@ -137,6 +173,8 @@ class Gatherer:
     def _is_command(self, comment: Comment) -> bool:
         if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, self.policy.identities):
             return False
+        if not comment.author.is_human:
+            return False
         words = (self.policy.signoff.settle_command, *self.policy.reuse.commands)
         if not any(word in comment.body for word in words) or not self.is_read(comment):
             return False
@@ -145,7 +183,8 @@ class Gatherer:
 
     def _settlers(self, comments: Iterable[Comment]) -> list[str]:
         command = self.policy.signoff.settle_command
-        return list(dict.fromkeys(c.author.login for c in comments if parse_settlements(c, command)))
+        people = (comment for comment in comments if comment.author.is_human)
+        return list(dict.fromkeys(c.author.login for c in people if parse_settlements(c, command)))
 
     def _files(self, pull: PullRequest) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,

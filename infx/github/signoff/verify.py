@@ -16,18 +16,24 @@ from infx.github.reconcile import Clone
 from infx.github.signoff.clone import open_revisions
 from infx.github.signoff.gather import Gatherer, Reader
 from infx.github.signoff.links import FetchPage
-from infx.model import Comment, CommentKind, CommentReference, PullRequest
+from infx.model import Comment, CommentKind, CommentReference, CommitStatus, PullRequest
 from infx.policy.approval import pick_approval
 from infx.policy.model import Policy
-from infx.reconcile.actions import Action, SetStatus
+from infx.reconcile.actions import Action, DeleteComment, SetStatus
 from infx.reconcile.desired import plan_comments
 from infx.reconcile.ports import Writer
 from infx.signoff.checklist import holds_phrase
 from infx.signoff.facts import Facts
 from infx.signoff.judge import judge
-from infx.signoff.publish import Assessment, find_withdrawn, make_comment, make_status
+from infx.signoff.publish import Assessment, find_former, find_withdrawn, make_comment, make_status
 from infx.signoff.record import Record, Standing, bind, find_our_comment, find_record, rebind
-from infx.signoff.request import find_foreign_words, find_refusal, find_scope_refusal, find_signer_refusal
+from infx.signoff.request import (
+    find_foreign_words,
+    find_outdated,
+    find_refusal,
+    find_scope_refusal,
+    find_signer_refusal,
+)
 from infx.signoff.scope import Scope, decide_scope
 from infx.signoff.wake import Wake
 
@@ -50,7 +56,8 @@ class Client(Reader, Writer, Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Verified:
     """pull: as it was when everything was read. passed_over: comments that look like sign-offs, and why they are
-    none. stickies: the comments that should stand there. comments: the conversation.
+    none. stickies: the comments that should stand there. comments: the conversation. statuses: those on the head,
+    None if nobody had to ask. unread: what GitHub should have told and did not, in sentences; it must be looked at again.
     """
 
     pull: PullRequest
@@ -59,6 +66,8 @@ class Verified:
     passed_over: tuple[tuple[Comment, str], ...]
     stickies: tuple[Sticky, ...]
     comments: tuple[Comment, ...]
+    statuses: tuple[CommitStatus, ...] | None = None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +109,7 @@ class Verifier:
         shared = gatherer.shared(pull, comments, signoffs[0] if signoffs else _nobody(pull))
         records = {s.url: find_record(comments, s, self.policy, editors) for s in _select(signoffs, only)}
         assessments = tuple(self._assess(_select(signoffs, only), shared, records, gatherer))
-        stickies = [make_comment(assessment, pull.head_sha, self.policy) for assessment in assessments]
+        stickies = [make_comment(a, pull.head_sha, self.policy) for a in assessments if a.unread is None]
         stickies += find_withdrawn(comments, signoffs, self.policy)
         return Verified(
             pull=pull,
@@ -109,6 +118,11 @@ class Verifier:
             passed_over=tuple(passed_over),
             stickies=tuple(stickies),
             comments=comments,
+            statuses=gatherer.statuses,
+            unread=(
+                *(f"{c.url}: {w}" for c, w in passed_over if gatherer.is_unknown(c.author.login)),
+                *(f"{a.signoff.url}: {a.unread}" for a in assessments if a.unread),
+            ),
         )
 
     def _open(self, pull: PullRequest) -> Gatherer:
@@ -132,8 +146,11 @@ class Verifier:
         phrase = self.policy.signoff.phrase
         alike = [comment for comment in comments if holds_phrase(comment.body, phrase)]
         alike.sort(key=lambda comment: (comment.created_at, comment.id))
+        outdated = find_outdated(comments)
         refusals = [
-            find_refusal(comment, phrase)
+            outdated[comment.id]
+            if comment.kind is CommentKind.REVIEW and comment.id in outdated
+            else find_refusal(comment, phrase)
             if gatherer.is_read(comment)
             else find_signer_refusal(gatherer.person(comment.author.login), comment.author.login)
             for comment in alike
@@ -170,7 +187,7 @@ class Verifier:
         records: Mapping[str, Record | None],
         gatherer: Gatherer,
     ) -> list[Assessment]:
-        """A failure to read is the sign-off's failure, never silence."""
+        """What GitHub or git did not let us read is waited for; anything else that stops a judgement is a failure."""
         evidence: Facts | None = None
         assessments = []
         for signoff in signoffs:
@@ -180,6 +197,8 @@ class Verifier:
                 if binding.standing is not Standing.STALE:
                     evidence = evidence or gatherer.evidence(shared)
                     assessment = self._judge(assessment, evidence, gatherer)
+            except UnavailableError as error:
+                assessment = replace(assessment, unread=str(error))
             except InfxError as error:
                 assessment = replace(assessment, error=str(error))
             assessments.append(assessment)
@@ -187,9 +206,11 @@ class Verifier:
 
     def _judge(self, assessment: Assessment, evidence: Facts, gatherer: Gatherer) -> Assessment:
         signoff, head_sha = assessment.signoff, evidence.pull.head_sha
-        binding = rebind(assessment.binding, signoff, head_sha, [found.run for found in evidence.runs])
+        binding = assessment.binding
+        if binding.standing is Standing.FRESH:
+            binding = rebind(binding, signoff, head_sha, gatherer.sightings(evidence))
         assessment = replace(assessment, binding=binding)
-        if binding.standing is Standing.STALE:
+        if binding.standing.is_open:
             return assessment
         reported_at = None if binding.standing is Standing.FRESH else binding.record.since
         facts = gatherer.for_signoff(evidence, signoff, reported_at)
@@ -219,15 +240,20 @@ class Verifier:
             raise UnavailableError(
                 f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
             )
-        actions: list[Action] = [
-            *plan_comments(verified.stickies, pull.number, verified.comments, self.policy)
+        own = replace(self.policy, identities=self.policy.publisher)
+        actions: list[Action] = [*plan_comments(verified.stickies, pull.number, verified.comments, own)]
+        actions += [
+            DeleteComment(pull=pull.number, key="former verdict", id=comment.id)
+            for comment in find_former(verified.comments, self.policy)
         ]
         status = make_status(verified.scope, verified.assessments, self.policy)
         if status:
-            there = self.github.statuses(pull.head_sha)
-            if not status.is_there(there, self.policy.identities):
+            there = verified.statuses
+            if there is None:
+                there = tuple(self.github.statuses(pull.head_sha))
+            if not status.is_there(there, own.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
-        Applier(self.github, self.policy).apply(actions, verified.stickies, outcome)
+        Applier(self.github, own).apply(actions, verified.stickies, outcome)
 
     def find_pulls(self, wake: Wake) -> list[int]:
         """Open pull requests that an event speaks of."""

@@ -42,6 +42,11 @@ def parse_thresholds(text: str, path: str) -> Thresholds:
     return Thresholds(tasks=value.get("default", {}), models=value.get("models", {}))
 
 
+def _read_bars(text: str | None, path: str) -> Thresholds:
+    """Where there is no such file each task has the one bar of those that a file does not name."""
+    return Thresholds(tasks={}, models={}) if text is None else parse_thresholds(text, path)
+
+
 def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
     """Bars are those of the target branch; where the pull request changes one that was used, both are shown."""
     plan = facts.plan
@@ -53,10 +58,10 @@ def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
         return not_applicable("The plan has no accuracy runs.")
     if coverage is None:
         return failed(f"{count(len(rows), 'accuracy run')} planned, none has run yet.", is_waiting=True)
-    if facts.thresholds is None or facts.thresholds.base is None:
-        return failed(f"The target branch has no {code(policy.eval_thresholds)}, so there is no bar.")
+    if facts.thresholds is None:
+        return failed(f"{code(policy.eval_thresholds)} was not read, so there is no bar.")
     try:
-        bars = parse_thresholds(facts.thresholds.base, facts.thresholds.path)
+        bars = _read_bars(facts.thresholds.base, facts.thresholds.path)
     except InfxError as error:
         return failed(f"The thresholds cannot be read: {code(error.message, 300)}.")
     return _judge(facts, coverage, rows, bars, policy)
@@ -147,7 +152,7 @@ def _find_changed_bars(
     if judged is None or not judged.is_changed:
         return
     try:
-        head = parse_thresholds(judged.head or "", judged.path)
+        head = _read_bars(judged.head, judged.path)
     except InfxError:
         yield f"{judged.path} cannot be read at the head"
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from typing import Any
 
 from infx import schema, yaml12
@@ -13,7 +13,7 @@ from infx.matrix.config import ScenarioType
 from infx.matrix.names import AGENTIC
 from infx.phrases import join_some
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts
+from infx.signoff.facts import Facts, JudgedFile
 from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
 
 
@@ -93,14 +93,30 @@ def check_deprecation(facts: Facts, policy: Policy) -> Outcome:
     )
     if not wanted:
         return not_applicable("Nothing is measured.")
-    if facts.models is None or facts.models.base is None:
-        return failed(f"The target branch has no {code(policy.models)}.")
+    if facts.models is None:
+        return failed(f"{code(policy.models)} was not read.")
+    if facts.models.base is None:
+        return _judge_without(facts.models, wanted, facts.now)
     try:
         base = parse_models(facts.models.base, facts.models.path)
         head = parse_models(facts.models.head or "", facts.models.path) if facts.models.is_changed else base
     except InfxError as error:
         return failed(f"{code(facts.models.path)} cannot be read: {code(error.message, 300)}.")
     return _judge(wanted, base, head, facts)
+
+
+def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime) -> Outcome:
+    """Where the target branch has no such file nothing is retired; one that comes with the pull request is shown."""
+    if models.head is None:
+        return not_applicable(f"The target branch has no {code(models.path)}, so nothing is retired.")
+    try:
+        head = parse_models(models.head, models.path)
+    except InfxError as error:
+        return failed(f"{code(models.path)} cannot be read: {code(error.message, 300)}.")
+    faults = [(one, find_fault(one, head, now.astimezone(UTC).date())) for one in wanted]
+    shown = [f"{code(one)}: {fault}" for one, fault in faults if fault]
+    by_it = f"by it {'; '.join(shown[:4])}" if shown else f"by it {name_all(wanted)} active"
+    return warned(f"The target branch has no {code(models.path)}; this pull request adds one, {by_it}.")
 
 
 def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) -> Outcome:

@@ -15,10 +15,6 @@ from infx.policy.model import Policy
 from infx.signoff.facts import Facts, Plan
 from infx.signoff.outcome import Outcome, code, failed, not_applicable, passed, warned
 
-_COUNT = re.compile(
-    r"(?<![\w.,])(\d{1,5})\s+(?:new\s+|sweep\s+|matrix\s+)?(rows?|jobs?|points?|configs?|configurations?)\b",
-    re.IGNORECASE,
-)
 _IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/){1,9}[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
 _NOTHING = re.compile(
     r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
@@ -64,33 +60,12 @@ def check_description(facts: Facts, policy: Policy) -> Outcome:
 
 def _find_claims(block: Block, facts: Facts, plan: Plan) -> Iterator[Claim]:
     finders: tuple[Callable[[str, Facts, Plan], Iterator[tuple[str, str | None, bool]]], ...] = (
-        _counts, _images, _nothing, _performance,
+        _images, _nothing, _performance,
     )  # fmt: skip
     for offset, line in enumerate(block.text.split("\n")):
         for find in finders:
             for text, fault, is_open in find(line, facts, plan):
                 yield Claim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
-
-
-def _counts(line: str, _: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
-    throughput = [row for row in plan.rows if not row.evaluated]
-    planned = {
-        "row": {len(plan.rows), len(throughput), len(plan.rows) - len(throughput)},
-        "job": {len(plan.rows), len(throughput)},
-        "point": {sum(len(row.conc) for row in throughput)},
-        "config": {len({key for entry in plan.entries for key in entry.keys})},
-    }
-    per_key: dict[str, int] = {}
-    for row in throughput:
-        per_key[row.recipe] = per_key.get(row.recipe, 0) + len(row.conc)
-    for match in _COUNT.finditer(line):
-        kind = next(name for name in planned if match[2].lower().startswith(name))
-        number = int(match[1])
-        accepted = planned[kind] | (set(per_key.values()) if kind in {"row", "point"} else set())
-        fault = None
-        if number not in accepted:
-            fault = f"is not what the plan has ({', '.join(map(str, sorted(planned[kind])))})"
-        yield match[0], fault, False
 
 
 def _images(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:

@@ -11,7 +11,7 @@ from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, Rule
 from infx.signoff.facts import Facts
 from infx.signoff.outcome import Outcome, code, failed, name_all, passed, warned
-from infx.signoff.scope import is_person, read_codeowners
+from infx.signoff.scope import is_person, name_lines, read_codeowners
 
 
 class Owns(StrEnum):
@@ -63,7 +63,7 @@ def _judge(facts: Facts, policy: SignoffPolicy, codeowners: CodeOwners, signer: 
         if owns is not Owns.YES:
             text = f"{code(path)} (owners: {name_all(rule.owners)})"
             (foreign if owns is Owns.NO else unsure).append(text)
-    note = f" {_skipped(codeowners)}" if codeowners.problems else ""
+    note = f" {_unread(codeowners)}" if codeowners.problems else ""
     if foreign:
         return failed(f"{code(signer)} does not own {_few(foreign)}.{note}", evidence=evidence)
     if unsure:
@@ -91,10 +91,8 @@ def _matches(owner: str, signer: str, facts: Facts, policy: SignoffPolicy) -> Ow
     return Owns.UNKNOWN if member is None else Owns.YES if member else Owns.NO
 
 
-def _skipped(codeowners: CodeOwners) -> str:
-    lines = [str(problem.line) for problem in codeowners.problems]
-    shown = join_some(lines, 5)
-    return f"GitHub skips {count(len(lines), 'line')} of {code(codeowners.path)} ({shown})."
+def _unread(codeowners: CodeOwners) -> str:
+    return f"Of {code(codeowners.path)} {name_lines(codeowners.problems)} cannot be read."
 
 
 def _few(texts: list[str], limit: int = 4) -> str:

@@ -1,4 +1,4 @@
-"""Check 4: somebody trusted has said which sweep may stand for the merge's."""
+"""Check 4: somebody who may write here has said which sweep may stand for the merge's."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from infx.policy.reuse import RunId
 from infx.reuse.command import select_command
 from infx.signoff.coverage import find_candidates
 from infx.signoff.facts import Facts
-from infx.signoff.outcome import Link, Outcome, code, not_applicable, passed, warned
+from infx.signoff.outcome import Link, Outcome, code, name_all, not_applicable, passed, warned
 
 
 def check_reuse(facts: Facts, policy: Policy) -> Outcome:
     """A line of its own; inside code, quotes or a sentence it is no command. The newest one counts."""
     if facts.plan is not None and not facts.plan.problem and not facts.plan.rows:
         return not_applicable("The pull request plans no rows, so there is nothing to reuse.")
-    command = select_command(facts.comments, policy.reuse)
+    people = {person.login.lower(): person for person in facts.people}
+    command = select_command(facts.comments, policy.reuse, people)
     if command is None:
         forms = " or ".join(
             code(f"{word} <run id>" if needs is RunId.REQUIRED else f"{word} [run id]")
             for word, needs in policy.reuse.commands.items()
         )
-        return warned(f"Nobody trusted has posted {forms} on a line of its own.")
+        unknown = [person.login for person in facts.people if not person.is_known]
+        unread = f" What {name_all(unknown)} may do here could not be read." if unknown else ""
+        return warned(f"Nobody who may write here has posted {forms} on a line of its own.{unread}")
     author = code(command.comment.author.login)
     link = Link(text="comment", url=command.comment.url)
     if command.run_id is None:
