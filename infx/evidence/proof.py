@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from infx.markdown import MAX_STRANGE
 from infx.model import Collaborator, Comment, CommentKind, PullRequest, PullSummary, Run
 from infx.policy.model import Policy
 from infx.signoff.checks.table import find_check
 from infx.signoff.settle import Settlement, parse_settlements, select_settlements
 
 CHECK = "sweep"  # whose settlement counts for the status, too
-MAX_COMMENT = 4_000  # characters; a longer comment may keep a parser busy for seconds
 MAX_PEOPLE = 3  # whose role is asked for, the last who wrote the command first
 
 
@@ -109,7 +109,7 @@ def _readable(comments: Sequence[Comment], policy: Policy) -> list[Comment]:
     return [
         comment
         for comment in comments
-        if comment.kind is CommentKind.ISSUE and command in comment.body and len(comment.body) <= MAX_COMMENT
+        if comment.kind is CommentKind.ISSUE and command in comment.body and len(comment.body) <= MAX_STRANGE
     ]
 
 

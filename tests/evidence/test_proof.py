@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from infx.evidence.proof import MAX_COMMENT, Proof, find_arrival, find_settler, list_settlers
+from infx.evidence.proof import Proof, find_arrival, find_settler, list_settlers
+from infx.markdown import MAX_STRANGE
 from infx.model import Collaborator, Run
 from infx.policy.signoff import Role
 from tests.signoff.facts import HEAD, NOW, OLD, POLICY, comment, run
@@ -57,7 +58,7 @@ PEOPLE = {"mia": Collaborator(login="mia", permission="write", role="maintain")}
         (WORD, at(1), {}, None),  # about what was there before
         (WORD, None, {}, None),  # nobody knows when the head came
         (WORD, at(-1), {"updated_at": at(5)}, None),  # edited
-        (WORD + "x" * MAX_COMMENT, at(-1), {}, None),
+        (WORD + "x" * MAX_STRANGE, at(-1), {}, None),
         ("/settle accuracy I have read the workflow", at(-1), {}, None),
     ],
 )
