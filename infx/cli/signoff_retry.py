@@ -16,7 +16,11 @@ from infx.policy.model import Policy
 @examples("infx signoff retry", "infx signoff retry --workflow signoff.yml")
 @click.command()
 @click.option(
-    "--workflow", default="signoff.yml", show_default=True, metavar="FILE", help="The workflow that looks."
+    "--workflow",
+    default="signoff.yml",
+    show_default=True,
+    metavar="NAME",
+    help="The file name of the workflow that looks.",
 )
 @policy_option
 @github_options

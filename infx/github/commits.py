@@ -36,6 +36,10 @@ class Commits(Endpoints):
         """A commit of the git database, by its full SHA; its author's account is not known there."""
         return self._get(convert.git_commit, "git", "commits", sha)
 
+    def find_commit(self, sha: str) -> Commit | None:
+        """Return a commit of the git database, None if GitHub says twice that it has none of that SHA."""
+        return self._find(convert.git_commit, "git", "commits", sha)
+
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
         return self._find(_comparison, "compare", f"{sha}...{of}", per_page=1) in {"ahead", "identical"}

@@ -71,6 +71,7 @@ class GateReader(Protocol):
     def files(self, pull: PullRequest) -> list[ChangedFile]: ...
     def commits(self, pull: PullRequest) -> list[Commit]: ...
     def commit(self, sha: str) -> Commit: ...
+    def find_commit(self, sha: str) -> Commit | None: ...
     def ref(self, name: str) -> str | None: ...
     def matching_refs(self, prefix: str) -> dict[str, str]: ...
     def is_ancestor(self, sha: str, of: str) -> bool: ...
@@ -124,10 +125,8 @@ def _find_pushed_base(event: Event, github: GateReader) -> str | None:
     """Return the parent of the first pushed commit, for a push that names no tip before it."""
     if event.oldest is None:
         return None
-    try:
-        return next(iter(github.commit(event.oldest).parents), None)
-    except NotFoundError:
-        return None
+    oldest = github.find_commit(event.oldest)
+    return next(iter(oldest.parents), None) if oldest else None
 
 
 def gather_row_facts(
@@ -292,9 +291,8 @@ def _merge(event: Event, policy: Policy, github: GateReader) -> MergeCheck | Non
 
 def read_merge(sha: str, number: int, policy: Policy, github: GateReader) -> MergeCheck | None:
     """Read what is said to be a pull request's test merge; None if GitHub has no such commit."""
-    try:
-        commit = github.commit(sha)
-    except NotFoundError:
+    commit = github.find_commit(sha)
+    if commit is None:
         return None
     tip = github.ref(f"heads/{policy.base_branch}")
     if tip is None:
@@ -336,7 +334,5 @@ def _resolve(name: str, github: GateReader) -> str | None:
     """A commit by its full SHA or by its branch; None if there is none."""
     if not SHA.fullmatch(name):
         return github.ref(f"heads/{name}")
-    try:
-        return github.commit(name).sha
-    except NotFoundError:
-        return None
+    commit = github.find_commit(name)
+    return commit.sha if commit else None

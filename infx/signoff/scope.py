@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.errors import InfxError, Problem
+from infx.phrases import join_some
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.codeowners import CodeOwners, parse_codeowners
 from infx.signoff.facts import Facts
@@ -59,8 +60,7 @@ def describe_unread(codeowners: CodeOwners) -> str:
 def name_lines(problems: Sequence[Problem], limit: int = 5) -> str:
     """Their lines, the first few."""
     lines = [str(problem.line) for problem in problems]
-    more = f" and {len(lines) - limit} more" if len(lines) > limit else ""
-    return f"{'line' if len(lines) == 1 else 'lines'} {', '.join(lines[:limit])}{more}"
+    return f"{'line' if len(lines) == 1 else 'lines'} {join_some(lines, limit)}"
 
 
 def read_codeowners(facts: Facts) -> CodeOwners:

@@ -155,6 +155,7 @@ def test_a_sign_off_is_answered(hub: Hub, tmp_path: Path) -> None:
     """noor owns what changes and ticks everything; but no sweep has run, and none is linked."""
     hub.account("noor", role="write")
     pull = widen(hub)
+    hub.finish_run(hub.add_run("run-sweep.yml", pull=pull.number).id)  # tells when the head came
     sign(hub, pull.number, "noor")
     outcome = Act(hub, tmp_path).play("signoff.yml", last(hub, "issue_comment", "created"))
     assert outcome.jobs.keys() == {"verify"}

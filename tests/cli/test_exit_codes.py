@@ -66,7 +66,7 @@ WRONG = {
 # Whatever they are, there is no wrong one: words of people, filters that may leave nothing, names of events.
 FREE = {
     "--description", "--translation", "--signed", "--event-name", "--runner-node-filter", "--model-prefix", "--precision",
-    "--framework", "--runner-type", "--without",
+    "--framework", "--runner-type", "--without", "--workflow",
 }  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime)
         return failed(f"{code(models.path)} cannot be read: {code(error.message, 300)}.")
     faults = [(one, find_fault(one, head, now.astimezone(UTC).date())) for one in wanted]
     shown = [f"{code(one)}: {fault}" for one, fault in faults if fault]
-    by_it = f"by it {'; '.join(shown[:4])}" if shown else f"by it {name_all(wanted)} active"
+    by_it = f"by it {join_some(shown, 4, separator='; ')}" if shown else f"by it {name_all(wanted)} active"
     return warned(f"The target branch has no {code(models.path)}; this pull request adds one, {by_it}.")
 
 
