@@ -71,7 +71,7 @@ def test_no_job_that_may_write_lays_out_a_pull_request_s_code() -> None:
         for name, job in workflow["jobs"].items()
         if "write" in job["permissions"].values()
     }
-    assert set(writing) == {"approve", "reconcile", "verify"}
+    assert set(writing) == {"again", "approve", "reconcile", "verify"}
     checkouts = [
         step
         for job in writing.values()
