@@ -34,7 +34,7 @@ class Commits(Endpoints):
 
     def commit(self, sha: str) -> Commit:
         """A commit of the git database, by its full SHA; its author's account is not known there."""
-        return self._get(convert.git_commit, "git", "commits", sha)
+        return self._insist(lambda: self._get(convert.git_commit, "git", "commits", sha))
 
     def find_commit(self, sha: str) -> Commit | None:
         """Return a commit of the git database, None if GitHub says twice that it has none of that SHA."""
@@ -46,14 +46,16 @@ class Commits(Endpoints):
 
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
         """The newest status of each context, newest first, with who set it. is_hearsay: a comment names the commit, which
-        need not exist; one that does not has none.
+        need not exist; one that does not, as GitHub says twice, has none.
         """
-        try:
-            found = self.status_log(sha)
-        except (NotFoundError, ValidationError):
-            if not is_hearsay:
-                raise
-            return []
+        found: list[CommitStatus] = []
+        for _ in range(2):
+            try:
+                found = self.status_log(sha)
+                break
+            except (NotFoundError, ValidationError):
+                if not is_hearsay:
+                    raise
         newest: dict[str, CommitStatus] = {}
         for status in found:
             newest.setdefault(status.context, status)

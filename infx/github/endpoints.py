@@ -50,10 +50,15 @@ class Endpoints:
 
     def _seek(self, read: Callable[[], _T]) -> _T | None:
         """What is there, None for 404. GitHub at times says that of what is there, so only two in a row are believed."""
-        for _ in range(2):
-            with contextlib.suppress(NotFoundError):
-                return read()
+        with contextlib.suppress(NotFoundError):
+            return self._insist(read)
         return None
+
+    def _insist(self, read: Callable[[], _T]) -> _T:
+        """The same, for callers to whom 404 is an error or one answer of several."""
+        with contextlib.suppress(NotFoundError):
+            return read()
+        return read()
 
     def _list(
         self, kind: Callable[[Any], _T], *parts: object, parameters: Any = None, **how: Any

@@ -103,11 +103,7 @@ def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
         differences = [*_compare_filters(file, policy), *_compare_runs(file, policy)]
         for job in file.jobs:
             for step in job.steps:
-                differences += _compare_names(file, step, policy)
-        # A job for other events alone need not know the words, as long as another job does.
-        for job in [job for job in file.jobs if _answers_comments(job)] or file.jobs:
-            for step in job.steps:
-                differences += _compare_words(file, job, step, policy)
+                differences += [*_compare_words(file, job, step, policy), *_compare_names(file, step, policy)]
         for path, message in differences:
             yield Finding(path=path, message=message, hint="Spell the same in both.")
 
@@ -174,10 +170,6 @@ def _compare_words(file: Workflow, job: Job, step: Step, policy: Policy) -> Iter
         known = any(word.casefold() in text.casefold() for word in words)
         if not known and any(_starts(asks, place, text) for place in places):
             yield at, f"The job {job.id} starts for a comment with {text!r}, which the policy does not know."
-
-
-def _answers_comments(job: Job) -> bool:
-    return expressions.can_hold([(job.asks, {**RUNNING[0], "github.event_name": "issue_comment"})])
 
 
 def _starts(asks: list[Node], place: str, text: str) -> bool:

@@ -29,18 +29,20 @@ class Upstream(Protocol):
 def resolve_link(
     link: RecipeLink, github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
 ) -> ResolvedLink:
-    """What cannot be looked at is unknown, never good."""
+    """What cannot be looked at is unknown, never good; what GitHub says twice that it does not have is missing."""
     if not link.repository:
         return ResolvedLink(url=link.url, state=fetch_page(link.url))
     there = github.at(link.repository)
-    try:
-        if link.number is not None:
-            return _resolve_pull(link, there, policy)
-        return ResolvedLink(url=link.url, state=_find_file(link, there))
-    except NotFoundError:
-        return ResolvedLink(url=link.url, state=LinkState.MISSING)
-    except InfxError:
-        return ResolvedLink(url=link.url, state=LinkState.UNKNOWN)
+    for _ in range(2):
+        try:
+            if link.number is not None:
+                return _resolve_pull(link, there, policy)
+            return ResolvedLink(url=link.url, state=_find_file(link, there))
+        except NotFoundError:
+            continue
+        except InfxError:
+            return ResolvedLink(url=link.url, state=LinkState.UNKNOWN)
+    return ResolvedLink(url=link.url, state=LinkState.MISSING)
 
 
 def _resolve_pull(link: RecipeLink, there: Upstream, policy: SignoffPolicy) -> ResolvedLink:
