@@ -37,7 +37,7 @@ class BlockKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class MarkdownBlock:
     """A visible run of text.
 
     text: as read, one line per source line, no formatting, links as their text. source: the same with its
@@ -79,7 +79,7 @@ class _Cursor:
 
 
 @functools.lru_cache(maxsize=16)  # several rules look at the same comment
-def read_blocks(source: str) -> tuple[Block, ...]:
+def read_blocks(source: str) -> tuple[MarkdownBlock, ...]:
     """Everything visible, in order. Text beyond `MAX_CHARACTERS` is not read."""
     from markdown_it import MarkdownIt
 
@@ -103,7 +103,7 @@ def read_command_lines(source: str) -> tuple[str, ...]:
     )
 
 
-def _walk(tokens: Sequence[Token], cursor: _Cursor) -> Iterator[Block]:
+def _walk(tokens: Sequence[Token], cursor: _Cursor) -> Iterator[MarkdownBlock]:
     for index, token in enumerate(tokens):
         match token.type:
             case "blockquote_open":
@@ -132,7 +132,7 @@ def _hidden_after(html: str, depth: int) -> int:
     return depth
 
 
-def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> Block:
+def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> MarkdownBlock:
     token = tokens[index]
     source, text = _inline(token)
     depth = len(cursor.items) - 1
@@ -140,7 +140,7 @@ def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> Block:
     if kind is BlockKind.ITEM and (task := _task(tokens, index)):
         kind, checked = BlockKind.TASK, task[1] != " "
         source, text = (_TASK.sub("", part, count=1) for part in (source, text))
-    return Block(
+    return MarkdownBlock(
         kind=kind,
         text=text.strip(),
         source=source.strip(),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from infx.apply.reconcile import open_clone
 from infx.cli import infx
 from infx.cli.changelog_base import read_base_versions
 from infx.cli.shell import run
@@ -21,13 +22,12 @@ from infx.git import (
     ShallowHistoryError,
     UnsafeRepositoryError,
 )
-from infx.github.reconcile import open_clone
-from infx.reconcile.facts import Place
+from infx.reconcile.facts import RepositoryContext
 from tests.changelog.samples import BASE, KEY, PATH, RUNNERS, config, link, new
 from tests.repository import Repository
 
 POLICY = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\n"
-PLACE = Place(server="https://github.com", repository="acme/bench")
+PLACE = RepositoryContext(server="https://github.com", repository="acme/bench")
 OURS, THEIRS = BASE + new(link(80), text='"main"'), BASE + new("XXX", text='"feat"')
 
 

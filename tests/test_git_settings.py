@@ -11,8 +11,8 @@ import pytest
 
 from infx.cli import infx
 from infx.cli.shell import run
+from infx.gather.signoff_clone import open_revisions
 from infx.git import Git
-from infx.github.signoff.clone import open_revisions
 from infx.policy.load import default_policy
 from tests.changelog.samples import BASE, PATH, new
 from tests.repository import Repository

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from infx import yaml12
+from infx.bench.config import Config, KvOffloading
 from infx.changelog.delta import Entry, read_entries
 from infx.cli import infx
 from infx.cli.shell import run
-from infx.matrix.config import Config, KvOffloading
 from infx.matrix.parse import parse_master
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy

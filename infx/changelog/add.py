@@ -30,7 +30,7 @@ def complete_keys(given: Sequence[str], known: Collection[str]) -> list[str]:
 
 
 def _complete_key(text: str, known: Collection[str]) -> str:
-    from infx.matrix.keys import is_pattern, match_keys
+    from infx.bench.keys import is_pattern, match_keys
 
     if text in known or (is_pattern(text) and match_keys(text, known)):
         return text

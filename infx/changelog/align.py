@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from infx.changelog.blocks import parse_blocks
-from infx.changelog.comparison import Change, Chunk, Comparison, Kind
+from infx.changelog.comparison import Change, ChangeKind, Chunk, Comparison
 from infx.errors import ProblemsError
 
 _ITEM = b"- "
@@ -53,7 +53,9 @@ def align(base: bytes, head: bytes) -> Comparison:
         if tag == "equal":
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
                 if not _is_same(past, i, now, j):
-                    changes.append(Change(kind=Kind.BLANKS, number=first + i, base=past[i], head=now[j]))
+                    changes.append(
+                        Change(kind=ChangeKind.BLANKS, number=first + i, base=past[i], head=now[j])
+                    )
             continue
         here = [i for i in range(i1, i2) if i not in moves]
         pairs, left = _pair([past[i] for i in here], [now[j] for j in range(j1, j2) if j not in arrived])
@@ -61,7 +63,7 @@ def align(base: bytes, head: bytes) -> Comparison:
         found = dict(zip(here, pairs, strict=True))
         for i in range(i1, i2):
             other = now[moves[i]] if i in moves else found[i]
-            kind = Kind.MOVED if i in moves else _kind(past[i], other)
+            kind = ChangeKind.MOVED if i in moves else _kind(past[i], other)
             changes.append(Change(kind=kind, number=first + i, base=past[i], head=other))
     standing = [chunk for chunk in now if chunk not in inserted]
     return Comparison(
@@ -113,10 +115,10 @@ def _is_same(past: Sequence[Chunk], i: int, now: Sequence[Chunk], j: int) -> boo
     return not follows or past[i].gap == now[j].gap
 
 
-def _kind(base: Chunk, head: Chunk | None) -> Kind:
+def _kind(base: Chunk, head: Chunk | None) -> ChangeKind:
     if head is None:
-        return Kind.DELETED
-    return Kind.LINK if _is_link_change(base, head) else Kind.EDITED
+        return ChangeKind.DELETED
+    return ChangeKind.LINK if _is_link_change(base, head) else ChangeKind.EDITED
 
 
 def _is_link_change(base: Chunk, head: Chunk) -> bool:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     EDITED = "edited"
     DELETED = "deleted"
     MOVED = "moved"  # to the letter, but to another place among the entries
@@ -48,7 +48,7 @@ class Change:
     head: what stands in its place; None if it is gone.
     """
 
-    kind: Kind
+    kind: ChangeKind
     number: int
     base: Chunk
     head: Chunk | None = None
@@ -101,4 +101,4 @@ class Comparison:
     @property
     def is_correction(self) -> bool:
         """Nothing but links of past entries differ, apart from new entries behind them."""
-        return {change.kind for change in self.changes} == {Kind.LINK} and not self.misplaced
+        return {change.kind for change in self.changes} == {ChangeKind.LINK} and not self.misplaced

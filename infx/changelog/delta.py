@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import compare
-from infx.changelog.comparison import Change, Comparison, Kind
+from infx.changelog.comparison import Change, ChangeKind, Comparison
 from infx.changelog.entries import Entry, check_fields, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.changelog.subject import quote
@@ -85,7 +85,7 @@ def _check(block: Block, path: str) -> list[Problem]:
 
 def _is_blank(change: Change) -> bool:
     """Only empty lines came or went."""
-    if change.kind is not Kind.BLANKS or change.head is None:
+    if change.kind is not ChangeKind.BLANKS or change.head is None:
         return False
     past, now = (
         [line for line in text.split(b"\n") if line.strip()]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infx.bench.scenario import ScenarioType
 from infx.changelog.blocks import LINK_KEY, Block
 from infx.errors import Problem, ProblemsError
-from infx.matrix.scenario import ScenarioType
 
 FIRST_KEY = "config-keys"
 ENTRY_START = b"- config-keys:"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from infx.changelog.edits import apply_edits, select_edits
 from infx.changelog.subject import Context
-from infx.changelog.validate import Verdict, validate
+from infx.changelog.validate import ChangelogVerdict, validate
 from infx.errors import Problem
 
 _ROUNDS = 8  # a repair can uncover the next; more than three in a row were never seen
@@ -45,5 +45,5 @@ def fix(base: bytes | None, head: bytes, context: Context) -> Repair:
     )
 
 
-def _meanings(verdict: Verdict) -> list[object]:
+def _meanings(verdict: ChangelogVerdict) -> list[object]:
     return [block.meaning for block in verdict.blocks]

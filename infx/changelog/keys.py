@@ -10,7 +10,7 @@ from infx.errors import Problem
 
 
 @dataclass(frozen=True)
-class Configs:
+class ConfigKeys:
     """files: (path, bytes) of every master configuration."""
 
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
@@ -27,7 +27,7 @@ class Configs:
 
         Raises ProblemsError for a file that is not YAML.
         """
-        from infx.matrix.keys import resolve_keys
+        from infx.bench.keys import resolve_keys
 
         return [] if self._stands_there(pattern) else resolve_keys([pattern], self.keys)[1]
 

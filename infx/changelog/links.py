@@ -50,7 +50,7 @@ class Reference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Links:
+class PullLinks:
     """The link forms of one repository.
 
     repository: `owner/name`; None where nobody said, and then every repository on the server counts as ours.

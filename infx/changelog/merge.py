@@ -15,7 +15,7 @@ from infx.changelog.comparison import Comparison
 from infx.changelog.edits import apply_edits
 from infx.changelog.layout import append
 from infx.changelog.link_line import link_edit
-from infx.changelog.links import Links, Meaning, Reference
+from infx.changelog.links import Meaning, PullLinks, Reference
 from infx.changelog.subject import Edit
 from infx.errors import InfxError, Problem, ProblemsError
 
@@ -66,7 +66,7 @@ def resolve(
     one: bytes,
     other: bytes,
     base_versions: Sequence[bytes],
-    links: Links,
+    links: PullLinks,
     *,
     number: int | None = None,
 ) -> Merged:
@@ -91,7 +91,7 @@ def resolve(
     return merge(sides, links, number=number)
 
 
-def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
+def merge(sides: Sides, links: PullLinks, *, number: int | None = None) -> Merged:
     """Main's bytes, whatever main did, then every entry that the other side appended and main did not gain since.
 
     number: of the pull request that the other side is; with it, its links become canonical. Raises MergeRefusedError.
@@ -108,7 +108,7 @@ def merge(sides: Sides, links: Links, *, number: int | None = None) -> Merged:
     return merged
 
 
-def apply_corrections(sides: Sides, links: Links) -> bytes | None:
+def apply_corrections(sides: Sides, links: PullLinks) -> bytes | None:
     """One side only makes past links canonical and the other appends: both. None if that is not so."""
     from infx.changelog.rules.history import is_legal_correction
 
@@ -151,7 +151,7 @@ def verify(main: bytes, expected: Sequence[object], merged: bytes) -> list[Probl
     return lost or [_lost("Entries were added, repeated or reordered in the merge.")]
 
 
-def check_commit(sides: Sides, merged: bytes, links: Links) -> list[Problem]:
+def check_commit(sides: Sides, merged: bytes, links: PullLinks) -> list[Problem]:
     """Entries of the other side that a merge commit, perhaps made by hand, lost or changed.
 
     sides: its parents and their common ancestor. Nothing where those are no appends: other rules look at them.
@@ -202,7 +202,7 @@ def _read(comparison: Comparison) -> list[Block]:
 
 
 def _subtract(
-    own: Sequence[Block], gained: Sequence[Block], links: Links, number: int | None
+    own: Sequence[Block], gained: Sequence[Block], links: PullLinks, number: int | None
 ) -> tuple[list[Block], list[Block]]:
     """(entries of ours that main lacks, those it has); each of main's stands for one of ours at most."""
     free = list(gained)
@@ -218,7 +218,7 @@ def _subtract(
     return kept, present
 
 
-def _is_same(main: Block, own: Block, links: Links, number: int | None) -> bool:
+def _is_same(main: Block, own: Block, links: PullLinks, number: int | None) -> bool:
     """The same entry, whose link main may have made canonical. With two numbers they are two."""
     if main.meaning != own.meaning:
         return False
@@ -226,12 +226,12 @@ def _is_same(main: Block, own: Block, links: Links, number: int | None) -> bool:
     return theirs is None or ours is None or theirs == ours
 
 
-def _number(block: Block, links: Links) -> int | None:
+def _number(block: Block, links: PullLinks) -> int | None:
     reference: Reference = links.read(block.link or "")
     return reference.number if reference.meaning in {Meaning.CANONICAL, Meaning.MISSHAPEN} else None
 
 
-def _canonical(block: Block, links: Links, number: int | None) -> bytes:
+def _canonical(block: Block, links: PullLinks, number: int | None) -> bytes:
     reference = links.read(block.link or "")
     if number is None or (reference.meaning is not Meaning.PLACEHOLDER and reference.number != number):
         return block.data

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from infx.changelog.blocks import Block
 from infx.changelog.comparison import Comparison
-from infx.changelog.links import Links
+from infx.changelog.links import PullLinks
 from infx.errors import Level, Problem
+from infx.policy.stage import Stage
 
 if TYPE_CHECKING:
-    from infx.changelog.keys import Configs
-
-
-class Stage(StrEnum):
-    """pr: what one pull request appends. merge: what a merge group brings, perhaps of several pull requests.
-    main: what a merge has brought.
-    """
-
-    PR = "pr"
-    MERGE = "merge"
-    MAIN = "main"
+    from infx.changelog.keys import ConfigKeys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +25,10 @@ class Context:
     """
 
     path: str
-    links: Links
+    links: PullLinks
     stage: Stage = Stage.PR
     number: int | None = None
-    configs: Configs | None = None
+    configs: ConfigKeys | None = None
     base_name: str | None = None
 
     @property
@@ -90,7 +80,7 @@ class Draft:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Finding:
+class ChangelogFinding:
     problem: Problem
     edits: tuple[Edit, ...] = ()
 
@@ -112,7 +102,7 @@ class Subject:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rule:
+class ChangelogRule:
     """says, why: for the documentation, which quotes them; a test compares."""
 
     id: str
@@ -121,10 +111,10 @@ class Rule:
     check: Callable[[Subject], Iterable[Draft]]
     level: Level = Level.ERROR
 
-    def find(self, subject: Subject) -> list[Finding]:
+    def find(self, subject: Subject) -> list[ChangelogFinding]:
         return [self._finding(subject, draft) for draft in self.check(subject)]
 
-    def _finding(self, subject: Subject, draft: Draft) -> Finding:
+    def _finding(self, subject: Subject, draft: Draft) -> ChangelogFinding:
         hint = draft.hint
         if draft.edits and subject.context.stage is not Stage.MAIN:  # what was merged is a past entry
             hint = f"{hint or 'The repair is certain.'} {name_repair(subject.context.number)}"
@@ -136,7 +126,7 @@ class Rule:
             hint=hint,
             level=self.level,
         )
-        return Finding(problem=problem, edits=draft.edits)
+        return ChangelogFinding(problem=problem, edits=draft.edits)
 
 
 def quote(data: bytes) -> str:

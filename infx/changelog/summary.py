@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from infx.changelog.fix import Repair
-from infx.changelog.subject import Context, Stage
-from infx.changelog.validate import Verdict
+from infx.changelog.subject import Context
+from infx.changelog.validate import ChangelogVerdict
 from infx.errors import Level, Problem
 from infx.phrases import count
+from infx.policy.stage import Stage
 
 _MOST_LINES = 200  # of a repair; the file itself is in the repository
 
 
-def render_summary(verdict: Verdict, repair: Repair | None, head: bytes, context: Context) -> str:
+def render_summary(verdict: ChangelogVerdict, repair: Repair | None, head: bytes, context: Context) -> str:
     """Markdown. Texts of the file stand in code fences, where nothing of them is markup.
 
     repair: what `--fix` would do, or None if there is nothing to repair.

@@ -10,7 +10,7 @@ from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
 from infx.changelog.entries import check_fields
 from infx.changelog.rules import descriptions, fields, layout, link, text
-from infx.changelog.subject import Context, Finding, Rule, Subject
+from infx.changelog.subject import ChangelogFinding, ChangelogRule, Context, Subject
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 
 _ALIAS_HINT = 'A pattern that starts with `*` needs quotes, as in "*-vllm".'
@@ -20,14 +20,14 @@ _SYNTAX_HINT = (
 
 _UNREADABLE = {"conflict-marker", text.BYTE_ORDER_MARK.id}
 
-_ENTRY_RULES: tuple[Rule, ...] = (*layout.RULES, *descriptions.RULES, *fields.RULES, *link.RULES)
+_ENTRY_RULES: tuple[ChangelogRule, ...] = (*layout.RULES, *descriptions.RULES, *fields.RULES, *link.RULES)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Verdict:
+class ChangelogVerdict:
     """blocks: the new entries; none where they could not be read. corrected: past links that became canonical."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ChangelogFinding, ...]
     blocks: Sequence[Block] = field(default=(), repr=False)
     corrected: int = 0
 
@@ -40,16 +40,16 @@ class Verdict:
         return not has_errors(self.problems)
 
 
-def validate(base: bytes | None, head: bytes | None, context: Context) -> Verdict:
+def validate(base: bytes | None, head: bytes | None, context: Context) -> ChangelogVerdict:
     """base, head: the file's bytes; None where there is no such file. Raises nothing: problems are values."""
     if head is None:
         if base is None:
-            return Verdict(findings=())
-        return Verdict(findings=(_missing_file(context),))
+            return ChangelogVerdict(findings=())
+        return ChangelogVerdict(findings=(_missing_file(context),))
     if head == base:
-        return Verdict(findings=())
+        return ChangelogVerdict(findings=())
     base = base or b""
-    rules: list[Rule] = []  # about the whole file, as an editor saved it
+    rules: list[ChangelogRule] = []  # about the whole file, as an editor saved it
     plain = head
     if head.startswith(text.BOM) and not base.startswith(text.BOM):
         rules.append(text.BYTE_ORDER_MARK)
@@ -62,7 +62,9 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Verdic
     return _add_whole(verdict, rules, head, context) if rules else verdict
 
 
-def _add_whole(verdict: Verdict, rules: Sequence[Rule], head: bytes, context: Context) -> Verdict:
+def _add_whole(
+    verdict: ChangelogVerdict, rules: Sequence[ChangelogRule], head: bytes, context: Context
+) -> ChangelogVerdict:
     """The whole file was saved with CR LF or a byte order mark: that is one problem; the others are those of the file
     without.
     """
@@ -72,7 +74,7 @@ def _add_whole(verdict: Verdict, rules: Sequence[Rule], head: bytes, context: Co
     return replace(verdict, findings=(*said, *rest))
 
 
-def _judge(comparison: Comparison, context: Context) -> Verdict:
+def _judge(comparison: Comparison, context: Context) -> ChangelogVerdict:
     subject, head = Subject(comparison=comparison, context=context), comparison.head
     findings = [finding for rule in text.RULES for finding in rule.find(subject)]
     corrected = 0
@@ -89,23 +91,23 @@ def _judge(comparison: Comparison, context: Context) -> Verdict:
     lone_cr = any(b"\r" in head[start:end].replace(b"\r\n", b"\n") for start, end in comparison.additions)
     if lone_cr or any(finding.problem.rule in _UNREADABLE for finding in findings):
         # Nothing can be read there, or not with the line numbers that everybody else counts.
-        return Verdict(findings=tuple(findings), corrected=corrected)
+        return ChangelogVerdict(findings=tuple(findings), corrected=corrected)
     try:
         blocks = _read(comparison, context)
     except ProblemsError as error:
-        findings += [Finding(problem=problem) for problem in error.problems]
-        return Verdict(findings=tuple(findings), corrected=corrected)
+        findings += [ChangelogFinding(problem=problem) for problem in error.problems]
+        return ChangelogVerdict(findings=tuple(findings), corrected=corrected)
     subject = replace(subject, blocks=blocks)
-    findings += [Finding(problem=problem) for block in blocks for problem in check_fields(block)]
+    findings += [ChangelogFinding(problem=problem) for block in blocks for problem in check_fields(block)]
     findings += [finding for rule in _ENTRY_RULES for finding in _apply(rule, subject)]
-    return Verdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
+    return ChangelogVerdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
 
 
-def _apply(rule: Rule, subject: Subject) -> list[Finding]:
+def _apply(rule: ChangelogRule, subject: Subject) -> list[ChangelogFinding]:
     try:
         return rule.find(subject)
     except ProblemsError as error:  # a master configuration that cannot be read
-        return [Finding(problem=problem) for problem in error.problems]
+        return [ChangelogFinding(problem=problem) for problem in error.problems]
 
 
 def _read(comparison: Comparison, context: Context) -> list[Block]:
@@ -127,7 +129,9 @@ def _read(comparison: Comparison, context: Context) -> list[Block]:
     return blocks
 
 
-def _missing_file(context: Context) -> Finding:
+def _missing_file(context: Context) -> ChangelogFinding:
     message = "The changelog is gone; expected the base's bytes and new entries behind them."
     hint = f"Restore it: git checkout {context.base_name or '<base>'} -- {context.path}."
-    return Finding(problem=Problem(rule="history-deleted", message=message, path=context.path, hint=hint))
+    return ChangelogFinding(
+        problem=Problem(rule="history-deleted", message=message, path=context.path, hint=hint)
+    )

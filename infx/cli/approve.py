@@ -26,9 +26,9 @@ def approve(
     receive: Receive, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
+    from infx.apply.approval import gather_approval, publish_approval
     from infx.escape import prose
-    from infx.github.approval import gather_approval, publish_approval
-    from infx.policy.approval import Answer, decide_approval
+    from infx.gate.approval import ApprovalAnswer, decide_approval
     from infx.saved import to_json
 
     github = connect()
@@ -38,7 +38,7 @@ def approve(
     run = None if dry_run else publish_approval(facts, decision, policy, github)
     actions.write_summary(os.environ, f"### Approval: {decision.answer}\n\n{prose(decision.words)}\n")
     print_json({**to_json(decision), "run": run and run.url})
-    if decision.answer is Answer.REFUSED:
+    if decision.answer is ApprovalAnswer.REFUSED:
         raise InfxError(decision.words)
 
 

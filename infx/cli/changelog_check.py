@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from infx import actions
-from infx.changelog.subject import Finding
-from infx.changelog.validate import Verdict
+from infx.changelog.subject import ChangelogFinding
+from infx.changelog.validate import ChangelogVerdict
 from infx.changelog.validate import validate as judge
-from infx.cli.changelog_sources import Sources, source_options, write_file
+from infx.cli.changelog_sources import ChangelogSources, source_options, write_file
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--fix", "repair", is_flag=True, help="Write the repaired file, if every repair is certain.")
 @source_options
 @format_option
-def validate(sources: Sources, *, repair: bool, as_json: bool) -> int:
+def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
     """Judge what a head adds to the changelog, and repair it."""
     verdict = _judge(sources)
     expanded = _expand(sources, verdict)
@@ -46,7 +46,7 @@ def validate(sources: Sources, *, repair: bool, as_json: bool) -> int:
     return report([*verdict.problems, *expanded], os.environ, as_json=as_json)
 
 
-def _expand(sources: Sources, verdict: Verdict) -> list[Problem]:
+def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Problem]:
     """What the configurations of the new entries lack; nothing is loaded where there is no new entry."""
     if not verdict.blocks:
         return []
@@ -55,13 +55,13 @@ def _expand(sources: Sources, verdict: Verdict) -> list[Problem]:
     return find_unplannable(sources, verdict)
 
 
-def _finding(problem: Problem) -> Finding:
-    return Finding(problem=problem)
+def _finding(problem: Problem) -> ChangelogFinding:
+    return ChangelogFinding(problem=problem)
 
 
-def _judge(sources: Sources) -> Verdict:
+def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
-        return Verdict(findings=(_finding(_no_changelog(sources.context.path)),))
+        return ChangelogVerdict(findings=(_finding(_no_changelog(sources.context.path)),))
     verdict = judge(sources.base, sources.head, sources.context)
     if sources.merge is None or sources.head is None:
         return verdict
@@ -72,7 +72,7 @@ def _judge(sources: Sources) -> Verdict:
     return replace(verdict, findings=(*verdict.findings, *findings))
 
 
-def _repair(sources: Sources, verdict: Verdict) -> Repair | None:
+def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | None:
     """None where there is nothing to repair."""
     if verdict.ok or sources.head is None:
         return None
@@ -92,7 +92,7 @@ def _no_changelog(path: str) -> Problem:
     )
 
 
-def _apply(sources: Sources, repaired: Repair, expanded: Sequence[Problem], *, as_json: bool) -> int:
+def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Problem], *, as_json: bool) -> int:
     """expanded: what is wrong with the configurations, which no repair of the changelog changes."""
     if repaired.head is None:
         code = report([*repaired.remaining, *expanded], os.environ, as_json=as_json)
@@ -115,7 +115,7 @@ def _apply(sources: Sources, repaired: Repair, expanded: Sequence[Problem], *, a
 @click.option("--write", is_flag=True, help="Write the file instead of printing it.")
 @click.option("--check", is_flag=True, help="Print nothing; exit 1 if a link is not canonical yet.")
 @source_options
-def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
+def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     """Give new entries their canonical link."""
     from infx.changelog.canonicalize import canonicalize as make_canonical
 
@@ -144,7 +144,7 @@ def canonicalize(sources: Sources, *, write: bool, check: bool) -> int:
     return 0
 
 
-def _not_canonical(line: int, sources: Sources) -> Problem:
+def _not_canonical(line: int, sources: ChangelogSources) -> Problem:
     command = "infx changelog canonicalize --write"
     number = sources.context.number
     return Problem(

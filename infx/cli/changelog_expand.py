@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from infx.cli.changelog_sources import Sources
+from infx.cli.changelog_sources import ChangelogSources
 from infx.cli.options import load_policy
 from infx.errors import Level, Problem, ProblemsError
 
 if TYPE_CHECKING:
     from infx.changelog.entries import Entry
-    from infx.changelog.validate import Verdict
+    from infx.changelog.validate import ChangelogVerdict
     from infx.policy.model import Policy
 
 _UNEXPANDED = "config-unexpanded"
 
 
-def find_unplannable(sources: Sources, verdict: Verdict) -> list[Problem]:
+def find_unplannable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Problem]:
     """Return everything that would stop the plan of the new entries, with its lines in the configurations.
 
     Between two files that stand anywhere there may be no configurations; then a warning says what was not looked at.
     """
-    from infx.inputs import list_paths
+    from infx.gather.plan import list_paths
 
     policy = load_policy(sources.policy_source)
     paths = list_paths(policy)
@@ -48,13 +48,13 @@ def find_unplannable(sources: Sources, verdict: Verdict) -> list[Problem]:
 def _plan(
     entries: Sequence[Entry],
     files: Sequence[bytes | None],
-    sources: Sources,
+    sources: ChangelogSources,
     policy: Policy,
     *,
     is_valid: bool,
 ) -> list[Problem]:
     from infx.changelog.delta import Delta
-    from infx.inputs import load_named_inputs
+    from infx.gather.plan import load_named_inputs
     from infx.matrix.evals import find_profile
     from infx.matrix.load import check_runners
     from infx.matrix.plan import Options, plan_delta
@@ -70,7 +70,7 @@ def _plan(
     return list(plan_delta(Delta(entries=tuple(entries)), inputs, base, options, policy.changelog).warnings)
 
 
-def _readable(sources: Sources, verdict: Verdict) -> list[Entry]:
+def _readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entry]:
     """The new entries that can be read and whose keys are all known; the others have problems of their own."""
     from infx.changelog.entries import read_fields
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from infx.changelog.links import Links
-from infx.changelog.subject import Context, Stage
+from infx.changelog.links import PullLinks
+from infx.changelog.subject import Context
 from infx.cli.options import (
     Receive,
     RepositoryName,
@@ -23,17 +23,18 @@ from infx.cli.options import (
 )
 from infx.errors import UnavailableError, UsageError
 from infx.policy.changelog import ChangelogPolicy
+from infx.policy.stage import Stage
 
 if TYPE_CHECKING:
-    from infx.changelog.event import Question
-    from infx.changelog.keys import Configs
+    from infx.changelog.keys import ConfigKeys
     from infx.changelog.merge import Sides
+    from infx.gate.question import Question
+    from infx.gather.plan import ReadFiles
     from infx.git import Git
-    from infx.inputs import ReadFiles
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sources:
+class ChangelogSources:
     """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
     commit and the working tree holds something else. merge: the parents of the merge commit that made the head's file.
     read_head, read_base: other files beside the two versions; no read_base beside a file that stands anywhere.
@@ -95,7 +96,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def gather(given: Given, policy: ChangelogPolicy) -> Sources:
+def gather(given: Given, policy: ChangelogPolicy) -> ChangelogSources:
     files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
     if sum(map(any, (files, refs, (given.receive.given, given.receive.name)))) > 1:
         raise UsageError("Files, revisions and an event exclude each other.", hint="Give one of them.")
@@ -109,7 +110,7 @@ def gather(given: Given, policy: ChangelogPolicy) -> Sources:
         return _gather_files(given, policy, context)
     if given.receive.given is None and given.receive.name is None:
         return _gather_revisions(given.base_ref, given.head_ref, policy, context)
-    from infx.changelog.event import read_question
+    from infx.gate.question import read_question
 
     received = given.receive()
     if received is None:
@@ -126,8 +127,8 @@ def gather(given: Given, policy: ChangelogPolicy) -> Sources:
     )
 
 
-def make_links(repo: str | None, policy: ChangelogPolicy) -> Links:
-    return Links(
+def make_links(repo: str | None, policy: ChangelogPolicy) -> PullLinks:
+    return PullLinks(
         server=policy.pr_link.server,
         repository=repository_name(repo, policy),
         placeholders=policy.pr_link.placeholders,
@@ -135,7 +136,7 @@ def make_links(repo: str | None, policy: ChangelogPolicy) -> Links:
     )
 
 
-def make_own_links(repo: str | None, policy: ChangelogPolicy) -> Links:
+def make_own_links(repo: str | None, policy: ChangelogPolicy) -> PullLinks:
     """For commands that write the link of a pull request whose number was given. Raises UsageError."""
     links = make_links(repo, policy)
     if links.repository is None:
@@ -143,11 +144,11 @@ def make_own_links(repo: str | None, policy: ChangelogPolicy) -> Links:
     return links
 
 
-def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> Sources:
+def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
     if given.base_file is None or given.head_file is None:
         raise UsageError("--base-file and --head-file go together.")
     folder = given.head_file.parent
-    return Sources(
+    return ChangelogSources(
         base=read_file(given.base_file, "file"),
         head=read_file(given.head_file, "file"),
         context=replace(
@@ -165,19 +166,19 @@ def _read_folder(folder: Path, paths: Sequence[str]) -> list[bytes | None]:
     return [(folder / path).read_bytes() if (folder / path).is_file() else None for path in paths]
 
 
-def read_configs(folder: Path, policy: ChangelogPolicy) -> Configs | None:
+def read_configs(folder: Path, policy: ChangelogPolicy) -> ConfigKeys | None:
     """The master configurations below a folder; None if there is none."""
     return _make_configs(policy.master_configs, _read_folder(folder, policy.master_configs))
 
 
-def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> Configs | None:
-    from infx.changelog.keys import Configs
+def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> ConfigKeys | None:
+    from infx.changelog.keys import ConfigKeys
 
     found = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
-    return Configs(found) if found else None
+    return ConfigKeys(found) if found else None
 
 
-def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> Sources:
+def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
     from infx.git import Git, MissingRevisionError
 
     git = Git(Path.cwd())
@@ -197,7 +198,7 @@ def _gather_event(question: Question, policy: ChangelogPolicy, context: Context)
 
 def _gather_revisions(
     base_ref: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
-) -> Sources:
+) -> ChangelogSources:
     from infx.cli.changelog_base import find_default_base
     from infx.git import Git
 
@@ -213,7 +214,7 @@ def _gather_revisions(
 
 def _compare(
     git: Git, base: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
-) -> Sources:
+) -> ChangelogSources:
     """base: a commit; None where there is no history before the head. head_ref: None for the working tree."""
     root = git.root()
     file = root / policy.changelog
@@ -225,7 +226,7 @@ def _compare(
     )
     head, *masters = read_head((policy.changelog, *policy.master_configs))
     local = file.read_bytes() if file.is_file() else None
-    return Sources(
+    return ChangelogSources(
         base=read_base((policy.changelog,))[0],
         head=head,
         context=replace(context, configs=_make_configs(policy.master_configs, masters)),

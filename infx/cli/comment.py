@@ -14,7 +14,7 @@ from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.comments.sticky import Sticky
-    from infx.reconcile.facts import Facts, Place
+    from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 
 
 @click.group()
@@ -29,7 +29,7 @@ def comment() -> None:
 def greeting(connect: Connect, policy: Policy) -> None:
     """Print the greeting of a pull request that touches benchmarks."""
     from infx.comments.greeting import list_linked, make_greeting, make_links
-    from infx.reconcile.base_files import BaseFiles
+    from infx.gather.base_files import BaseFiles
 
     github = connect()
     files = BaseFiles(github, policy, list_linked(policy)).find(None)
@@ -74,7 +74,7 @@ def notice(number: int, connect: Connect, policy: Policy) -> None:
     _print([sticky for sticky in wanted if sticky.key.startswith("notice ") and sticky.text], policy)
 
 
-def _gather(number: int, connect: Connect, policy: Policy) -> tuple[Facts, Place]:
+def _gather(number: int, connect: Connect, policy: Policy) -> tuple[ReconcileFacts, RepositoryContext]:
     from infx.cli.reconcile import make_reconciler
 
     reconciler = make_reconciler(policy, connect(), dry_run=True)

@@ -10,7 +10,7 @@ from typing import Any
 from infx.cli.report import as_rows, print_json, print_problems, print_text
 from infx.cli.tables import Cell, Column, Section, print_table
 from infx.errors import Level, Problem, has_errors, sort_problems
-from infx.matrix.check import Summary
+from infx.matrix.check import ConfigSummary
 from infx.phrases import count
 
 # A configuration's key usually repeats the spare ones.
@@ -27,7 +27,11 @@ _COLUMNS = (
 
 
 def show(
-    configs: Sequence[Summary], problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: bool
+    configs: Sequence[ConfigSummary],
+    problems: Sequence[Problem],
+    environ: Mapping[str, str],
+    *,
+    as_json: bool,
 ) -> int:
     """Print the table or JSON on stdout and the problems on stderr; return the exit code."""
     ordered = sort_problems(problems)
@@ -47,11 +51,11 @@ def show(
     return int(has_errors(ordered))
 
 
-def _as_row(config: Summary) -> dict[str, Any]:
+def _as_row(config: ConfigSummary) -> dict[str, Any]:
     return {name.replace("_", "-"): value for name, value in dataclasses.asdict(config).items()}
 
 
-def _total(configs: Sequence[Summary], problems: Sequence[Problem]) -> str:
+def _total(configs: Sequence[ConfigSummary], problems: Sequence[Problem]) -> str:
     errors = sum(problem.level is Level.ERROR for problem in problems)
     files = len({config.path for config in configs})
     rows = sum(config.rows or 0 for config in configs)
@@ -61,7 +65,7 @@ def _total(configs: Sequence[Summary], problems: Sequence[Problem]) -> str:
     )
 
 
-def _cells(config: Summary) -> list[str | Cell]:
+def _cells(config: ConfigSummary) -> list[str | Cell]:
     return [
         config.key,
         config.model_prefix,
@@ -74,7 +78,7 @@ def _cells(config: Summary) -> list[str | Cell]:
     ]
 
 
-def _state(config: Summary) -> Cell:
+def _state(config: ConfigSummary) -> Cell:
     counts = ((config.errors, "error"), (config.warnings, "warning"))
     text = ", ".join(count(number, noun) for number, noun in counts if number)
     return Cell(text=text, color="red" if config.errors else "yellow")

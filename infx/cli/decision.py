@@ -9,12 +9,12 @@ from infx.cli.options import read_file
 from infx.errors import InfxError
 
 if TYPE_CHECKING:
-    from infx.policy.decision import Decision
+    from infx.gate.decision import Decision
 
 
 def read_decision(path: str) -> Decision:
     """The decision that `infx gate` printed. Raises InfxError if it is not to run."""
-    from infx.policy.decision import Decision
+    from infx.gate.decision import Decision
     from infx.saved import parse_json
 
     decision = parse_json(Decision, _without_sentence(read_file(path, "decision")), path)

@@ -26,14 +26,14 @@ from infx.cli.options import (
 )
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
-from infx.policy.decision import Decision, Reason
-from infx.policy.event import Event, EventName, parse_event
-from infx.policy.facts import Facts
+from infx.gate.decision import Decision, Reason
+from infx.gate.event import Event, EventName, parse_event
+from infx.gate.facts import GateFacts
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.gather.gate import Judge
     from infx.github.api import GitHub
-    from infx.github.gate import Judge
     from infx.model import PullRequest
 
 
@@ -89,10 +89,10 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="The head whose row this is: ask only what one of a later attempt must; exit 1 unless it may run.",
 )
 @question_options
-def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
+def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
     """Decide whether a sweep starts, and print the decision as JSON."""
-    from infx.policy.decide import decide, decide_row
-    from infx.policy.show import render_decision, render_outputs, render_summary
+    from infx.gate.decide import decide, decide_row
+    from infx.gate.show import render_decision, render_outputs, render_summary
 
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
@@ -111,10 +111,10 @@ def gate(facts: Facts, policy: Policy, *, row: str | None) -> None:
 @click.command()
 @question_options
 @format_option
-def explain(facts: Facts, policy: Policy, *, as_json: bool) -> None:
+def explain(facts: GateFacts, policy: Policy, *, as_json: bool) -> None:
     """Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at."""
-    from infx.policy.decide import decide
-    from infx.policy.show import list_also, list_facts, render_decision
+    from infx.gate.decide import decide
+    from infx.gate.show import list_also, list_facts, render_decision
 
     decision = decide(facts, policy)
     also, found = list_also(facts, policy, decision), list_facts(facts, policy)
@@ -159,14 +159,14 @@ def _number(name: str) -> int | None:
     return int(value) if re.fullmatch(r"[0-9]{1,18}", value, re.ASCII) else None
 
 
-def read_facts(path: Path) -> Facts:
+def read_facts(path: Path) -> GateFacts:
     from infx.saved import parse_json
 
-    return parse_json(Facts, read_file(path, "facts file"), str(path))
+    return parse_json(GateFacts, read_file(path, "facts file"), str(path))
 
 
-def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -> Facts:
-    from infx.github.gate import gather_facts, gather_row_facts
+def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -> GateFacts:
+    from infx.gather.gate import gather_facts, gather_row_facts
 
     github = connect()
     if row is not None:
@@ -177,12 +177,12 @@ def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:
     """What judges a changelog: the clone that we stand in, if it is one of this repository."""
+    from infx.apply.reconcile import open_clone
     from infx.git import Git
     from infx.github.api import read_token
-    from infx.github.reconcile import open_clone
-    from infx.reconcile.facts import Place
+    from infx.reconcile.facts import RepositoryContext
 
-    place = Place(server=policy.pr_link.server, repository=github.repository)
+    place = RepositoryContext(server=policy.pr_link.server, repository=github.repository)
     clone = open_clone(Git(Path.cwd()), place, read_token(os.environ))
 
     def judge(pull: PullRequest) -> tuple[str, ...] | None:

@@ -18,11 +18,11 @@ from infx.errors import UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.bench.row import Row
     from infx.matrix.evals import EvalMode
-    from infx.matrix.expand import Limits
-    from infx.matrix.load import Inputs
-    from infx.matrix.row import Row
-    from infx.matrix.sweep import Request
+    from infx.matrix.expand import ExpansionLimits
+    from infx.matrix.load import PlanInputs
+    from infx.matrix.sweep import SweepRequest
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -124,7 +124,7 @@ class Selection:
     """Rows, and the inputs that they were made of; of configurations only those on the rows' runners."""
 
     rows: Sequence[Row]
-    inputs: Inputs
+    inputs: PlanInputs
 
 
 def select_all(policy: Policy, options: dict[str, Any]) -> Selection:
@@ -145,16 +145,16 @@ def select_named(policy: Policy, options: dict[str, Any]) -> Selection:
     return _selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
 
 
-def _selection(rows: Sequence[Row], inputs: Inputs) -> Selection:
+def _selection(rows: Sequence[Row], inputs: PlanInputs) -> Selection:
     used = {row.recipe.runner for row in rows}
     configs = {key: config for key, config in inputs.configs.items() if config.runner in used}
     return Selection(rows=rows, inputs=replace(inputs, configs=configs))
 
 
-def _request(policy: Policy, options: dict[str, Any]) -> Request:
+def _request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
     from infx.matrix.evals import find_profile
     from infx.matrix.filters import Filter
-    from infx.matrix.sweep import Request
+    from infx.matrix.sweep import SweepRequest
 
     wanted = Filter(
         key_prefixes=options.get("model_prefix", ()),
@@ -165,7 +165,7 @@ def _request(policy: Policy, options: dict[str, Any]) -> Request:
         multi_node=options["multi_node"],
         node_part=options["runner_node_filter"],
     )
-    return Request(
+    return SweepRequest(
         profile=find_profile(options["eval_profile"], policy.evals),
         wanted=wanted,
         limits=_limits(options),
@@ -176,17 +176,17 @@ def _request(policy: Policy, options: dict[str, Any]) -> Request:
     )
 
 
-def _limits(options: dict[str, Any]) -> Limits:
+def _limits(options: dict[str, Any]) -> ExpansionLimits:
+    from infx.bench.config import ScenarioType
+    from infx.bench.names import SEQUENCES
     from infx.matrix.concurrency import DEFAULT_STEP, Bounds
-    from infx.matrix.config import ScenarioType
-    from infx.matrix.expand import Limits
-    from infx.matrix.names import SEQUENCES
+    from infx.matrix.expand import ExpansionLimits
 
     low, high, conc = options.get("min_conc"), options.get("max_conc"), options.get("conc")
     if low is not None and high is not None and low > high:
         raise UsageError(f"--min-conc {low} is larger than --max-conc {high}.")
     step = options.get("step_size", DEFAULT_STEP)
-    return Limits(
+    return ExpansionLimits(
         bounds=Bounds(step=step, minimum=low, maximum=high, only=frozenset(conc) if conc else None),
         max_tp=options.get("max_tp"),
         max_ep=options.get("max_ep"),
@@ -215,7 +215,7 @@ def _refuse_together(options: dict[str, Any], one: Sequence[str], others: Sequen
                 raise UsageError(f"{flags[0]} and {flags[1]} contradict each other.")
 
 
-def _read_inputs(policy: Policy, options: dict[str, Any]) -> Inputs:
+def _read_inputs(policy: Policy, options: dict[str, Any]) -> PlanInputs:
     from infx.matrix.load import load_inputs
 
     root = find_root(Path.cwd())

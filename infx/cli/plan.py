@@ -13,17 +13,17 @@ from infx import actions
 from infx.cli.decision import read_decision
 from infx.cli.options import examples, format_option, policy_option
 from infx.errors import InfxError, ProblemsError, UsageError
+from infx.gather.plan import read_plan_inputs
 from infx.git import Git
-from infx.inputs import read_plan_inputs
-from infx.policy.model import Effect, Policy, Scope
+from infx.policy.model import Effect, Policy, SweepScope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from infx.matrix.load import Inputs
+    from infx.gate.decision import Decision
+    from infx.matrix.load import PlanInputs
     from infx.matrix.plan import Options, Plan
-    from infx.matrix.summary import Summary
-    from infx.policy.decision import Decision
+    from infx.matrix.summary import PlanSummary
 
 
 @examples("infx plan --base-ref origin/main --head-ref HEAD")
@@ -69,7 +69,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
 
 def _plan_delta(
     git: Git, base: str, head: str, policy: Policy, options: Options, *, strict: bool
-) -> tuple[Plan, Inputs]:
+) -> tuple[Plan, PlanInputs]:
     from infx.matrix.load import check_runners
     from infx.matrix.plan import plan_delta
 
@@ -86,7 +86,7 @@ def _plan_delta(
 
 def _plan_command(
     git: Git, head: str, words: Sequence[str], policy: Policy, *, strict: bool
-) -> tuple[Plan, Inputs]:
+) -> tuple[Plan, PlanInputs]:
     """What a dispatch asks for by words of `infx matrix`, which reads the working tree."""
     from infx.cli.matrix import select_by_words
     from infx.matrix.load import check_runners
@@ -104,7 +104,7 @@ def _plan_command(
     return plan_rows(selection.rows), selection.inputs
 
 
-def _print(planned: Plan, summary: Summary, base: str, head: str, *, as_json: bool) -> None:
+def _print(planned: Plan, summary: PlanSummary, base: str, head: str, *, as_json: bool) -> None:
     from infx.cli.plan_table import print_summary
     from infx.matrix.render import render_plan
     from infx.matrix.summary import render_markdown
@@ -127,7 +127,7 @@ def _read_options(policy: Policy, options: dict[str, Any], decision: Decision | 
     effects = decision.effects if decision else ()
     return Options(
         profile=find_profile(options["eval_profile"], policy.evals),
-        trim=options["trim_conc"] or bool(decision and decision.scope is Scope.TRIMMED),
+        trim=options["trim_conc"] or bool(decision and decision.scope is SweepScope.TRIMMED),
         all_evals=options["all_evals"] or Effect.ALL_EVALS in effects,
         evals_only=options["evals_only"] or Effect.EVALS_ONLY in effects,
         fast=options["fast"] or Effect.FAST in effects,

@@ -19,8 +19,8 @@ from infx.cli.report import print_json, print_text
 @format_option
 def plan_diff(before: Path, after: Path, as_json: bool) -> None:
     """Say in words what separates plan BEFORE from plan AFTER."""
+    from infx.bench.row import render_row
     from infx.matrix.diff import describe_diff, diff_plans, find_changes
-    from infx.matrix.row import render_row
 
     diff = diff_plans(read_plan_file(before)[1], read_plan_file(after)[1])
     if not as_json:

@@ -16,8 +16,8 @@ from infx.errors import UsageError
 from infx.phrases import count
 
 if TYPE_CHECKING:
-    from infx.matrix.jobs import Job
-    from infx.matrix.row import Row
+    from infx.bench.jobs import RowJob
+    from infx.bench.row import Row
 
 plan_folder_option = click.option(
     "--plan",
@@ -30,7 +30,7 @@ plan_folder_option = click.option(
 
 def read_plan_file(path: Path) -> tuple[str, list[Row]]:
     """The text of a plan and its rows."""
-    from infx.matrix.family import read_rows
+    from infx.bench.family import read_rows
 
     data = read_file(path, "plan")
     try:
@@ -78,7 +78,7 @@ def check_shard(folder: Path, number: int) -> None:
         )
 
 
-def read_all_jobs(folder: Path) -> list[Job]:
+def read_all_jobs(folder: Path) -> list[RowJob]:
     """Every job of a cut plan. Raises UsageError where the folder holds another number of them than it says."""
     from infx.matrix.folder import INDEX, JOBS, read_jobs
 
@@ -102,7 +102,7 @@ def read_all_jobs(folder: Path) -> list[Job]:
     return jobs
 
 
-def find_job_in(folder: Path, row_id: str) -> Job:
+def find_job_in(folder: Path, row_id: str) -> RowJob:
     """One row's job. Raises UsageError if the plan does not have it."""
     from infx.matrix.folder import JOBS, find_job
 

@@ -9,13 +9,13 @@ import click
 from infx.cli.tables import Column, Section, print_table
 
 if TYPE_CHECKING:
-    from infx.matrix.summary import Summary
+    from infx.matrix.summary import PlanSummary
 
 _NUMBERS = {"rows", "accuracy", "GPUs", "nodes", "GPU-hours", "runners", "hours until done"}
 _WRAPPING = {"why", "concurrency", "evaluated"}
 
 
-def print_summary(summary: Summary) -> None:
+def print_summary(summary: PlanSummary) -> None:
     from infx.matrix.summary import CONFIG_COLUMNS, LABEL_COLUMNS, config_cells, describe_total, label_cells
 
     if summary.lines:

@@ -19,9 +19,9 @@ from infx.errors import UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.apply.reconcile import Reconciler
+    from infx.apply.serialize import TurnReport
     from infx.github.api import GitHub
-    from infx.github.reconcile import Reconciler
-    from infx.github.turns import Report
 
 PUSH_TOKEN = "INFX_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -82,12 +82,12 @@ def reconcile(
 
 
 def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
+    from infx.apply.reconcile import Reconciler, open_clone
     from infx.git import Git
     from infx.github.api import read_token
-    from infx.github.reconcile import Reconciler, open_clone
-    from infx.reconcile.facts import Place
+    from infx.reconcile.facts import RepositoryContext
 
-    place = Place(
+    place = RepositoryContext(
         server=policy.pr_link.server,
         repository=github.repository,
         run_id=None if dry_run else actions.find_summary_run(os.environ),
@@ -107,7 +107,7 @@ def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconci
 def _choose(
     reconciler: Reconciler, since: datetime | timedelta | None, after_push: str | None
 ) -> Sequence[int]:
-    from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
+    from infx.gather.choose import list_in_turn, list_open, list_recent, select_moved
 
     github, policy, clone = reconciler.github, reconciler.policy, reconciler.clone
     if since is not None:
@@ -125,7 +125,7 @@ def _choose(
     return select_moved(pulls, clone.git, policy, after_push, tip)
 
 
-def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
+def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
     from infx.cli.turns import print_trouble
     from infx.reconcile.actions import render_json
 
@@ -151,7 +151,7 @@ def _show(report: Report, reconciler: Reconciler, chosen: Sequence[int], *, as_j
     actions.write_summary(os.environ, _summary(report))
 
 
-def _summary(report: Report) -> str:
+def _summary(report: TurnReport) -> str:
     """For the job's page; what a read-only token could not post stands there in full."""
     from infx.escape import code
     from infx.reconcile.actions import CreateComment, UpdateComment

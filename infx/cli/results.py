@@ -152,7 +152,7 @@ def write_files(out: Path, collection: Collection) -> None:
 
 
 def count_outputs(collection: Collection) -> dict[str, str]:
-    from infx.results.collect import State
+    from infx.results.collect import RowState
 
-    counts = {state.value: str(len(collection.of_state(state))) for state in State}
+    counts = {state.value: str(len(collection.of_state(state))) for state in RowState}
     return {**counts, "results": str(len(collection.points)), "evals": str(len(collection.evals))}

@@ -31,7 +31,7 @@ def row() -> None:
 @_row_id
 def show(folder: Path, row_id: str) -> None:
     """Print a row as JSON."""
-    from infx.matrix.row import render_row
+    from infx.bench.row import render_row
 
     job = find_job_in(folder, row_id)
     values = {"id": job.id, "name": job.name, "result-name": job.result_name, "row": render_row(job.row)}

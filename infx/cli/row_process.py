@@ -18,9 +18,9 @@ from typing import IO
 import click
 
 from infx import actions
+from infx.bench.jobs import RowJob
 from infx.cli.signals import handled
 from infx.errors import UsageError
-from infx.matrix.jobs import Job
 from infx.results.evals import META
 
 
@@ -105,7 +105,7 @@ def gather_results(directory: Path, out: Path, result_name: str, *, since: float
     return [Path(shutil.copy2(path, out / path.name)) for path in fresh]
 
 
-def find_lacking(names: Sequence[str], job: Job) -> list[str]:
+def find_lacking(names: Sequence[str], job: RowJob) -> list[str]:
     """Return the files that a result of the job consists of and that are not among the gathered ones."""
     wanted = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
     return [pattern for pattern in wanted if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from infx import actions
+from infx.bench.config import Runners
 from infx.cli.decision import read_decision
 from infx.cli.options import NoSuchSourceError, OutputPath, examples, find_root, policy_option, read_source
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, write_folder
 from infx.errors import ProblemsError, UsageError, has_errors
-from infx.matrix.config import Runners
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ def shards(
     """Cut a plan into matrices that GitHub takes."""
     from infx.matrix.folder import INDEX, render_folder
     from infx.matrix.row_check import check_rows
-    from infx.matrix.shards import Occasion, cut_shards
+    from infx.matrix.shards import ShardContext, cut_shards
 
     text, rows = read_plan_file(plan_file)
     decision = read_decision(decision_file) if decision_file else None
     root = find_root(Path.cwd())
     namespace = f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}"
-    occasion = Occasion(
+    occasion = ShardContext(
         event=event,
         labels=decision.labels if decision else (),
         pull=decision.pull if decision else None,

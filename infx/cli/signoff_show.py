@@ -13,8 +13,8 @@ from infx.phrases import count
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
-    from infx.github.signoff.verify import Verified
-    from infx.signoff.facts import Facts
+    from infx.apply.signoff import Verified
+    from infx.signoff.facts import SignoffFacts
     from infx.signoff.judge import Judgement
     from infx.signoff.publish import Assessment
 
@@ -50,7 +50,7 @@ def show_assessments(
 
 
 def print_judgements(
-    judged: Sequence[tuple[Facts, Judgement]], policy: Policy, explain: str | None, *, as_json: bool
+    judged: Sequence[tuple[SignoffFacts, Judgement]], policy: Policy, explain: str | None, *, as_json: bool
 ) -> None:
     """As JSON one object for one sign-off, else a list of them: always one document."""
     from infx.signoff.judge import make_verdict

@@ -26,8 +26,8 @@ from infx.errors import UnavailableError, UsageError
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
-    from infx.github.signoff.verify import Verified, Verifier
-    from infx.github.turns import Report
+    from infx.apply.serialize import TurnReport
+    from infx.apply.signoff import Verified, Verifier
     from infx.model import CommentReference
     from infx.signoff.publish import Assessment
 
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 @format_option
 def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> int:
     """Verify the sign-offs of a pull request."""
-    from infx.github.turns import Report
+    from infx.apply.serialize import TurnReport
 
     _check_options(options)
     if options["facts_file"]:
         return _replay(options["facts_file"], policy, options["explain"], as_json=as_json)
     verifier = _open_verifier(policy, connect)
     numbers, only = _choose(verifier, options)
-    report = Report()
+    report = TurnReport()
     results = _verify_all(verifier, numbers, only, report, publish=options["publish"])
     print_trouble(report, "Run it again later.")
     shown = [a for verified in results for a in verified.assessments if _is_meant(a, only)]
@@ -84,13 +84,13 @@ def _verify_all(
     verifier: Verifier,
     numbers: Sequence[int],
     only: CommentReference | None,
-    report: Report,
+    report: TurnReport,
     *,
     publish: bool,
 ) -> list[Verified]:
     """What goes wrong with one of several goes into `report`; of a single one it is raised, like anything else."""
-    from infx.github.signoff.verify import PassedOver
-    from infx.github.turns import take_turns
+    from infx.apply.serialize import take_turns
+    from infx.apply.signoff import PassedOver
 
     results = []
 
@@ -122,16 +122,16 @@ def _verify_all(
 
 
 def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
+    from infx.apply.reconcile import open_clone
+    from infx.apply.signoff import Verifier
+    from infx.gather.signoff_links import fetch_page
     from infx.git import Git
     from infx.github.api import read_token
-    from infx.github.reconcile import open_clone
-    from infx.github.signoff.links import fetch_page
-    from infx.github.signoff.verify import Verifier
-    from infx.reconcile.facts import Place
+    from infx.reconcile.facts import RepositoryContext
 
     github = connect()
     git = Git(Path.cwd())
-    place = Place(server=policy.pr_link.server, repository=github.repository)
+    place = RepositoryContext(server=policy.pr_link.server, repository=github.repository)
     return Verifier(
         github=github,
         git=git,
@@ -173,10 +173,10 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
 def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -> int:
     """Judge saved facts; nothing else is asked, so a verdict can be argued about."""
     from infx.saved import parse_json
-    from infx.signoff.facts import Facts
+    from infx.signoff.facts import SignoffFacts
     from infx.signoff.judge import judge
 
-    facts = parse_json(Facts, read_file(path, "facts file"), str(path))
+    facts = parse_json(SignoffFacts, read_file(path, "facts file"), str(path))
     judgement = judge(facts, policy)
     print_judgements([(facts, judgement)], policy, explain, as_json=as_json)
     return int(judgement.is_rejected)

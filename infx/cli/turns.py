@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from infx.cli.report import print_problems, print_text
 
 if TYPE_CHECKING:
-    from infx.github.turns import Report
+    from infx.apply.serialize import TurnReport
 
 
-def print_trouble(report: Report, then: str) -> None:
+def print_trouble(report: TurnReport, then: str) -> None:
     """On stderr. then: what becomes of pull requests that nobody looked at, a sentence."""
     failed = [(number, problem) for number, error in report.failed for problem in error.problems]
     print_problems(

@@ -40,7 +40,7 @@ _REST = words(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Links:
+class GreetingLinks:
     """Addresses of files; None for a file that the base branch does not have."""
 
     codeowners: str | None
@@ -52,14 +52,14 @@ def list_linked(policy: Policy) -> tuple[str, ...]:
     return (policy.comments.greeting.codeowners, policy.comments.greeting.checklist)
 
 
-def make_links(policy: Policy, repository: str, server: str, present: Collection[str]) -> Links:
+def make_links(policy: Policy, repository: str, server: str, present: Collection[str]) -> GreetingLinks:
     """Addresses on the base branch. server: such as https://github.com. present: files that it has."""
     blob = f"{server}/{repository}/blob/{policy.base_branch}"
     codeowners, checklist = (f"{blob}/{path}" if path in present else None for path in list_linked(policy))
-    return Links(codeowners=codeowners, checklist=checklist)
+    return GreetingLinks(codeowners=codeowners, checklist=checklist)
 
 
-def render(policy: Policy, links: Links, phrase: str) -> str:
+def render(policy: Policy, links: GreetingLinks, phrase: str) -> str:
     """phrase: how a sign-off begins; it stays English in all languages, because programs look for it."""
     languages = policy.comments.languages
     return join_sections(
@@ -67,7 +67,7 @@ def render(policy: Policy, links: Links, phrase: str) -> str:
     )
 
 
-def _render_in(language: Language, policy: Policy, links: Links, phrase: str) -> str:
+def _render_in(language: Language, policy: Policy, links: GreetingLinks, phrase: str) -> str:
     """Without a checklist there is nothing that a reviewer could complete."""
     recommended, other = _pick_labels(policy)
     values = {
@@ -95,7 +95,7 @@ def _pick_labels(policy: Policy) -> tuple[str, str | None]:
     return name, next(others, None) if best.fail_fast else None
 
 
-def make_greeting(policy: Policy, links: Links, phrase: str) -> Sticky:
+def make_greeting(policy: Policy, links: GreetingLinks, phrase: str) -> Sticky:
     greeting = policy.comments.greeting
     return Sticky(
         key="greeting",

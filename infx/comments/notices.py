@@ -1,6 +1,6 @@
 """Why nothing runs, said on the pull request that waits for it: one comment for each cause, gone with the cause.
 
-Which cause holds is the gate's business (`infx.policy.decide`); here are only the words. A notice whose cause is
+Which cause holds is the gate's business (`infx.gate.decide`); here are only the words. A notice whose cause is
 gone is deleted, not marked as resolved: what should be there then depends on the facts of now alone, and a cause
 that comes back is told anew.
 """
@@ -17,11 +17,11 @@ from infx.comments.languages import Words, join_inline, words
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
 from infx.escape import code, fenced, prose
+from infx.gate.decision import Decision, Reason
+from infx.gate.facts import GateFacts, read_labels
+from infx.gate.words import dispatch_command
 from infx.phrases import count, join_words
-from infx.policy.decision import Decision, Reason
-from infx.policy.facts import Facts, read_labels
 from infx.policy.model import Language, Policy
-from infx.policy.words import dispatch_command
 from infx.reuse.command import list_usage
 
 MAX_LINE = 120  # characters of somebody's line that is shown
@@ -59,7 +59,7 @@ class Ground:
     """
 
     policy: Policy
-    facts: Facts
+    facts: GateFacts
     problems: tuple[Problem, ...]
     clone_url: str
     misread: tuple[str, ...] = ()

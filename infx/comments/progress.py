@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.matrix.jobs import parse_job_name
+from infx.bench.jobs import parse_job_name
 from infx.model import Conclusion, Job, Run
 
 DROPPED = "dropped"  # job of sweep.yml
@@ -32,7 +32,7 @@ class Counts:
         return self.done + self.failed + self.stopped
 
 
-class State(StrEnum):
+class SweepState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -40,7 +40,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
+class SweepProgress:
     """A run of the sweep workflow and what its jobs say.
 
     rows: throughput rows; evals: accuracy rows; both of the latest attempt of each row. ids: of all rows that have a
@@ -57,16 +57,16 @@ class Sweep:
     swept: bool | None = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> SweepState:
         if not self.run.is_completed:
-            return State.RUNNING
+            return SweepState.RUNNING
         match self.run.conclusion:
             case Conclusion.SUCCESS | Conclusion.NEUTRAL | Conclusion.SKIPPED:
-                return State.DONE
+                return SweepState.DONE
             case Conclusion.CANCELLED | Conclusion.STALE:
-                return State.CANCELLED
+                return SweepState.CANCELLED
             case _:
-                return State.FAILED
+                return SweepState.FAILED
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ def latest_first(run: Run) -> tuple[bool, float, int]:
     return (run.is_completed, -run.updated_at.timestamp(), -run.id)
 
 
-def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> Sweep:
+def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> SweepProgress:
     """jobs: of all attempts. job: the id of the workflow's job that calls the sweep (policy)."""
     jobs = _select_valid(run, sorted(jobs, key=lambda job: job.attempt))
     latest: dict[str, tuple[bool, Job]] = {}  # a row's id → whether it is an eval, and its newest job
@@ -92,7 +92,7 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
     evals = [row for is_eval, row in latest.values() if is_eval]
     others = [row for is_eval, row in latest.values() if not is_eval]
     counted = _count(others), _count(evals)
-    return Sweep(
+    return SweepProgress(
         run=run,
         rows=counted[0],
         evals=counted[1],

@@ -6,20 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from infx.comments.progress import Counts, State, Sweep
+from infx.comments.progress import Counts, SweepProgress, SweepState
 from infx.errors import Problem
 from infx.evidence.proof import CHECK, Proof
+from infx.gate.decision import Decision, Reason
 from infx.model import CommitStatus, StatusState
 from infx.phrases import count
-from infx.policy.decision import Decision, Reason
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.signoff import Role
 
 _STATES = {
-    State.RUNNING: StatusState.PENDING,
-    State.FAILED: StatusState.FAILURE,
-    State.CANCELLED: StatusState.FAILURE,
+    SweepState.RUNNING: StatusState.PENDING,
+    SweepState.FAILED: StatusState.FAILURE,
+    SweepState.CANCELLED: StatusState.FAILURE,
 }
 _PENDING = {
     Reason.READY: "No sweep has started yet. {words}",
@@ -31,7 +31,7 @@ _BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Status:
+class DesiredStatus:
     """A commit status as it should be."""
 
     context: str
@@ -49,13 +49,13 @@ class Status:
 def make_status(
     policy: Policy,
     decision: Decision,
-    sweep: Sweep | None,
+    sweep: SweepProgress | None,
     problems: Sequence[Problem],
     *,
     touched: bool | None,
     entries: int | None,
     proof: Proof | None = None,
-) -> Status:
+) -> DesiredStatus:
     """Return the status of a head.
 
     sweep: the one that stands for this head, if any. touched: whether the changelog is; entries: how many the
@@ -71,7 +71,7 @@ def make_status(
     return _make(policy, state, text, sweep.run.url if sweep else "")
 
 
-def pick_least_favorable(own: Status, others: Mapping[int, Status]) -> Status:
+def pick_least_favorable(own: DesiredStatus, others: Mapping[int, DesiredStatus]) -> DesiredStatus:
     """Return the status of a commit that is the head of several pull requests: the worst, and of equals that of the
     lowest number.
 
@@ -84,7 +84,7 @@ def pick_least_favorable(own: Status, others: Mapping[int, Status]) -> Status:
     return replace(worst, description=f"PR {number}: {worst.description}")
 
 
-def is_granted(policy: Policy, statuses: Sequence[CommitStatus], sweep: Sweep) -> bool:
+def is_granted(policy: Policy, statuses: Sequence[CommitStatus], sweep: SweepProgress) -> bool:
     """Return whether our newest status says already that this sweep is all that is needed. statuses: newest first."""
     granted = _make(policy, StatusState.SUCCESS, _describe(sweep), sweep.run.url)
     return granted.is_there(statuses, policy.identities)
@@ -99,9 +99,11 @@ def find_changelog_problem(policy: Policy, statuses: Sequence[CommitStatus]) -> 
     return status.description.removeprefix(prefix) if status.description.startswith(prefix) else None
 
 
-def _make(policy: Policy, state: StatusState, text: str, url: str) -> Status:
+def _make(policy: Policy, state: StatusState, text: str, url: str) -> DesiredStatus:
     description = fit_description(text, policy.limits.status_characters)
-    return Status(context=policy.sweep.contexts.sweep, state=state, description=description, target_url=url)
+    return DesiredStatus(
+        context=policy.sweep.contexts.sweep, state=state, description=description, target_url=url
+    )
 
 
 def _problem_prefix(policy: Policy) -> str:
@@ -128,10 +130,10 @@ def _judge_without_sweep(
     )
 
 
-def _judge_sweep(policy: Policy, sweep: Sweep, proof: Proof | None) -> tuple[StatusState, str]:
+def _judge_sweep(policy: Policy, sweep: SweepProgress, proof: Proof | None) -> tuple[StatusState, str]:
     """A sweep that ended well is a success only with a proof that it is the one that was planned."""
     said = _describe(sweep)
-    if sweep.state is not State.DONE:
+    if sweep.state is not SweepState.DONE:
         return _STATES[sweep.state], said
     if proof is not None and proof.is_good:
         by = f" {proof.settled_by} settled that {_name(proof.edits)} changed." if proof.edits else ""
@@ -156,20 +158,20 @@ def _name(paths: Sequence[str]) -> str:
     return f"{paths[0]}{more}"
 
 
-def _describe(sweep: Sweep) -> str:
+def _describe(sweep: SweepProgress) -> str:
     known = _count_rows(sweep)
     match sweep.state:
-        case State.RUNNING:
+        case SweepState.RUNNING:
             return f"Running: {known or 'no rows yet'}."
-        case State.DONE:
+        case SweepState.DONE:
             return f"Swept: {known or 'nothing to run'}."
-        case State.CANCELLED:
+        case SweepState.CANCELLED:
             return f"Cancelled: {known or 'before a row started'}."
-        case State.FAILED:
+        case SweepState.FAILED:
             return f"Failed: {known or 'before a row started'}."
 
 
-def _count_rows(sweep: Sweep) -> str:
+def _count_rows(sweep: SweepProgress) -> str:
     counts = (("row", sweep.rows), ("eval", sweep.evals))
     return "; ".join(_say(name, counted) for name, counted in counts if counted.total)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from infx.comments.languages import join_inline, words
-from infx.comments.progress import State, Sweep
+from infx.comments.progress import SweepProgress, SweepState
 from infx.comments.sticky import Sticky
 from infx.phrases import count
 from infx.policy.model import Language, Policy
@@ -14,10 +14,10 @@ from infx.policy.model import Language, Policy
 MAX_EARLIER = 20
 
 _WORDS = {
-    State.RUNNING: words("Running", "运行中"),
-    State.DONE: words("Finished", "已完成"),
-    State.FAILED: words("Failed", "失败"),
-    State.CANCELLED: words("Cancelled", "已取消"),
+    SweepState.RUNNING: words("Running", "运行中"),
+    SweepState.DONE: words("Finished", "已完成"),
+    SweepState.FAILED: words("Failed", "失败"),
+    SweepState.CANCELLED: words("Cancelled", "已取消"),
 }
 _COLUMNS = {
     "done": words("done", "完成"),
@@ -27,10 +27,15 @@ _COLUMNS = {
     "waiting": words("waiting", "等待中"),
 }
 _ROWS, _EVALS = words("rows", "性能"), words("evals", "精度")
-_MARKS = {State.RUNNING: "🟡", State.DONE: "✅", State.FAILED: "❌", State.CANCELLED: "⚪"}
+_MARKS = {
+    SweepState.RUNNING: "🟡",
+    SweepState.DONE: "✅",
+    SweepState.FAILED: "❌",
+    SweepState.CANCELLED: "⚪",
+}
 
 
-def make_visualizer(policy: Policy, sweeps: Sequence[Sweep]) -> Sticky | None:
+def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky | None:
     """sweeps: of one pull request, in any order; those without results are passed over.
 
     None if none has results: there is nothing to say, and a comment that is there already stays, because what it
@@ -51,7 +56,7 @@ def make_visualizer(policy: Policy, sweeps: Sequence[Sweep]) -> Sticky | None:
     )
 
 
-def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
+def render(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
     """sweeps: those with results, newest first, at least one."""
     newest, *earlier = sweeps
     languages = policy.comments.languages
@@ -63,7 +68,7 @@ def render(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(sweep: Sweep, languages: Sequence[Language]) -> str:
+def _table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
     """With a column of stopped rows only where there are any."""
     if not sweep.rows.total + sweep.evals.total:
         return ""  # nobody looked at its jobs: zeros would be wrong
@@ -87,7 +92,7 @@ def _table_line(name: str, numbers: Sequence[int]) -> str:
     return f"| {name} | {' | '.join(map(str, numbers))} |"
 
 
-def _earlier(policy: Policy, sweeps: Sequence[Sweep]) -> str:
+def _earlier(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
     if not sweeps:
         return ""
     languages = policy.comments.languages
@@ -99,7 +104,7 @@ def _earlier(policy: Policy, sweeps: Sequence[Sweep]) -> str:
     return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
 
 
-def _line(policy: Policy, sweep: Sweep) -> str:
+def _line(policy: Policy, sweep: SweepProgress) -> str:
     run = sweep.run
     links = " · ".join(
         f"[{link.short}]({link.url.format(run=run.id)})" for link in policy.comments.visualizer.links
@@ -108,7 +113,7 @@ def _line(policy: Policy, sweep: Sweep) -> str:
     return f"- {_MARKS[sweep.state]} {where}" + (f" · {links}" if links else "")
 
 
-def _where(sweep: Sweep, languages: Sequence[Language]) -> str:
+def _where(sweep: SweepProgress, languages: Sequence[Language]) -> str:
     """The run of a sweep, in the first language: numbers need no second one."""
     run = sweep.run
     said = words(

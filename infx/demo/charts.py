@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from infx.bench.jobs import describe_layout
 from infx.demo.stage import RowOutcome, SweepRecord
-from infx.matrix.jobs import describe_layout
-from infx.results.collect import Point
+from infx.results.collect import CollectedPoint
 
 _CELL, _CELL_HEIGHT, _GAP, _LANE = 40, 36, 4, 92
 _WIDTH, _HEIGHT = 460, 320
@@ -85,7 +85,7 @@ def _draw_cell(row: RowOutcome, layouts: Layouts, x: int, y: int) -> str:
 def draw_results(sweep: SweepRecord, layouts: Layouts) -> str:
     """Throughput per GPU against interactivity: up and to the right is better. One curve for each layout."""
     rows = {row.job.id: row for row in sweep.rows}
-    curves: dict[str, list[Point]] = defaultdict(list)
+    curves: dict[str, list[CollectedPoint]] = defaultdict(list)
     for point in sweep.points:
         if {"median_intvty", "tput_per_gpu"} <= set(point.row.metrics):
             curves[layout_of(rows[point.id])].append(point)
@@ -97,11 +97,11 @@ def draw_results(sweep: SweepRecord, layouts: Layouts) -> str:
 
 
 class _Scale:
-    def __init__(self, points: Sequence[Point]) -> None:
+    def __init__(self, points: Sequence[CollectedPoint]) -> None:
         self.across = choose_ticks(max(x_of(point) for point in points))
         self.up = choose_ticks(max(y_of(point) for point in points))
 
-    def place(self, point: Point) -> tuple[float, float]:
+    def place(self, point: CollectedPoint) -> tuple[float, float]:
         return self.x(x_of(point)), self.y(y_of(point))
 
     def x(self, value: float) -> float:
@@ -111,11 +111,11 @@ class _Scale:
         return round(_HEIGHT - _BOTTOM - value / self.up[-1] * (_HEIGHT - _TOP - _BOTTOM), 1)
 
 
-def x_of(point: Point) -> float:
+def x_of(point: CollectedPoint) -> float:
     return point.row.metrics["median_intvty"]
 
 
-def y_of(point: Point) -> float:
+def y_of(point: CollectedPoint) -> float:
     return point.row.metrics["tput_per_gpu"]
 
 
@@ -139,7 +139,9 @@ def _draw_axes(scale: _Scale) -> Iterable[str]:
     yield '<text class="name top" x="0" y="12">↑ tokens/s for each GPU</text>'
 
 
-def _draw_curves(curves: Mapping[str, Sequence[Point]], scale: _Scale, layouts: Layouts) -> Iterable[str]:
+def _draw_curves(
+    curves: Mapping[str, Sequence[CollectedPoint]], scale: _Scale, layouts: Layouts
+) -> Iterable[str]:
     labels = _Labels([scale.place(point) for points in curves.values() for point in points])
     for layout, points in curves.items():
         ordered = sorted(points, key=x_of)
@@ -176,7 +178,7 @@ def _svg(width: float, height: float, parts: Iterable[str], label: str) -> str:
 
 def draw_table(sweep: SweepRecord) -> str:
     """Everything that the pictures show on hover: a line for each row, or for each point of one that measured several."""
-    measured: dict[str, list[Point]] = defaultdict(list)
+    measured: dict[str, list[CollectedPoint]] = defaultdict(list)
     for point in sweep.points:
         measured[point.id].append(point)
     heads = ("row", "layout", "runner", "outcome", "tok/s/user", "tok/s/GPU")
@@ -185,7 +187,7 @@ def draw_table(sweep: SweepRecord) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _table_lines(row: RowOutcome, points: Sequence[Point]) -> list[str]:
+def _table_lines(row: RowOutcome, points: Sequence[CollectedPoint]) -> list[str]:
     outcome = f"{row.conclusion}: {row.words}" if row.conclusion == "failure" else row.conclusion
     measured = [(f"c{point.row.conc}", f"{x_of(point):.1f}", f"{y_of(point):.0f}") for point in points]
     return [

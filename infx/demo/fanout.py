@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from infx.bench.jobs import RowJob
 from infx.cli.row_process import gather_results, run_command
 from infx.demo.stage import RowOutcome
 from infx.hub.hub import Hub
 from infx.matrix.environment import project_job
-from infx.matrix.jobs import Job
 from infx.policy.model import Policy
 from infx.results.collect import artifact_name
 
@@ -26,7 +26,7 @@ class Show(Protocol):
 
     def begin(self, total: int, title: str) -> None: ...
 
-    def started(self, job: Job) -> None: ...
+    def started(self, job: RowJob) -> None: ...
 
     def ended(self, outcome: RowOutcome) -> None: ...
 
@@ -45,7 +45,7 @@ class Fanout:
     fail_fast: bool
     _failed: Event = field(default_factory=Event)
 
-    def play(self, canary: Sequence[Job], jobs: Sequence[Job]) -> list[RowOutcome]:
+    def play(self, canary: Sequence[RowJob], jobs: Sequence[RowJob]) -> list[RowOutcome]:
         """The outcome of every row, in the order of the plan; the canary's row counts once."""
         self.show.begin(len(jobs), f"sweep of run {self.run}")
         try:
@@ -55,7 +55,7 @@ class Fanout:
             self.show.end()
         return [first.get(job.id) or rest[job.id] for job in jobs]
 
-    def _play_rest(self, jobs: Sequence[Job]) -> dict[str, RowOutcome]:
+    def _play_rest(self, jobs: Sequence[RowJob]) -> dict[str, RowOutcome]:
         """Each worker has its own rows, so that two plays put them on the same runners."""
         if self._failed.is_set():  # the canary's
             return {job.id: RowOutcome(job=job, conclusion="cancelled") for job in jobs}
@@ -64,10 +64,10 @@ class Fanout:
             played = pool.map(self._run_share, shares, range(self.workers))
             return {outcome.job.id: outcome for outcomes in played for outcome in outcomes}
 
-    def _run_share(self, jobs: Sequence[Job], worker: int) -> list[RowOutcome]:
+    def _run_share(self, jobs: Sequence[RowJob], worker: int) -> list[RowOutcome]:
         return [self._run_unless_stopped(job, worker) for job in jobs]
 
-    def _run_unless_stopped(self, job: Job, worker: int) -> RowOutcome:
+    def _run_unless_stopped(self, job: RowJob, worker: int) -> RowOutcome:
         name = f"sweep / rows ({job.shard}) / {job.name}"
         if not (self._failed.is_set() and self.fail_fast):
             return self._run(job, name, worker)
@@ -76,7 +76,7 @@ class Fanout:
         self.show.ended(outcome)
         return outcome
 
-    def _run(self, job: Job, name: str, worker: int) -> RowOutcome:
+    def _run(self, job: RowJob, name: str, worker: int) -> RowOutcome:
         """One row as `infx row run` does it, on the worker's runner of its label."""
         runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infx.bench.jobs import RowJob
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
-from infx.demo.stage import APP, Answer, RowOutcome, Stage, SweepRecord, hub_dates
+from infx.demo.stage import APP, Answer, DemoStage, RowOutcome, SweepRecord, hub_dates
 from infx.git import Git
 from infx.hub.state import Event, Run
 from infx.matrix.folder import CANARY, JOBS, read_jobs
-from infx.matrix.jobs import Job
 from infx.phrases import count
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
@@ -34,7 +34,7 @@ _LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 class Machines:
     """show: draws the progress of rows. workers: rows that run at the same time."""
 
-    stage: Stage
+    stage: DemoStage
     show: Show
     workers: int = 3
 
@@ -253,7 +253,7 @@ class Machines:
         return path
 
 
-def _jobs(path: Path) -> list[Job]:
+def _jobs(path: Path) -> list[RowJob]:
     with path.open(encoding="utf-8") as lines:
         return list(read_jobs(lines))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from infx.demo.charts import Layouts, draw_plan, draw_results, draw_table
 from infx.demo.conversation import render_conversation
-from infx.demo.stage import Stage, Step, SweepRecord
+from infx.demo.stage import DemoStage, DemoStep, SweepRecord
 from infx.demo.tell import TABLE, describe_cost
 from infx.hub.state import Pull
 
@@ -27,7 +27,7 @@ mark below is its layout. <span class="status success">passed</span> <span class
 <span class="status cancelled">stopped before it began</span></p>"""
 
 
-def render_page(stage: Stage, scenes: Mapping[str, str], counts: str) -> str:
+def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str) -> str:
     """scenes: what each is about, by name. counts: of everything, in a line."""
     scene_of: dict[int, str] = {}
     for step in stage.steps:
@@ -56,7 +56,7 @@ def _render_card(pull: Pull, scene: str, words: str) -> str:
     )
 
 
-def _render_pull(stage: Stage, pull: Pull, words: str) -> str:
+def _render_pull(stage: DemoStage, pull: Pull, words: str) -> str:
     state = "merged" if pull.merged_at else "open" if pull.is_open else "closed"
     sweeps = [sweep for sweep in stage.sweeps if sweep.pull == pull.number]
     conversation = render_conversation(stage.hub, pull, lambda address: _find_anchor(stage, address))
@@ -77,7 +77,7 @@ def _render_sweep(sweep: SweepRecord) -> str:
     )
 
 
-def _find_anchor(stage: Stage, address: str) -> str | None:
+def _find_anchor(stage: DemoStage, address: str) -> str | None:
     """Where on this page an address of the play is."""
     names = {f"pr-{step.pull}" for step in stage.steps} | {f"run-{sweep.run}" for sweep in stage.sweeps}
     names |= {f"issuecomment-{comment}" for _, comment in stage.hub.state.comments}
@@ -93,7 +93,7 @@ def _find_anchor(stage: Stage, address: str) -> str | None:
     return name if name in names else None
 
 
-def _render_timeline(steps: Iterable[Step], scenes: Mapping[str, str]) -> str:
+def _render_timeline(steps: Iterable[DemoStep], scenes: Mapping[str, str]) -> str:
     parts = [
         f"<details open><summary><h3>Scene {escape(scene)}</h3> {escape(scenes[scene])}</summary>"
         f"{''.join(map(_render_step, of_scene))}</details>"
@@ -105,7 +105,7 @@ def _render_timeline(steps: Iterable[Step], scenes: Mapping[str, str]) -> str:
     )
 
 
-def _render_step(step: Step) -> str:
+def _render_step(step: DemoStep) -> str:
     pull = f' <a class="number" href="#pr-{step.pull}">#{step.pull}</a>' if step.pull else ""
     code = f' <span class="code">exit {step.code}</span>' if step.code else ""
     cost = f'<span class="calls">{describe_cost(step, digits=2)}</span>' if step.command else ""

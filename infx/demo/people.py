@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infx.demo.repository import CHANGELOG
-from infx.demo.stage import Answer, Stage, hub_dates
+from infx.demo.stage import Answer, DemoStage, hub_dates
 from infx.git import Git
 from infx.hub.state import Event
 
 
 @dataclass
 class Person:
-    stage: Stage
+    stage: DemoStage
     login: str
 
     def push(

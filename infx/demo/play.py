@@ -11,7 +11,7 @@ from pathlib import Path
 from infx.demo.fanout import Show
 from infx.demo.machines import Machines
 from infx.demo.page import render_page
-from infx.demo.stage import Clock, Stage, Step, plain_git
+from infx.demo.stage import Clock, DemoStage, DemoStep, plain_git
 from infx.demo.story import Story
 from infx.hub.hub import Hub
 from infx.phrases import count
@@ -28,12 +28,12 @@ class Play:
     hub: Hub
     clock: Clock
     folder: Path
-    stage: Stage = field(init=False)
+    stage: DemoStage = field(init=False)
     story: Story = field(init=False)
 
-    def begin(self, tell: Callable[[Step], None], show: Show) -> None:
+    def begin(self, tell: Callable[[DemoStep], None], show: Show) -> None:
         """Everything that is there before the first scene."""
-        self.stage = Stage(self.hub, self.clock, self.folder, tell)
+        self.stage = DemoStage(self.hub, self.clock, self.folder, tell)
         self.story = Story(self.stage, Machines(self.stage, show))
         self.story.set_the_stage()
 

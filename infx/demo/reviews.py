@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from infx.demo.machines import Machines
 from infx.demo.people import Person
-from infx.demo.stage import Stage
+from infx.demo.stage import DemoStage
 from infx.hub.state import Event
 
 RECIPES_PULL = 2871  # merged before the first scene
@@ -15,7 +15,7 @@ RECIPES_PULL = 2871  # merged before the first scene
 
 @dataclass
 class Reviews:
-    stage: Stage
+    stage: DemoStage
     machines: Machines
 
     def ask_for_reuse(self, who: Person, number: int, *, why: str) -> None:

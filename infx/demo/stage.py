@@ -13,13 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 
+from infx.bench.jobs import RowJob
 from infx.cli.shell import STOPPED, run
 from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
-from infx.matrix.jobs import Job
-from infx.results.collect import Point
+from infx.results.collect import CollectedPoint
 
 APP = "bench-bot[bot]"
 _OF_ACTIONS = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
@@ -53,7 +53,7 @@ class StoryError(InfxError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class DemoStep:
     """One thing that happened. command: what was typed or run, if it was a command; seconds: of wall time.
 
     shown: lines of its output that a reader should see. pull: whose page it belongs to.
@@ -75,7 +75,7 @@ class Step:
 class RowOutcome:
     """conclusion: success, failure or cancelled. seconds: 0 if it never started."""
 
-    job: Job
+    job: RowJob
     conclusion: str
     runner: str = ""
     seconds: float = 0.0
@@ -89,7 +89,7 @@ class SweepRecord:
     run: int
     pull: int
     rows: tuple[RowOutcome, ...]
-    points: tuple[Point, ...]
+    points: tuple[CollectedPoint, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,19 +102,19 @@ class Answer:
 
 
 @dataclass
-class Stage:
+class DemoStage:
     """folder: temporary. clock: the hub's. tell: called with every step as soon as it is over."""
 
     hub: Hub
     clock: Clock
     folder: Path
-    tell: Callable[[Step], None]
+    tell: Callable[[DemoStep], None]
     scene: str = ""
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DemoStep] = field(default_factory=list)
     sweeps: list[SweepRecord] = field(default_factory=list)
 
     def note(self, who: str, words: str, *, pull: int | None = None, shown: Sequence[str] = ()) -> None:
-        self._add(Step(scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown)))
+        self._add(DemoStep(scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown)))
 
     def command(
         self,
@@ -135,7 +135,7 @@ class Stage:
         answer = call(arguments, at, variables)
         if answer.code == STOPPED:
             raise KeyboardInterrupt  # it was meant for the demo
-        step = Step(
+        step = DemoStep(
             scene=self.scene,
             who=who,
             words=words,
@@ -170,12 +170,12 @@ class Stage:
         git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
         return path
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: DemoStep) -> None:
         self.steps.append(step)
         self.tell(step)
 
 
-def hub_dates(stage: Stage) -> dict[str, str]:
+def hub_dates(stage: DemoStage) -> dict[str, str]:
     """So that commits, too, are made at the hub's time."""
     return {f"GIT_{role}_DATE": stage.hub.now() for role in ("AUTHOR", "COMMITTER")}
 

@@ -25,7 +25,7 @@ from infx.demo.repository import (
     serving_script,
 )
 from infx.demo.reviews import RECIPES_PULL, Reviews
-from infx.demo.stage import Stage
+from infx.demo.stage import DemoStage
 from infx.hub.state import Event
 
 OFFLOAD_PULL, ARMS_PULL, DISAGG_PULL = 2996, 3028, 3405
@@ -39,7 +39,7 @@ _SAME_SETTINGS = {
 
 @dataclass
 class Story:
-    stage: Stage
+    stage: DemoStage
     machines: Machines
 
     def __post_init__(self) -> None:

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from infx.demo.stage import RowOutcome, Step
-from infx.matrix.jobs import Job, describe_layout
+from infx.bench.jobs import RowJob, describe_layout
+from infx.demo.stage import DemoStep, RowOutcome
 from infx.phrases import count
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Teller:
         self._print(Text(f"Scene {name}  ", style="bold"), Text(words, style="bold"))
         self.console.print()
 
-    def tell(self, step: Step) -> None:
+    def tell(self, step: DemoStep) -> None:
         from rich.text import Text
 
         words = Text(step.words)
@@ -69,7 +69,7 @@ class Teller:
             self.console.print(whole, no_wrap=True, overflow="ignore", crop=False)
 
 
-def describe_cost(step: Step, digits: int = 1) -> str:
+def describe_cost(step: DemoStep, digits: int = 1) -> str:
     """Of a command: wall time, and API requests if there were any."""
     calls = (
         f", {count(step.reads, 'read')}, {count(step.writes, 'write')}" if step.reads or step.writes else ""
@@ -110,7 +110,7 @@ class RowProgress:
         self.task = self.progress.add_task(title, total=total, row="")
         self.progress.start()
 
-    def started(self, job: Job) -> None:
+    def started(self, job: RowJob) -> None:
         mark = "e" if job.row.eval_only else "c"
         self._update(0, f"{describe_layout(job.row.recipe)} {mark}{max(job.row.conc)}")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from infx.evidence.settle import Settlement, parse_settlements, select_settlements
 from infx.markdown import MAX_STRANGE
 from infx.model import Collaborator, Comment, CommentKind, PullRequest, PullSummary, Run
+from infx.policy.checks import find_check
 from infx.policy.model import Policy
-from infx.signoff.checks.table import find_check
-from infx.signoff.settle import Settlement, parse_settlements, select_settlements
 
 CHECK = "sweep"  # whose settlement counts for the status, too
 MAX_PEOPLE = 3  # whose role is asked for, the last who wrote the command first

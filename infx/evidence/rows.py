@@ -6,15 +6,15 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
+from infx.gate.facts import LabelSet
 from infx.phrases import count
-from infx.policy.facts import LabelSet
-from infx.policy.model import Effect, Labels, Scope
+from infx.policy.model import Effect, Labels, SweepScope
 
 _FLAGS = {Effect.ALL_EVALS: "all_evals", Effect.EVALS_ONLY: "evals_only", Effect.FAST: "fast"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class SweepKind:
     """What the labels of a pull request ask a sweep to be; the names are those of the planner's options."""
 
     trim: bool = False
@@ -23,38 +23,38 @@ class Kind:
     fast: bool = False
 
 
-FULL = Kind()
+FULL = SweepKind()
 
 
 @dataclass(frozen=True, kw_only=True)
 class KindRows:
     """The ids of the rows that a sweep of one kind runs."""
 
-    kind: Kind
+    kind: SweepKind
     ids: frozenset[str]
 
 
-def list_kinds(labels: Labels) -> tuple[Kind, ...]:
+def list_kinds(labels: Labels) -> tuple[SweepKind, ...]:
     """Return every kind of sweep that the policy's labels can ask for; the full one comes first."""
-    scopes = [scope for scope in Scope if scope in {label.scope for label in labels.primary.values()}]
+    scopes = [scope for scope in SweepScope if scope in {label.scope for label in labels.primary.values()}]
     effects = [effect for effect in Effect if effect in {m.effect for m in labels.modifiers.values()}]
     chosen = [some for size in range(len(effects) + 1) for some in combinations(effects, size)]
     return tuple(dict.fromkeys([FULL, *(_make_kind(scope, some) for some in chosen for scope in scopes)]))
 
 
-def find_kind(labels: LabelSet) -> Kind | None:
+def find_kind(labels: LabelSet) -> SweepKind | None:
     """Return the kind that the labels of a pull request ask for; None unless exactly one of them starts a sweep."""
     if len(labels.primary) != 1:
         return None
     return _make_kind(labels.primary[0][1].scope, labels.effects)
 
 
-def _make_kind(scope: Scope, effects: Sequence[Effect]) -> Kind:
-    return Kind(trim=scope is Scope.TRIMMED, **{_FLAGS[effect]: True for effect in effects})
+def _make_kind(scope: SweepScope, effects: Sequence[Effect]) -> SweepKind:
+    return SweepKind(trim=scope is SweepScope.TRIMMED, **{_FLAGS[effect]: True for effect in effects})
 
 
 def find_gap(
-    done: Set[str], seen: Set[str], planned: Sequence[KindRows], asked: Kind | None = None
+    done: Set[str], seen: Set[str], planned: Sequence[KindRows], asked: SweepKind | None = None
 ) -> str | None:
     """Return what separates the rows of a run from the plan, as a clause; None if nothing does.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from infx.codeowners import LOCATIONS
 from infx.policy.model import Policy
-from infx.policy.paths import concerns
-from infx.signoff.codeowners import LOCATIONS
-from infx.signoff.lines import is_serving
+from infx.policy.paths import concerns, is_serving
 
 
 def find_mattering(paths: Iterable[str], policy: Policy) -> tuple[str, ...]:

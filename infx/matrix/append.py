@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from infx.bench.config import KvOffloading, ScenarioType
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import Problem, ProblemsError
 from infx.matrix.concurrency import show_points
-from infx.matrix.config import KvOffloading, ScenarioType
 from infx.matrix.points import collect_points, drop_points
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 
 _HINT = "Leave append-only out to measure the whole configuration anew."
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from infx.matrix.config import (
+from infx.bench.config import (
     AgenticScenario,
     Component,
     Concurrency,

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from infx.bench.config import Config, ScenarioType, SearchRow
+from infx.bench.names import name_sequence
 from infx.errors import Level, Problem
 from infx.matrix.concurrency import expand_all
-from infx.matrix.config import Config, ScenarioType, SearchRow
 from infx.matrix.image import find_moving_tag
 from infx.matrix.inventory import check_inventory
-from infx.matrix.names import name_sequence
 from infx.matrix.overlap import check_overlaps
 from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
-from infx.matrix.row_rules import Finding
+from infx.matrix.row_rules import RowFinding
 from infx.matrix.rules import Found, state_problem
 from infx.matrix.runners import parse_runners
 from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
@@ -42,7 +42,7 @@ class Files:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class ConfigSummary:
     """One configuration at a glance; of a broken one whatever its text says.
 
     scenarios: 8k1k, agentic-coding, … rows: jobs of a full sweep; None if they cannot be counted.
@@ -63,12 +63,12 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
-    configs: tuple[Summary, ...]
+class ConfigReport:
+    configs: tuple[ConfigSummary, ...]
     problems: tuple[Problem, ...]
 
 
-def check_files(files: Files, known_labels: Collection[str]) -> Report:
+def check_files(files: Files, known_labels: Collection[str]) -> ConfigReport:
     """known_labels: every label of pull requests that the policy names. Raises nothing."""
     masters = [parse_master(file.data, file.path) for file in files.masters]
     problems = [problem for master in masters for problem in master.problems]
@@ -78,7 +78,7 @@ def check_files(files: Files, known_labels: Collection[str]) -> Report:
     problems += _find_moving_images(masters)
     problems += _find_overlaps(masters)
     summaries = [summary for master in masters for summary in _summarise(master, problems)]
-    return Report(configs=tuple(summaries), problems=tuple(problems))
+    return ConfigReport(configs=tuple(summaries), problems=tuple(problems))
 
 
 def _check_runners(file: File | None, masters: Sequence[MasterFile]) -> list[Problem]:
@@ -111,7 +111,7 @@ def _find_moving_images(masters: Sequence[MasterFile]) -> Iterator[Problem]:
     for master in masters:
         for config in master.configs.values():
             if master.document is not None and (reason := find_moving_tag(config.image)):
-                finding = Finding(
+                finding = RowFinding(
                     message=f'found "{config.image}"; {reason}, so its results cannot be reproduced',
                     hint="Name a release, or add its digest (@sha256:…).",
                 )
@@ -132,7 +132,7 @@ def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
             yield state_problem(found, document)
 
 
-def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Summary]:
+def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[ConfigSummary]:
     own = [(problem.line or 0, problem.level) for problem in problems if problem.path == master.path]
     starts = list(master.lines.items())
     ends = [line for _, line in starts[1:]]
@@ -140,7 +140,7 @@ def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Summ
         levels = [level for where, level in own if line <= where < end]
         config = master.configs.get(key)
         entry = master.entries[key] if isinstance(master.entries[key], Mapping) else {}
-        yield Summary(
+        yield ConfigSummary(
             key=key,
             path=master.path,
             line=line,

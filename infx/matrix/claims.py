@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from infx.bench.config import ScenarioType
 from infx.changelog.delta import Entry
-from infx.matrix.config import ScenarioType
 
 ALL_TYPES = frozenset(ScenarioType)
 

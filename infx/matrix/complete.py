@@ -6,10 +6,10 @@ import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from infx.matrix.config import Worker
-from infx.matrix.fingerprint import fingerprint_recipe
+from infx.bench.config import Worker
+from infx.bench.fingerprint import fingerprint_recipe
+from infx.bench.row import FAST_DURATION, AgenticWorkload, Recipe, Roles, Row
 from infx.matrix.planned import Planned
-from infx.matrix.row import FAST_DURATION, AgenticWorkload, Recipe, Roles, Row
 
 
 def complete_throughput(planned: Iterable[Planned], *, fast: bool = False) -> Iterator[Planned]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infx.matrix.config import Concurrency
+from infx.bench.config import Concurrency
 
 DEFAULT_STEP = 2
 SHOWN = 16  # points that a message names

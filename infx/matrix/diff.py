@@ -8,10 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infx.bench.family import family_of
+from infx.bench.jobs import describe_layout
+from infx.bench.row import Row, render_row
 from infx.errors import visible
-from infx.matrix.family import family_of
-from infx.matrix.jobs import describe_layout
-from infx.matrix.row import Row, render_row
 from infx.phrases import count
 
 

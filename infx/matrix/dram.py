@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from infx.matrix.config import Hardware, Parallelism
+from infx.bench.config import Hardware, Parallelism
 
 # About 3 TB (decimal) a server: chassis without a standard size count as much at most.
 CAP_MIB = 2_861_022

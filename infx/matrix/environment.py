@@ -10,10 +10,10 @@ import json
 import re
 from collections.abc import Mapping
 
+from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
+from infx.bench.jobs import RowJob
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import InfxError
-from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
-from infx.matrix.jobs import Job
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.matrix.row_rules import belongs_to_runner
 
 PORT = 8888
@@ -21,7 +21,7 @@ RANDOM_RANGE_RATIO = "0.8"
 _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-def project_job(job: Job, *, max_bytes: int) -> dict[str, str]:
+def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
     """All variables of one job. Raises InfxError for a setting that is no assignment or too long a value."""
     row, recipe = job.row, job.row.recipe
     values: dict[str, str] = {

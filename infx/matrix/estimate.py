@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from infx.matrix.config import Runners
-from infx.matrix.row import AgenticWorkload, Row
-from infx.matrix.topology import count_gpus, count_nodes
+from infx.bench.config import Runners
+from infx.bench.row import AgenticWorkload, Row
+from infx.bench.topology import count_gpus, count_nodes
 from infx.policy.model import Estimates
 
 

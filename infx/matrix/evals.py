@@ -12,10 +12,10 @@ from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 
+from infx.bench.config import KvOffloading
+from infx.bench.names import name_sequence
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import UsageError, suggest
-from infx.matrix.config import KvOffloading
-from infx.matrix.names import name_sequence
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
 

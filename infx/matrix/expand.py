@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from infx.errors import Problem, ProblemsError, suggest
-from infx.matrix import dram
-from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered
-from infx.matrix.config import (
+from infx.bench.config import (
     AgenticScenario,
     Config,
     FixedScenario,
@@ -18,8 +15,11 @@ from infx.matrix.config import (
     ScenarioType,
     SearchRow,
 )
-from infx.matrix.names import SEQUENCES, name_agentic, name_fixed
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.bench.names import SEQUENCES, name_agentic, name_fixed
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.errors import Problem, ProblemsError, suggest
+from infx.matrix import dram
+from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered
 
 # A request's answer may run over by this many tokens.
 SPARE_TOKENS = 256
@@ -27,7 +27,7 @@ _POWER_SEQUENCE = SEQUENCES["8k1k"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ExpansionLimits:
     """What the options leave of a configuration. max_tp, max_ep: of single-node fixed rows only.
 
     sequences: (isl, osl) of fixed scenarios, empty for all. scenario_types: empty for all.
@@ -43,11 +43,11 @@ class Limits:
         return not self.scenario_types or scenario_type in self.scenario_types
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = ExpansionLimits()
 
 
 def expand_config(
-    config: Config, inventory: Runners, limits: Limits = NO_LIMITS, on: Sequence[str] | None = None
+    config: Config, inventory: Runners, limits: ExpansionLimits = NO_LIMITS, on: Sequence[str] | None = None
 ) -> list[Row]:
     """The rows of one configuration, fixed scenarios first.
 
@@ -75,7 +75,7 @@ def _expand_search(
     search: SearchRow,
     runners: Sequence[str],
     inventory: Runners,
-    limits: Limits,
+    limits: ExpansionLimits,
 ) -> Iterator[Row]:
     if isinstance(scenario, FixedScenario):
         wanted = not limits.sequences or (scenario.isl, scenario.osl) in limits.sequences
@@ -87,7 +87,11 @@ def _expand_search(
 
 
 def _expand_fixed(
-    config: Config, scenario: FixedScenario, search: SearchRow, runners: Sequence[str], limits: Limits
+    config: Config,
+    scenario: FixedScenario,
+    search: SearchRow,
+    runners: Sequence[str],
+    limits: ExpansionLimits,
 ) -> Iterator[Row]:
     """Single node: by concurrency, then by runner. Multi-node: one row a runner, with the whole list."""
     _check_power(config, scenario)
@@ -113,7 +117,7 @@ def _expand_fixed(
 
 
 def _expand_agentic(
-    config: Config, search: SearchRow, budget: int, runners: Sequence[str], limits: Limits
+    config: Config, search: SearchRow, budget: int, runners: Sequence[str], limits: ExpansionLimits
 ) -> Iterator[Row]:
     """Every point is a row: single node by concurrency, then by runner; multi-node the other way round."""
     layout = _layout(search)
@@ -150,7 +154,7 @@ def _layout(search: SearchRow) -> Parallelism | Roles:
     return Roles(prefill=search.prefill, decode=search.decode)
 
 
-def _limit_layout(layout: Parallelism | Roles, limits: Limits) -> Parallelism | Roles | None:
+def _limit_layout(layout: Parallelism | Roles, limits: ExpansionLimits) -> Parallelism | Roles | None:
     """max_tp leaves larger engines out; max_ep makes expert parallelism smaller."""
     if isinstance(layout, Roles):
         return layout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from infx.bench.config import Config, Runners
 from infx.errors import Problem, ProblemsError
-from infx.matrix.config import Config, Runners
 from infx.matrix.inventory import UNKNOWN_RUNNER, suggest_label
 
 

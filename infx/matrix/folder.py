@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from infx.bench.jobs import RowJob
+from infx.bench.row import RowReader, render_row
 from infx.errors import UsageError
-from infx.matrix.jobs import Job
-from infx.matrix.row import RowReader, render_row
 from infx.matrix.shards import Shards
 
 PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
@@ -38,19 +38,19 @@ def render_folder(shards: Shards, plan: str) -> dict[str, str]:
     }
 
 
-def read_jobs(lines: Iterable[str]) -> Iterator[Job]:
+def read_jobs(lines: Iterable[str]) -> Iterator[RowJob]:
     reader = RowReader()
     for line in lines:
         yield _read_job(json.loads(line), reader)
 
 
-def read_shard(lines: Iterable[str], number: int) -> Iterator[Job]:
+def read_shard(lines: Iterable[str], number: int) -> Iterator[RowJob]:
     """The jobs of one shard; lines of other shards are passed over unread."""
     mark = f'","shard":{number},'
     return read_jobs(line for line in lines if line.find(mark, 0, _HEAD) > 0)
 
 
-def find_job(lines: Iterable[str], row_id: str) -> Job:
+def find_job(lines: Iterable[str], row_id: str) -> RowJob:
     """The job of one row. Raises UsageError if the plan does not have it."""
     start = f'{{"id":{json.dumps(row_id)},'
     for line in lines:
@@ -62,7 +62,7 @@ def find_job(lines: Iterable[str], row_id: str) -> Job:
     )
 
 
-def _render_job(job: Job) -> str:
+def _render_job(job: RowJob) -> str:
     values = {
         "id": job.id,  # first, then the shard: readers look for them without reading the rest
         "shard": job.shard,
@@ -79,8 +79,8 @@ def _render_job(job: Job) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
-def _read_job(values: dict[str, Any], reader: RowReader) -> Job:
-    return Job(
+def _read_job(values: dict[str, Any], reader: RowReader) -> RowJob:
+    return RowJob(
         id=values["id"],
         row=reader.read(values["row"]),
         family=values["family"],

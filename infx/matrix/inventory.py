@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from infx.bench.config import AgenticScenario, Config, Hardware, KvOffloading, Runners, SearchRow
+from infx.bench.topology import find_hardware, stated_nodes
 from infx.errors import suggest
-from infx.matrix.config import AgenticScenario, Config, Hardware, KvOffloading, Runners, SearchRow
 from infx.matrix.dram import BudgetError, count_per_node, count_single_node
-from infx.matrix.row_rules import Finding
+from infx.matrix.row_rules import RowFinding
 from infx.matrix.rules import Found, iterate_scenarios, row_path
-from infx.matrix.topology import find_hardware, stated_nodes
 from infx.phrases import count, join_words
 
 UNKNOWN_RUNNER = "runner-label-unknown"
@@ -39,7 +39,7 @@ def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Found]:
                     yield Found(rule="node-size", finding=misfit, at=row_path(at, row))
 
 
-def _find_oversize(row: SearchRow, label: str, per_node: int) -> Finding | None:
+def _find_oversize(row: SearchRow, label: str, per_node: int) -> RowFinding | None:
     """More GPUs than the row's nodes have."""
     for name, gpus, nodes in _demands(row):
         if gpus > nodes * per_node:
@@ -48,7 +48,7 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> Finding | None:
             hint = "Lower tp, pp or pcp-size" + (
                 ", or state more nodes." if name else ", or set multinode: true."
             )
-            return Finding(message=f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint=hint)
+            return RowFinding(message=f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint=hint)
     return None
 
 
@@ -69,7 +69,7 @@ def find_unknown_runner(config: Config, runners: Runners) -> Found | None:
     """A job with a label that no runner has waits for a day and is then cancelled."""
     if config.runner in runners.labels:
         return None
-    finding = Finding(
+    finding = RowFinding(
         message=f'{runners.path} has no runner label "{config.runner}"',
         hint=suggest_label(config.runner, runners),
     )
@@ -96,7 +96,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
     hardware = runners.hardware.get(config.runner)
     if hardware is None or hardware.dram_mib is None:
         lacking = "hardware record" if hardware is None else "available-cpu-dram-mib"
-        finding = Finding(
+        finding = RowFinding(
             message=f'"{config.runner}" has no {lacking} in {runners.path}; kv-offloading: dram on line '
             f"{offloading[0][1].line} needs it for its memory budget",
             hint=_suggest_hardware(runners),
@@ -105,7 +105,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
         return
     for at, row in offloading:
         if misfit := _find_misfit(row, hardware):
-            yield Found(rule="dram-footprint", finding=Finding(message=misfit), at=at)
+            yield Found(rule="dram-footprint", finding=RowFinding(message=misfit), at=at)
 
 
 def _suggest_hardware(runners: Runners) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infx.bench.config import Config, Runners
 from infx.errors import Level, Problem, ProblemsError, has_errors
-from infx.matrix.config import Config, Runners
 from infx.matrix.inventory import check_inventory, find_unserved_rows
 from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
@@ -16,7 +16,7 @@ from infx.yaml12 import Document
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class PlanInputs:
     """What rows are made of.
 
     configs: those that are wanted, by key, file after file, in the files' order. raw: what YAML says of every key of
@@ -35,7 +35,7 @@ def load_inputs(
     runners: tuple[str, bytes],
     *,
     only: Container[str] | None = None,
-) -> Inputs:
+) -> PlanInputs:
     """From (path, bytes) of every file. only: the keys that are wanted; others are not checked. Raises ProblemsError."""
     inventory, problems = parse_runners(runners[1], runners[0])
     files = [parse_master(data, path, only=only) for path, data in masters]
@@ -45,7 +45,7 @@ def load_inputs(
     if has_errors(problems):
         raise ProblemsError(problems)
     documents = {file.path: file.document for file in files if file.document}
-    return Inputs(
+    return PlanInputs(
         configs={key: config for file in files for key, config in file.configs.items()},
         raw={key: value for document in documents.values() for key, value in document.value.items()},
         runners=inventory,
@@ -54,14 +54,14 @@ def load_inputs(
     )
 
 
-def find_unserved(inputs: Inputs, configs: Iterable[Config]) -> list[Problem]:
+def find_unserved(inputs: PlanInputs, configs: Iterable[Config]) -> list[Problem]:
     """A warning for each configuration whose jobs no runner would take, and for each row that no node holds."""
     found = [(config, one) for config in configs for one in find_unserved_rows(config, inputs.runners)]
     problems = [state_problem(one, inputs.documents[config.path]) for config, one in found]
     return [replace(problem, level=Level.WARNING) for problem in problems]
 
 
-def check_runners(inputs: Inputs) -> list[Problem]:
+def check_runners(inputs: PlanInputs) -> list[Problem]:
     """Everything that the wanted configurations demand of the inventory in vain."""
     return [
         state_problem(found, inputs.documents[config.path])

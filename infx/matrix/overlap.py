@@ -12,10 +12,10 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from infx.bench.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
 from infx.errors import Level
 from infx.matrix.concurrency import expand_all, show_points
-from infx.matrix.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
-from infx.matrix.row_rules import Finding
+from infx.matrix.row_rules import RowFinding
 from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
 from infx.phrases import join_words
 from infx.schema import dotted
@@ -99,7 +99,7 @@ def _filled(engine: _P | None) -> _P | None:
 
 def _find_repeated(block: _Block) -> Found:
     repeated = sorted(point for point, times in Counter(block.points).items() if times > 1)
-    finding = Finding(
+    finding = RowFinding(
         at=("conc-list",),
         message=f"names {join_words(show_points(repeated))} more than once",
         hint="Keep each concurrency once; the others are dropped.",
@@ -121,5 +121,5 @@ def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
         )
         hint = "Both run when both configurations are planned."
     message = f"measures concurrency {join_words(show_points(common))}, as {other}"
-    finding = Finding(message=message, hint=hint)
+    finding = RowFinding(message=message, hint=hint)
     return Found(rule=rule, finding=finding, at=later.at, level=Level.WARNING)

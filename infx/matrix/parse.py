@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from infx import schema, yaml12
+from infx.bench.config import Config
+from infx.bench.keys import is_pattern
 from infx.errors import Problem, ProblemsError
 from infx.matrix.build import build_config
-from infx.matrix.config import Config
-from infx.matrix.keys import is_pattern
 from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"

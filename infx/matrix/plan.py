@@ -7,20 +7,20 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from infx.bench.config import ScenarioType
+from infx.bench.keys import resolve_keys
+from infx.bench.row import Recipe, Roles, Row
 from infx.changelog.delta import Delta, Entry
 from infx.errors import Problem, ProblemsError
 from infx.matrix import plan_warnings
 from infx.matrix.append import check_unchanged, select_added
 from infx.matrix.claims import Claim, claim_evals, claim_throughput
 from infx.matrix.complete import complete_evals, complete_throughput
-from infx.matrix.config import ScenarioType
 from infx.matrix.evals import EvalMode, drop_eval, drop_repeated, keep_evals, select_evals
-from infx.matrix.expand import Limits, expand_config
-from infx.matrix.keys import resolve_keys
-from infx.matrix.load import Inputs
+from infx.matrix.expand import ExpansionLimits, expand_config
+from infx.matrix.load import PlanInputs
 from infx.matrix.planned import Planned
 from infx.matrix.points import drop_points
-from infx.matrix.row import Recipe, Roles, Row
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalProfile
 
@@ -54,7 +54,7 @@ class Plan:
         return self.throughput + self.evals
 
 
-def plan_delta(delta: Delta, head: Inputs, base: Inputs | None, options: Options, path: str) -> Plan:
+def plan_delta(delta: Delta, head: PlanInputs, base: PlanInputs | None, options: Options, path: str) -> Plan:
     """Plan the entries of a delta on the configurations of its head; a correction of links plans nothing.
 
     base: the base revision's own inputs, needed for append-only entries. path: of the changelog, for messages.
@@ -110,7 +110,7 @@ def _without_entry(rows: Iterable[Row]) -> Iterator[Planned]:
         yield Planned(row=row, key=" ".join(words), entry=None)
 
 
-def _resolve(entries: Sequence[Entry], head: Inputs, path: str) -> list[list[str]]:
+def _resolve(entries: Sequence[Entry], head: PlanInputs, path: str) -> list[list[str]]:
     """Each entry's keys."""
     resolved, problems = [], []
     for entry in entries:
@@ -151,13 +151,15 @@ def _names_of(switches: Mapping[str, bool]) -> list[str]:
 _Expand = Callable[[Claim], list[Planned]]
 
 
-def _expander(inputs: Inputs, warnings: list[Problem]) -> _Expand:
+def _expander(inputs: PlanInputs, warnings: list[Problem]) -> _Expand:
     """A function from a claim to its rows, each point once. What is repeated goes to `warnings`."""
 
     @functools.cache  # throughput and accuracy runs claim the same rows
     def expand_key(key: str, types: frozenset[ScenarioType]) -> list[Row]:
         config = inputs.configs[key]
-        kept, repeated = drop_points(expand_config(config, inputs.runners, Limits(scenario_types=types)), {})
+        kept, repeated = drop_points(
+            expand_config(config, inputs.runners, ExpansionLimits(scenario_types=types)), {}
+        )
         warnings.extend(plan_warnings.repeated(config, row) for row in repeated)
         return kept
 
@@ -185,7 +187,11 @@ def _plan_throughput(
 
 
 def _plan_evals(
-    entries: Sequence[Entry], keys: Sequence[Sequence[str]], head: Inputs, expand: _Expand, options: Options
+    entries: Sequence[Entry],
+    keys: Sequence[Sequence[str]],
+    head: PlanInputs,
+    expand: _Expand,
+    options: Options,
 ) -> list[Planned]:
     """Accuracy runs are chosen among the rows of one claim; alike ones of several claims are dropped at the end."""
     found: list[Planned] = []
@@ -218,7 +224,11 @@ def _has_prefill_ep(row: Row, least: int | None) -> bool:
 
 
 def _plan_append(
-    entries: Sequence[Entry], keys: Sequence[Sequence[str]], head: Inputs, base: Inputs | None, path: str
+    entries: Sequence[Entry],
+    keys: Sequence[Sequence[str]],
+    head: PlanInputs,
+    base: PlanInputs | None,
+    path: str,
 ) -> list[Planned]:
     """Rows of both revisions for the same claims; what only the head has, with the entry that names it."""
     assert base is not None, "append-only entries need the base's inputs"

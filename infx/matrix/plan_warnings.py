@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from infx.bench.config import Config, ScenarioType
+from infx.bench.row import Recipe, Row
 from infx.changelog.delta import Entry
 from infx.errors import Level, Problem
 from infx.matrix.append import describe_recipe
 from infx.matrix.concurrency import show_points
-from infx.matrix.config import Config, ScenarioType
-from infx.matrix.load import Inputs
+from infx.matrix.load import PlanInputs
 from infx.matrix.planned import Planned
-from infx.matrix.row import Recipe, Row
 from infx.phrases import count
 
 
@@ -49,7 +49,7 @@ def find_shared(planned: Iterable[Planned]) -> Iterator[Problem]:
 
 
 def find_idle(
-    entries: Sequence[Entry], keys: Sequence[Sequence[str]], head: Inputs, path: str
+    entries: Sequence[Entry], keys: Sequence[Sequence[str]], head: PlanInputs, path: str
 ) -> Iterator[Problem]:
     """Entries whose scenario types none of their configurations has."""
     for entry, named in zip(entries, keys, strict=True):

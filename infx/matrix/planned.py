@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.matrix.row import Row
+from infx.bench.row import Row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from infx.matrix.row import Recipe, Row
+from infx.bench.row import Recipe, Row
 
 
 def collect_points(rows: Iterable[Row]) -> dict[Recipe, dict[int, None]]:

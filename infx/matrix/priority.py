@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from infx.matrix.row import Row, render_row
+from infx.bench.row import Row, render_row
 
 _PLACES = Decimal("0.001")
 _NOTHING = Decimal(0)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from infx.matrix.row import Row, render_point, render_recipe
+from infx.bench.row import Row, render_point, render_recipe
 
 if TYPE_CHECKING:
     from infx.changelog.delta import Entry
@@ -24,7 +24,7 @@ def render_rows(rows: Iterable[Row]) -> str:
 
 def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
     """The bucket object, in pieces: a large plan is never one string."""
-    from infx.matrix.family import bucket_of
+    from infx.bench.family import bucket_of
 
     nested: dict[str, dict[str, list[Row]]] = {"single_node": {}, "multi_node": {}}
     flat: dict[str, list[Row]] = {name: [] for name in _EMPTY_BUCKETS}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from infx.errors import Problem
-from infx.matrix.config import (
+from infx.bench.config import (
     AgenticScenario,
     Concurrency,
     Config,
@@ -15,9 +14,10 @@ from infx.matrix.config import (
     Runners,
     SearchRow,
 )
-from infx.matrix.family import places_of
+from infx.bench.family import places_of
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Row
+from infx.errors import Problem
 from infx.matrix.inventory import UNKNOWN_RUNNER, check_inventory
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Row
 from infx.matrix.rules import Found, check_config
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
-from infx.matrix.topology import NODE_SETTINGS, read_nodes
+from infx.bench.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
+from infx.bench.topology import NODE_SETTINGS, read_nodes
 from infx.phrases import join_words
 
 # Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
@@ -34,7 +34,7 @@ OWN_CONFIG_FILE = "llmd-vllm"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class RowFinding:
     """What a rule found. at: the way there from the rule's subject. message: no capital, no full stop."""
 
     message: str
@@ -42,14 +42,14 @@ class Finding:
     hint: str | None = None
 
 
-RowRule: TypeAlias = Callable[[SearchRow, Config, FixedScenario | AgenticScenario], Iterator[Finding]]
+RowRule: TypeAlias = Callable[[SearchRow, Config, FixedScenario | AgenticScenario], Iterator[RowFinding]]
 
 _SINGLE = ("tp",)
 _AGGREGATED = ("worker", "num-nodes")
 _ROLES = ("prefill", "decode")
 
 
-def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
     """Exactly the keys of one layout, and of one that the configuration allows."""
     values = (row.engine, row.worker, row.prefill, row.decode, row.num_nodes)
     names = ("tp", "worker", "prefill", "decode", "num-nodes")
@@ -66,121 +66,121 @@ def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Fi
         wanted = " or ".join(" with ".join(layout) for layout in allowed)
         # The first key that belongs to no allowed layout is what the author has to look at.
         foreign = [name for name in found if not any(name in layout for layout in allowed)]
-        yield Finding(
+        yield RowFinding(
             at=(foreign[0],) if foreign else (),
             message=f"the row has {join_words(found) or 'no engine'}; with {kind} a row has {wanted}",
         )
 
 
-def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     conc = row.concurrency
     ends = [name for name, value in (("conc-start", conc.start), ("conc-end", conc.end)) if value is not None]
     both_forms = "either conc-list or conc-start with conc-end"
     if conc.values is not None and ends:
-        yield Finding(
+        yield RowFinding(
             at=(ends[0],),
             message=f"the row has conc-list and {join_words(ends)}; expected {both_forms}",
             hint="Keep one of the two forms.",
         )
     elif conc.values is None and len(ends) < 2:
         found = f"the row has {ends[0]} alone" if ends else "the row names no concurrency"
-        yield Finding(message=f"{found}; expected {both_forms}")
+        yield RowFinding(message=f"{found}; expected {both_forms}")
 
 
-def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     start, end = row.concurrency.start, row.concurrency.end
     if start is not None and end is not None and start > end:
-        yield Finding(
+        yield RowFinding(
             at=("conc-start",),
             message=f"conc-start {start} is more than conc-end {end}; expected at most {end}",
         )
 
 
-def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
     if row.kv_p2p_transfer is not None and not config.multinode:
-        yield Finding(
+        yield RowFinding(
             at=("kv-p2p-transfer",),
             message="one node has nobody to transfer KV cache to; expected only with multinode: true",
             hint="Remove it.",
         )
 
 
-def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding]:
+def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) -> Iterator[RowFinding]:
     if row.power is not None and isinstance(scenario, FixedScenario) and not config.multinode:
-        yield Finding(
+        yield RowFinding(
             at=("power",),
             message="power of a fixed-seq-len row is measured on several nodes only",
             hint="Remove it.",
         )
 
 
-def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding]:
+def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -> Iterator[RowFinding]:
     if isinstance(scenario, AgenticScenario) and not config.multinode and row.kv_offloading is None:
-        yield Finding(
+        yield RowFinding(
             message="kv-offloading is missing; an AgentX row on one node says none or dram",
             hint="Add kv-offloading: none, or dram with a kv-offload-backend.",
         )
 
 
-def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     if row.kv_offloading is KvOffloading.DRAM and row.kv_offload_backend is None:
-        yield Finding(
+        yield RowFinding(
             at=("kv-offloading",),
             message="kv-offloading: dram needs a kv-offload-backend",
             hint="Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}.",
         )
 
 
-def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     if row.kv_offload_backend is not None and row.kv_offloading is not KvOffloading.DRAM:
         said = row.kv_offloading.value if row.kv_offloading else "not set"
-        yield Finding(
+        yield RowFinding(
             at=("kv-offload-backend",),
             message=f"a backend needs kv-offloading: dram; it is {said}",
             hint="Set kv-offloading: dram or remove the backend.",
         )
 
 
-def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     """Decode context parallelism splits the GPUs of tensor parallelism; it adds none."""
     for at, engine in (((), row.engine), *_iterate_workers(row)):
         if engine is not None and engine.tp % engine.dcp_size:
-            yield Finding(
+            yield RowFinding(
                 at=(*at, "dcp-size"),
                 message=f"dcp-size {engine.dcp_size} does not divide tp {engine.tp}",
             )
 
 
-def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     if row.prefill is None or row.decode is None:
         return
     for name, own, other in (("prefill", row.prefill, row.decode), ("decode", row.decode, row.prefill)):
         if own.hardware is not None and other.hardware is None:
-            yield Finding(
+            yield RowFinding(
                 at=(name, "hardware"),
                 message=f"only {name} names its hardware; expected on both roles or on none",
             )
 
 
-def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[Finding]:
+def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
     own_file = {"CONFIG_FILE"} if config.framework == OWN_CONFIG_FILE else set()
     has_recipe_keys = row.srt_recipe is not None or row.eval_srt_recipe is not None
     for at, name, _value in _iterate_settings(row):
         if name in RESERVED_SETTINGS:
-            yield Finding(
+            yield RowFinding(
                 at=at,
                 message=f"{name} is set by the launcher; expected srt-recipe and eval-srt-recipe on the row",
                 hint="Move it there.",
             )
         elif belongs_to_runner(name):
-            yield Finding(
+            yield RowFinding(
                 at=at,
                 message=f"{name} belongs to the runner that the row runs on",
                 hint="Choose another name.",
             )
         elif name in RECIPE_SETTINGS and name not in own_file and (has_recipe_keys or row.worker):
             other = "srt-recipe" if has_recipe_keys else "worker"
-            yield Finding(
+            yield RowFinding(
                 at=at,
                 message=f"{name} names a recipe in the older way, {other} belongs to the newer; a row has one "
                 "of the two",
@@ -192,16 +192,18 @@ def belongs_to_runner(name: str) -> bool:
     return name in _RUNNER_SETTINGS or name.startswith(_RUNNER_PREFIXES)
 
 
-def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding]:
+def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[RowFinding]:
     """PREFILL_NODES and DECODE_NODES replace the computed numbers, so they must be numbers, and agree."""
     seen: dict[str, str] = {}
     for at, name, value in _iterate_settings(row):
         if name not in NODE_SETTINGS:
             continue
         if read_nodes(value) is None:
-            yield Finding(at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999')
+            yield RowFinding(
+                at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999'
+            )
         elif seen.setdefault(name, value) != value:
-            yield Finding(
+            yield RowFinding(
                 at=at, message=f"{name} is {value} here and {seen[name]} before; expected one value"
             )
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from infx.bench.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
 from infx.errors import Level, Problem
-from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
 from infx.matrix.image import find_image_fault
-from infx.matrix.row_rules import ROW_RULES, Finding
+from infx.matrix.row_rules import ROW_RULES, RowFinding
 from infx.schema import dotted
 from infx.yaml12 import Document
 
@@ -27,7 +27,7 @@ class Found:
     """A finding with the rule that made it; `at` leads there from the top of the file."""
 
     rule: str
-    finding: Finding
+    finding: RowFinding
     at: tuple[str | int, ...]
     level: Level = Level.ERROR
 
@@ -76,44 +76,44 @@ def iterate_rows(config: Config) -> Iterator[SearchRow]:
         yield from scenario.search_space
 
 
-def _located(rule: str, findings: Iterable[Finding], top: tuple[str | int, ...]) -> Iterator[Found]:
+def _located(rule: str, findings: Iterable[RowFinding], top: tuple[str | int, ...]) -> Iterator[Found]:
     for finding in findings:
         yield Found(rule=rule, finding=finding, at=(*top, *finding.at))
 
 
-def _find_wrong_image(config: Config) -> Iterator[Finding]:
+def _find_wrong_image(config: Config) -> Iterator[RowFinding]:
     if fault := find_image_fault(config.image):
         message, hint = fault
-        yield Finding(at=("image",), message=f'found "{config.image}"; {message}', hint=hint)
+        yield RowFinding(at=("image",), message=f'found "{config.image}"; {message}', hint=hint)
 
 
-def _find_nothing_to_measure(config: Config) -> Iterator[Finding]:
+def _find_nothing_to_measure(config: Config) -> Iterator[RowFinding]:
     if not config.fixed and not config.agentic:
-        yield Finding(
+        yield RowFinding(
             at=("scenarios",),
             message="nothing to measure; expected at least one scenario under fixed-seq-len or agentic-coding",
         )
 
 
-def _find_single_node_disagg(config: Config) -> Iterator[Finding]:
+def _find_single_node_disagg(config: Config) -> Iterator[RowFinding]:
     if config.disagg and not config.multinode:
-        yield Finding(
+        yield RowFinding(
             at=("disagg",),
             message="found true; a configuration with multinode: false runs prefill and decode together",
             hint="Set multinode: true or remove disagg.",
         )
 
 
-def _find_single_node_transfer(config: Config) -> Iterator[Finding]:
+def _find_single_node_transfer(config: Config) -> Iterator[RowFinding]:
     if config.kv_p2p_transfer is not None and not config.multinode:
-        yield Finding(
+        yield RowFinding(
             at=("kv-p2p-transfer",),
             message="one node has nobody to transfer KV cache to; expected only with multinode: true",
             hint="Remove it.",
         )
 
 
-def _find_missing_transfer(config: Config) -> Iterator[Finding]:
+def _find_missing_transfer(config: Config) -> Iterator[RowFinding]:
     """Prefill hands its KV cache to decode: somebody must carry it."""
     if not (config.disagg and config.multinode) or config.kv_p2p_transfer is not None:
         return
@@ -122,7 +122,7 @@ def _find_missing_transfer(config: Config) -> Iterator[Finding]:
     if not lacking:
         return
     if len(lacking) == len(rows):
-        yield Finding(
+        yield RowFinding(
             message="disagg: true needs kv-p2p-transfer, here or on every row",
             hint="Name the transfer engine, such as kv-p2p-transfer: nixl.",
         )
@@ -130,38 +130,38 @@ def _find_missing_transfer(config: Config) -> Iterator[Finding]:
     for at, scenario in iterate_scenarios(config):
         for row in scenario.search_space:
             if row.kv_p2p_transfer is None:
-                yield Finding(
+                yield RowFinding(
                     at=row_path(at[1:], row),
                     message="kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top",
                     hint="Name the transfer engine on this row too, or once at the top.",
                 )
 
 
-def _find_router_at_both_levels(config: Config) -> Iterator[Finding]:
+def _find_router_at_both_levels(config: Config) -> Iterator[RowFinding]:
     if config.router is not None:
         lines = [row.line for row in iterate_rows(config) if row.router is not None]
         yield from _find_both_levels("router", lines)
 
 
-def _find_transfer_at_both_levels(config: Config) -> Iterator[Finding]:
+def _find_transfer_at_both_levels(config: Config) -> Iterator[RowFinding]:
     if config.kv_p2p_transfer is not None and config.multinode:
         lines = [row.line for row in iterate_rows(config) if row.kv_p2p_transfer is not None]
         yield from _find_both_levels("kv-p2p-transfer", lines)
 
 
-def _find_both_levels(name: str, lines: list[int]) -> Iterator[Finding]:
+def _find_both_levels(name: str, lines: list[int]) -> Iterator[RowFinding]:
     if lines:
         rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_listed(lines)}"
-        yield Finding(
+        yield RowFinding(
             at=(name,),
             message=f"stands here and on {rows}; expected at one level",
             hint="Keep it at the top if all rows share it, else give each row its own.",
         )
 
 
-def _find_agentic_runner(config: Config) -> Iterator[Finding]:
+def _find_agentic_runner(config: Config) -> Iterator[RowFinding]:
     if config.agentic and not config.runner.startswith("cluster:"):
-        yield Finding(
+        yield RowFinding(
             at=("runner",),
             message=f'found "{config.runner}"; AgentX needs a cluster:<id> label, because its memory budget '
             "is that of one cluster's nodes",
@@ -169,11 +169,11 @@ def _find_agentic_runner(config: Config) -> Iterator[Finding]:
         )
 
 
-def _find_power_lengths(scenario: Scenario) -> Iterator[Finding]:
+def _find_power_lengths(scenario: Scenario) -> Iterator[RowFinding]:
     if isinstance(scenario, FixedScenario) and scenario.require_power:
         lengths = (scenario.isl, scenario.osl)
         if lengths != POWER_LENGTHS:
-            yield Finding(
+            yield RowFinding(
                 at=("require-power",),
                 message=f"power can be required for isl 8192 and osl 1024 only; found isl {lengths[0]} and "
                 f"osl {lengths[1]}",
@@ -181,13 +181,13 @@ def _find_power_lengths(scenario: Scenario) -> Iterator[Finding]:
             )
 
 
-def _find_missing_utilization(scenario: Scenario) -> Iterator[Finding]:
+def _find_missing_utilization(scenario: Scenario) -> Iterator[RowFinding]:
     if isinstance(scenario, FixedScenario) or scenario.dram_utilization is not None:
         return
     lines = [row.line for row in scenario.search_space if row.kv_offloading is KvOffloading.DRAM]
     if lines:
         where = "line" if len(lines) == 1 else "lines"
-        yield Finding(
+        yield RowFinding(
             message=f"dram-utilization is missing; kv-offloading: dram on {where} {_listed(lines)} needs it",
             hint="Give the share of a node's DRAM that may be used, such as dram-utilization: 0.80.",
         )
@@ -197,7 +197,7 @@ def _listed(lines: list[int]) -> str:
     return ", ".join(map(str, lines))
 
 
-CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[Finding]]], ...] = (
+CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[RowFinding]]], ...] = (
     ("image-reference", _find_wrong_image),
     ("scenarios-empty", _find_nothing_to_measure),
     ("disagg-single-node", _find_single_node_disagg),
@@ -208,7 +208,7 @@ CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[Finding]]], ...] = (
     ("agentic-runner", _find_agentic_runner),
 )
 
-SCENARIO_RULES: tuple[tuple[str, Callable[[Scenario], Iterator[Finding]]], ...] = (
+SCENARIO_RULES: tuple[tuple[str, Callable[[Scenario], Iterator[RowFinding]]], ...] = (
     ("power-lengths", _find_power_lengths),
     ("dram-utilization-missing", _find_missing_utilization),
 )

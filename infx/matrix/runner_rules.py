@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from infx.errors import suggest
-from infx.matrix.row_rules import Finding
+from infx.matrix.row_rules import RowFinding
 
 Values: TypeAlias = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ PARTITION = "partition:"
 WARNED = frozenset({"hardware-label"})  # what hurts nobody; all other rules are errors
 
 
-def check_inventory_file(value: Values) -> Iterator[tuple[str, Finding]]:
+def check_inventory_file(value: Values) -> Iterator[tuple[str, RowFinding]]:
     """(id of the rule, what it found) for everything that is wrong with an inventory."""
     for rule, find in FILE_RULES:
         for finding in find(value):
@@ -33,49 +33,49 @@ def check_inventory_file(value: Values) -> Iterator[tuple[str, Finding]]:
                 yield rule, finding
 
 
-def _find_both_shapes(value: Values) -> Iterator[Finding]:
+def _find_both_shapes(value: Values) -> Iterator[RowFinding]:
     if "hardware" in value and "clusters" in value:
-        yield Finding(
+        yield RowFinding(
             at=("hardware",),
             message="hardware and clusters both describe nodes; expected one of them",
             hint="Move what hardware says to the records of clusters.",
         )
 
 
-def _find_unused_hardware(value: Values) -> Iterator[Finding]:
+def _find_unused_hardware(value: Values) -> Iterator[RowFinding]:
     for label in value.get("hardware", {}):
         if label not in value["labels"]:
-            yield Finding(
+            yield RowFinding(
                 at=("hardware", label),
                 message=f'"{label}" is not among the labels, so no job can use this record',
                 hint=suggest(label, value["labels"]) or "Add the label or remove the record.",
             )
 
 
-def _find_label_without_record(value: Values) -> Iterator[Finding]:
+def _find_label_without_record(value: Values) -> Iterator[RowFinding]:
     if "clusters" not in value:
         return
     for label in value["labels"]:
         name = label.removeprefix(CLUSTER)
         if name != label and name not in value["clusters"]:
-            yield Finding(
+            yield RowFinding(
                 at=("labels", label),
                 message=f'there is no record of the cluster "{name}"; expected one under clusters',
                 hint=suggest(name, value["clusters"]) or "Add the record or remove the label.",
             )
 
 
-def _find_record_without_label(value: Values) -> Iterator[Finding]:
+def _find_record_without_label(value: Values) -> Iterator[RowFinding]:
     for name in value.get("clusters", {}):
         if f"{CLUSTER}{name}" not in value["labels"]:
-            yield Finding(
+            yield RowFinding(
                 at=("clusters", name),
                 message=f'no label "{CLUSTER}{name}" lists the runners of this cluster',
                 hint=f"Add {CLUSTER}{name} to labels.",
             )
 
 
-def _find_stray_runners(value: Values) -> Iterator[Finding]:
+def _find_stray_runners(value: Values) -> Iterator[RowFinding]:
     """A runner's hardware is that of its cluster: it has exactly one."""
     if "clusters" not in value:
         return
@@ -88,13 +88,13 @@ def _find_stray_runners(value: Values) -> Iterator[Finding]:
                 continue
             if not own:
                 said.add(name)
-                yield Finding(
+                yield RowFinding(
                     at=("labels", label, index),
                     message=f'the runner "{name}" is in no {CLUSTER} label; expected exactly one',
                 )
             elif label in own[1:]:
                 said.add(name)
-                yield Finding(
+                yield RowFinding(
                     at=("labels", label, index),
                     message=f'the runner "{name}" is in {" and ".join(own)}; expected exactly one cluster',
                 )
@@ -110,20 +110,20 @@ def _labels_of_runners(value: Values, prefix: str) -> dict[str, list[str]]:
     return found
 
 
-def _find_missing_scheduler(cluster: str, record: Values, _: Values) -> Iterator[Finding]:
+def _find_missing_scheduler(cluster: str, record: Values, _: Values) -> Iterator[RowFinding]:
     if record["scheduler"] not in record:
-        yield Finding(
+        yield RowFinding(
             at=("clusters", cluster, "scheduler"),
             message=f"the settings of {record['scheduler']} are missing; expected them beside it, under that name",
         )
 
 
-def _find_unknown_volumes(cluster: str, record: Values, _: Values) -> Iterator[Finding]:
+def _find_unknown_volumes(cluster: str, record: Values, _: Values) -> Iterator[RowFinding]:
     volumes = record.get("slurm", {}).get("volumes", {})
     models = record.get("models", {})
     for name, entry in models.get("entries", {}).items():
         if entry["root"] not in volumes:
-            yield Finding(
+            yield RowFinding(
                 at=("clusters", cluster, "models", "entries", name, "root"),
                 message=f'"{entry["root"]}" is no volume of this cluster',
                 hint=suggest(entry["root"], volumes) or "Add it to slurm.volumes.",
@@ -134,22 +134,22 @@ def _find_unknown_volumes(cluster: str, record: Values, _: Values) -> Iterator[F
     at = ("clusters", cluster, "models", "download-root")
     if root not in volumes:
         hint = suggest(root, volumes) or "Add it to slurm.volumes."
-        yield Finding(at=at, message=f'"{root}" is no volume of this cluster', hint=hint)
+        yield RowFinding(at=at, message=f'"{root}" is no volume of this cluster', hint=hint)
     elif volumes[root]["visibility"] != "shared":
-        yield Finding(
+        yield RowFinding(
             at=at,
             message=f'"{root}" is {volumes[root]["visibility"]}; weights are downloaded to a shared volume',
         )
 
 
-def _find_wrong_partitions(cluster: str, record: Values, value: Values) -> Iterator[Finding]:
+def _find_wrong_partitions(cluster: str, record: Values, value: Values) -> Iterator[RowFinding]:
     slurm = record.get("slurm", {})
     allowed = slurm.get("partitions")
     if allowed is None:
         return
     default = slurm.get("partition")
     if default is not None and default not in allowed:
-        yield Finding(
+        yield RowFinding(
             at=("clusters", cluster, "slurm", "partition"),
             message=f'"{default}" is not among the partitions {", ".join(allowed)}',
         )
@@ -159,42 +159,42 @@ def _find_wrong_partitions(cluster: str, record: Values, value: Values) -> Itera
         names = [name.removeprefix(PARTITION) for name in own[runner]]
         if len(names) != 1 or names[0] not in allowed:
             found = " and ".join(f"{PARTITION}{name}" for name in names) or f"no {PARTITION} label"
-            yield Finding(
+            yield RowFinding(
                 at=("labels", label, index),
                 message=f'the runner "{runner}" has {found}; expected exactly one, of '
                 + ", ".join(f"{PARTITION}{name}" for name in allowed),
             )
 
 
-def _find_wrong_gres(cluster: str, record: Values, _: Values) -> Iterator[Finding]:
+def _find_wrong_gres(cluster: str, record: Values, _: Values) -> Iterator[RowFinding]:
     gres = record.get("slurm", {}).get("gres")
     if gres is not None and (re.findall(r"\{[^{}]*\}", gres) != ["{gpus}"] or gres.count("{") != 1):
-        yield Finding(
+        yield RowFinding(
             at=("clusters", cluster, "slurm", "gres"),
             message=f'found "{gres}"; expected a template with {{gpus}} exactly once, such as gpu:{{gpus}}',
         )
 
 
-def _find_both_cpu_counts(cluster: str, record: Values, _: Values) -> Iterator[Finding]:
+def _find_both_cpu_counts(cluster: str, record: Values, _: Values) -> Iterator[RowFinding]:
     slurm = record.get("slurm", {})
     if "cpus-per-task" in slurm and "cpus-per-gpu" in slurm:
-        yield Finding(
+        yield RowFinding(
             at=("clusters", cluster, "slurm", "cpus-per-gpu"),
             message="cpus-per-task and cpus-per-gpu exclude each other; expected one of them",
         )
 
 
-def _find_local_import(cluster: str, record: Values, _: Values) -> Iterator[Finding]:
+def _find_local_import(cluster: str, record: Values, _: Values) -> Iterator[RowFinding]:
     squash = record.get("slurm", {}).get("squash", {})
     if squash.get("import") == "submit-host" and squash.get("visibility") == "node-local":
-        yield Finding(
+        yield RowFinding(
             at=("clusters", cluster, "slurm", "squash", "import"),
             message="what the submit host imports to node-local storage no node can see; expected shared "
             "storage or another import",
         )
 
 
-FILE_RULES: tuple[tuple[str, Callable[[Values], Iterator[Finding]]], ...] = (
+FILE_RULES: tuple[tuple[str, Callable[[Values], Iterator[RowFinding]]], ...] = (
     ("runners-shape", _find_both_shapes),
     ("hardware-label", _find_unused_hardware),
     ("cluster-record", _find_label_without_record),
@@ -202,7 +202,7 @@ FILE_RULES: tuple[tuple[str, Callable[[Values], Iterator[Finding]]], ...] = (
     ("cluster-membership", _find_stray_runners),
 )
 
-CLUSTER_RULES: tuple[tuple[str, Callable[[str, Values, Values], Iterator[Finding]]], ...] = (
+CLUSTER_RULES: tuple[tuple[str, Callable[[str, Values, Values], Iterator[RowFinding]]], ...] = (
     ("cluster-scheduler", _find_missing_scheduler),
     ("cluster-volume", _find_unknown_volumes),
     ("cluster-partition", _find_wrong_partitions),

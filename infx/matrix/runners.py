@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from infx import schema, yaml12
+from infx.bench.config import Hardware, Runners
 from infx.errors import Level, Problem, ProblemsError
-from infx.matrix.config import Hardware, Runners
 from infx.matrix.rules import Found, state_problem
 from infx.matrix.runner_rules import WARNED, check_inventory_file
 

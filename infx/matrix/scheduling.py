@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.matrix.jobs import Job
+from infx.bench.jobs import RowJob
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Scheduler:
     node_slots: bool = False
 
 
-def runner_labels(job: Job, scheduler: Scheduler | None) -> str | list[str]:
+def runner_labels(job: RowJob, scheduler: Scheduler | None) -> str | list[str]:
     """For `runs-on`."""
     if scheduler is None:
         return job.runs_on

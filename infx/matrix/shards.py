@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from infx.bench.config import Runners
+from infx.bench.family import CANARY, family_of, places_of
+from infx.bench.jobs import MAX_NAME, RowJob, job_name, row_ids
+from infx.bench.row import Row
+from infx.bench.topology import count_nodes
 from infx.errors import Problem, ProblemsError
-from infx.matrix.config import Runners
 from infx.matrix.estimate import order_rows
-from infx.matrix.family import CANARY, family_of, places_of
-from infx.matrix.jobs import MAX_NAME, Job, job_name, row_ids
 from infx.matrix.priority import Priorities, queue_token, score_row
-from infx.matrix.row import Row
 from infx.matrix.scheduling import Scheduler, runner_labels
-from infx.matrix.topology import count_nodes
 from infx.phrases import count
 from infx.policy.model import Policy
 
@@ -30,7 +30,7 @@ _FORBIDDEN_IN_ARTIFACTS = set('":<>|*?\r\n\\/')
 
 
 @dataclass(frozen=True, kw_only=True)
-class Occasion:
+class ShardContext:
     """Why rows are run, as far as the queue cares. pull: whose labels these are. namespace: `<run id>:<attempt>`."""
 
     event: str = ""
@@ -43,8 +43,8 @@ class Occasion:
 class Shards:
     """jobs: in the order in which they should start. canary: the row that runs alone first, as a job of its own."""
 
-    jobs: tuple[Job, ...]
-    canary: Job | None
+    jobs: tuple[RowJob, ...]
+    canary: RowJob | None
     count: int
 
 
@@ -53,7 +53,7 @@ def cut_shards(
     runners: Runners,
     priorities: Priorities,
     policy: Policy,
-    occasion: Occasion,
+    occasion: ShardContext,
     *,
     with_canary: bool,
 ) -> Shards:
@@ -69,7 +69,7 @@ def cut_shards(
         score = score_row(row, nodes, priorities, event=occasion.event, labels=occasion.labels)
         family = family_of(row)
         jobs.append(
-            Job(
+            RowJob(
                 id=ids[index],
                 row=row,
                 family=family,
@@ -89,7 +89,7 @@ def cut_shards(
     return shards
 
 
-def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job | None:
+def choose_canary(jobs: Sequence[RowJob], pools: Sequence[Collection[str]]) -> RowJob | None:
     """The lowest concurrency of the first pool of families that has a row; earlier families, then earlier jobs win a tie.
 
     Accuracy rows are no canaries: one failing answer says little about a sweep.
@@ -104,7 +104,7 @@ def choose_canary(jobs: Sequence[Job], pools: Sequence[Collection[str]]) -> Job 
     return None
 
 
-def render_matrix(jobs: Sequence[Job], scheduler: Scheduler | None = None) -> str:
+def render_matrix(jobs: Sequence[RowJob], scheduler: Scheduler | None = None) -> str:
     """One shard as the vector of a matrix: no more than an id, labels and a name; the rest is read from the plan."""
     vector = [{"id": job.id, "runs-on": runner_labels(job, scheduler), "name": job.name} for job in jobs]
     return json.dumps(vector, ensure_ascii=False, separators=(",", ":"))

@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from infx.bench.config import Runners
+from infx.bench.row import Row
+from infx.bench.topology import count_gpus, count_nodes
 from infx.changelog.delta import Entry
 from infx.errors import Level, Problem
 from infx.escape import foreign, table_code
-from infx.matrix.config import Runners
 from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
 from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
-from infx.matrix.row import Row
-from infx.matrix.topology import count_gpus, count_nodes
 from infx.phrases import count
 from infx.policy.model import Policy
 
@@ -22,7 +22,7 @@ _MAX_WHY = 80  # characters of an entry's first sentence
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class SummaryLine:
     """One configuration for one entry. gpus, nodes: of its largest row. gpu_hours: of all its rows, estimated.
 
     evaluated: what an accuracy run looks at, such as `gsm8k c64`. why: the entry's line and first sentence, or that a command asks.
@@ -40,10 +40,10 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class PlanSummary:
     """asked: entries or a command ask for rows; a correction of links asks for none."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[SummaryLine, ...]
     loads: tuple[Load, ...]
     asked: bool
 
@@ -56,7 +56,7 @@ class Summary:
         return sum(line.gpu_hours for line in self.lines)
 
 
-def summarise(plan: Plan, runners: Runners, policy: Policy) -> Summary:
+def summarise(plan: Plan, runners: Runners, policy: Policy) -> PlanSummary:
     """Lines in the order of the plan, loads with the busiest runner label first."""
     groups: dict[tuple[str, int | None], list[Planned]] = defaultdict(list)
     for planned in plan.rows:
@@ -66,13 +66,13 @@ def summarise(plan: Plan, runners: Runners, policy: Policy) -> Summary:
         for (key, entry), found in groups.items()
     ]
     loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
-    return Summary(lines=tuple(lines), loads=tuple(loads), asked=bool(plan.entries or lines))
+    return PlanSummary(lines=tuple(lines), loads=tuple(loads), asked=bool(plan.entries or lines))
 
 
-def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> Line:
+def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> SummaryLine:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
-    return Line(
+    return SummaryLine(
         key=key,
         why=why,
         throughput=len(rows) - len(evals),
@@ -100,7 +100,7 @@ def _evaluated(row: Row) -> str:
     return f"{suite}c{','.join(map(str, conc))}"
 
 
-def find_long_queues(summary: Summary, limit_hours: int) -> list[Problem]:
+def find_long_queues(summary: PlanSummary, limit_hours: int) -> list[Problem]:
     """GitHub cancels a job that has waited longer than that."""
     return [
         Problem(
@@ -131,7 +131,7 @@ CONFIG_COLUMNS = (
 LABEL_COLUMNS = ("runner label", "rows", "runners", "GPU-hours", "hours until done")
 
 
-def config_cells(line: Line) -> tuple[str, ...]:
+def config_cells(line: SummaryLine) -> tuple[str, ...]:
     return (
         line.key,
         line.why,
@@ -150,7 +150,7 @@ def label_cells(load: Load) -> tuple[str, ...]:
     return (load.label, str(load.rows), str(load.runners), f"{load.gpu_hours:.0f}", hours)
 
 
-def describe_total(summary: Summary) -> str:
+def describe_total(summary: PlanSummary) -> str:
     if not summary.asked:
         return "Nothing is to be run: the changelog only corrects links."
     if not summary.lines:
@@ -163,7 +163,7 @@ def describe_total(summary: Summary) -> str:
     )
 
 
-def render_markdown(summary: Summary) -> str:
+def render_markdown(summary: PlanSummary) -> str:
     """For the summary of a workflow run. Keys, labels and sentences come from a pull request."""
     if not summary.lines:
         return f"## Plan\n\n{describe_total(summary)}\n"

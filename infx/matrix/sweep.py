@@ -6,39 +6,39 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from infx.bench.config import Config, Runners
+from infx.bench.keys import resolve_keys
+from infx.bench.row import Row
 from infx.errors import Problem, ProblemsError, UnknownNamesError, suggest
-from infx.matrix.config import Config, Runners
 from infx.matrix.evals import EvalMode, apply_evals, keep_evals, select_evals
-from infx.matrix.expand import Limits, expand_config
+from infx.matrix.expand import ExpansionLimits, expand_config
 from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, select_nodes
-from infx.matrix.keys import resolve_keys
-from infx.matrix.row import Row
 from infx.matrix.trim import trim_rows
 from infx.phrases import count
 from infx.policy.evals import EvalProfile
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class SweepRequest:
     """What both commands share. exp_names: the rows wanted, by name; empty for all."""
 
     profile: EvalProfile
     wanted: Filter = field(default_factory=Filter)
-    limits: Limits = field(default_factory=Limits)
+    limits: ExpansionLimits = field(default_factory=ExpansionLimits)
     mode: EvalMode = EvalMode.MARKED
     trim: bool = False
     smoke: bool = False
     exp_names: tuple[str, ...] = ()
 
 
-def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: Request) -> list[Row]:
+def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: SweepRequest) -> list[Row]:
     """Every configuration that the filters leave, in the files' order; one without a wanted node is left out."""
     chosen = select_configs(configs.values(), request.wanted, inventory)
     return _finish(_expand(chosen, inventory, request, select_nodes), request)
 
 
 def sweep_keys(
-    configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: Request
+    configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: SweepRequest
 ) -> list[Row]:
     """The named configurations, in the order in which they are named. Raises UnknownNamesError for a name of nothing."""
     keys, problems = resolve_keys(patterns, configs)
@@ -52,7 +52,7 @@ def sweep_keys(
 def _expand(
     configs: Iterable[Config],
     inventory: Runners,
-    request: Request,
+    request: SweepRequest,
     select: Callable[[str, Runners, str | None], list[str] | None],
 ) -> list[Row]:
     rows: list[Row] = []
@@ -68,7 +68,7 @@ def _expand(
     return rows
 
 
-def _finish(rows: Sequence[Row], request: Request) -> list[Row]:
+def _finish(rows: Sequence[Row], request: SweepRequest) -> list[Row]:
     if request.smoke:
         return smoke_rows(rows, request.profile)
     return apply_evals(rows, request.mode, request.profile, trim=request.trim)

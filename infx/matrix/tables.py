@@ -11,7 +11,7 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError, suggest
-from infx.matrix.row_rules import Finding
+from infx.matrix.row_rules import RowFinding
 from infx.matrix.rules import Found, state_problem
 
 
@@ -38,7 +38,7 @@ def _check(
     name: str,
     data: bytes,
     path: str,
-    find: Callable[[dict[str, Any]], Iterator[tuple[str, Finding]] | tuple[()]],
+    find: Callable[[dict[str, Any]], Iterator[tuple[str, RowFinding]] | tuple[()]],
 ) -> list[Problem]:
     try:
         document = yaml12.load_mapping(data, path, text_keys=name == "golden-al")
@@ -52,18 +52,18 @@ def _check(
     ]
 
 
-def _find_in_models(value: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
+def _find_in_models(value: dict[str, Any]) -> Iterator[tuple[str, RowFinding]]:
     for at, day in _iterate_days(value):
         try:
             date.fromisoformat(day)
         except ValueError:
-            yield "models-date", Finding(at=at, message=f"there is no day {day}")
+            yield "models-date", RowFinding(at=at, message=f"there is no day {day}")
     for name, model in value["models"].items():
         for scenario in model["scenarios"]:
             if scenario not in value["scenarios"]:
                 yield (
                     "models-scenario",
-                    Finding(
+                    RowFinding(
                         at=("models", name, "scenarios", scenario),
                         message=f'"{scenario}" is not among the scenarios',
                         hint=suggest(scenario, value["scenarios"]) or "Add it to scenarios.",
@@ -84,21 +84,21 @@ def _iterate_days(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...]
                 yield ("models", name, "scenarios", scenario, "deprecated"), own["deprecated"]
 
 
-def _find_long_acceptance(value: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
+def _find_long_acceptance(value: dict[str, Any]) -> Iterator[tuple[str, RowFinding]]:
     for model, modes in value.items():
         for mode, lengths in modes.items():
             for draft, mean in lengths.items():
                 if mean > int(draft) + 1:
                     message = f"{mean} tokens are more than a draft of {draft} can yield; expected at most {int(draft) + 1}"
-                    yield "golden-al-length", Finding(at=(model, mode, draft), message=message)
+                    yield "golden-al-length", RowFinding(at=(model, mode, draft), message=message)
 
 
-def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Iterator[tuple[str, Finding]]:
+def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Iterator[tuple[str, RowFinding]]:
     for at, label in _iterate_labels(value.get("labels", {})):
         if label not in known:
             hint = suggest(label, known) or "Add it to labels.control of the policy."
             message = f'"{label}" is no label of the policy'
-            yield "priority-label", Finding(at=("labels", *at), message=message, hint=hint)
+            yield "priority-label", RowFinding(at=("labels", *at), message=message, hint=hint)
 
 
 def _iterate_labels(labels: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from infx.matrix.row import Row
+from infx.bench.row import Row
 
 
 def trim_rows(rows: Iterable[Row]) -> list[Row]:

@@ -18,7 +18,7 @@ from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
 
 
-class Scope(StrEnum):
+class SweepScope(StrEnum):
     FULL = "full"
     TRIMMED = "trimmed"
 
@@ -27,7 +27,7 @@ class Scope(StrEnum):
 class PrimaryLabel:
     """A label that starts a sweep."""
 
-    scope: Scope
+    scope: SweepScope
     canary: bool
     fail_fast: bool
     recommended: bool = False
@@ -69,7 +69,7 @@ class Contexts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
+class SweepPolicy:
     """How sweeps appear on GitHub.
 
     skip_marker: in a head commit's subject, or on a line of its own, it keeps that commit from starting a sweep.
@@ -166,7 +166,7 @@ class OnMerge(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workflows:
+class WorkflowsPolicy:
     """required_checks: names of jobs that branch rules wait for. runner_boundary: what keeps a pull request's own
     workflow off the GPU runners, in words (a runner group with selected workflows, approval for every outsider).
     """
@@ -232,7 +232,7 @@ class Policy:
     identities: tuple[str, ...]
     labels: Labels
     evals: Mapping[str, EvalProfile]
-    sweep: Sweep
+    sweep: SweepPolicy
     pr_link: PrLink
     comments: Comments
     drafts: Drafts
@@ -241,7 +241,7 @@ class Policy:
     estimates: Estimates
     results: ResultRules
     limits: Limits
-    workflows: Workflows
+    workflows: WorkflowsPolicy
     reuse: ReusePolicy
     signoff: SignoffPolicy
     repository: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from infx.policy.model import Policy
 
@@ -20,3 +21,10 @@ def compile_glob(glob: str) -> re.Pattern[str]:
     parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     pattern = re.sub(r"\*\*/|\*\*|\*|\?|[^*?]+", lambda m: parts.get(m[0], re.escape(m[0])), glob)
     return re.compile(pattern, re.DOTALL)
+
+
+def is_serving(path: str, policy: Policy) -> bool:
+    """Whether a file may take part in what a row runs, as workflows do: neither prose nor the changelog."""
+    if path == policy.changelog:
+        return False
+    return not any(fnmatchcase(path, glob) for glob in policy.signoff.paths.prose)

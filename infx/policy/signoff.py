@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     PASS = "PASS"  # noqa: S105 (a verdict, no password)
     FAIL = "FAIL"
     WARN = "WARN"
@@ -32,14 +32,14 @@ class CheckPolicy:
     that settles its WARN. escalate: logins that the verdict mentions when it ends in WARN.
     """
 
-    statuses: tuple[Status, ...]
+    statuses: tuple[CheckStatus, ...]
     settled_by: Role
     escalate: tuple[str, ...] = ()
 
     @property
     def is_off(self) -> bool:
         """Whether it is not made at all: the policy writes `off`, which stands for N/A alone and nobody to settle it."""
-        return self.statuses == (Status.NOT_APPLICABLE,) and self.settled_by is Role.NOBODY
+        return self.statuses == (CheckStatus.NOT_APPLICABLE,) and self.settled_by is Role.NOBODY
 
 
 @dataclass(frozen=True, kw_only=True)

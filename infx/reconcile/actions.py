@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from infx.comments.status import Status
+from infx.comments.status import DesiredStatus
 from infx.phrases import count
 
 
@@ -52,7 +52,7 @@ class DeleteComment:
 class SetStatus:
     pull: int
     sha: str
-    status: Status
+    status: DesiredStatus
 
     def __str__(self) -> str:
         status = self.status

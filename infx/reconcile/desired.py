@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from infx.comments.greeting import make_greeting, make_links
 from infx.comments.notices import Cause, Ground, find_causes, make_notices
-from infx.comments.progress import State, Sweep
-from infx.comments.status import Status, make_status
+from infx.comments.progress import SweepProgress, SweepState
+from infx.comments.status import DesiredStatus, make_status
 from infx.comments.sticky import Create, Delete, Sticky, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
+from infx.gate.decide import decide
+from infx.gate.decision import Decision, Reason
 from infx.model import Comment, CommitStatus
-from infx.policy.decide import decide
-from infx.policy.decision import Decision, Reason
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.actions import (
@@ -26,7 +26,7 @@ from infx.reconcile.actions import (
     SetStatus,
     UpdateComment,
 )
-from infx.reconcile.facts import Facts, Place
+from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 from infx.reuse.command import find_misread_commands
 
 # On these grounds a sweep that runs has lost its purpose. A conflict is judged apart.
@@ -45,12 +45,14 @@ class Desired:
     """comments: those that should be, and with no text those that should not. cancel: runs and why."""
 
     comments: tuple[Sticky, ...] = ()
-    status: Status | None = None
+    status: DesiredStatus | None = None
     cancel: tuple[tuple[int, str], ...] = ()
     push: PushCommit | None = None
 
 
-def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False) -> Desired:
+def desire(
+    facts: ReconcileFacts, policy: Policy, place: RepositoryContext, *, can_push: bool = False
+) -> Desired:
     """can_push: whether a token is there whose pushes start workflows."""
     decision = decide(facts.gate, policy)
     if decision.reason is Reason.OTHER_BASE:  # since lately, perhaps
@@ -63,7 +65,7 @@ def desire(facts: Facts, policy: Policy, place: Place, *, can_push: bool = False
     )
 
 
-def plan_actions(desired: Desired, facts: Facts, policy: Policy) -> tuple[Action, ...]:
+def plan_actions(desired: Desired, facts: ReconcileFacts, policy: Policy) -> tuple[Action, ...]:
     """In the order in which they are applied: what saves GPU time first, then what people read."""
     number = facts.pull.number
     actions: list[Action] = [CancelRun(pull=number, run_id=run_id, why=why) for run_id, why in desired.cancel]
@@ -79,11 +81,11 @@ def plan_actions(desired: Desired, facts: Facts, policy: Policy) -> tuple[Action
     return tuple(actions)
 
 
-def _copy(status: CommitStatus | None) -> Status | None:
+def _copy(status: CommitStatus | None) -> DesiredStatus | None:
     """A merge group is another commit, and what is required before the merge is asked of it anew."""
     if status is None:
         return None
-    return Status(
+    return DesiredStatus(
         context=status.context,
         state=status.state,
         description=status.description,
@@ -111,7 +113,7 @@ def plan_comments(
 
 
 def _comments(
-    facts: Facts, policy: Policy, place: Place, decision: Decision, *, can_push: bool
+    facts: ReconcileFacts, policy: Policy, place: RepositoryContext, decision: Decision, *, can_push: bool
 ) -> tuple[Sticky, ...]:
     found: list[Sticky] = []
     paths = facts.changes.paths
@@ -128,12 +130,14 @@ def _comments(
     return (*(_placed(sticky, place) for sticky in found), *_notices(facts, policy, place, causes))
 
 
-def _placed(sticky: Sticky, place: Place) -> Sticky:
+def _placed(sticky: Sticky, place: RepositoryContext) -> Sticky:
     """With the page on which all of it can be read, should it be cut."""
     return replace(sticky, runs_url=f"{place.url}/actions/runs", run_id=place.run_id)
 
 
-def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
+def _notices(
+    facts: ReconcileFacts, policy: Policy, place: RepositoryContext, causes: Sequence[Cause]
+) -> tuple[Sticky, ...]:
     ground = Ground(
         policy=policy,
         facts=facts.gate,
@@ -144,13 +148,13 @@ def _notices(facts: Facts, policy: Policy, place: Place, causes: Sequence[Cause]
     return tuple(_placed(sticky, place) for sticky in make_notices(ground, causes))
 
 
-def _wants_links(facts: Facts) -> bool:
+def _wants_links(facts: ReconcileFacts) -> bool:
     """A placeholder stands in an entry that is about to be merged."""
-    found, swept = facts.resolution, facts.sweep is not None and facts.sweep.state is State.DONE
+    found, swept = facts.resolution, facts.sweep is not None and facts.sweep.state is SweepState.DONE
     return found is not None and len(found.parents) == 1 and (swept or facts.signed_off)
 
 
-def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
+def _status(facts: ReconcileFacts, policy: Policy, decision: Decision) -> DesiredStatus:
     return make_status(
         policy,
         decision,
@@ -162,7 +166,7 @@ def _status(facts: Facts, policy: Policy, decision: Decision) -> Status:
     )
 
 
-def _cancel(facts: Facts, policy: Policy, decision: Decision) -> tuple[tuple[int, str], ...]:
+def _cancel(facts: ReconcileFacts, policy: Policy, decision: Decision) -> tuple[tuple[int, str], ...]:
     orphans = _orphans(facts, policy, decision)
     if (
         decision.reason is Reason.OTHER_BASE
@@ -171,7 +175,7 @@ def _cancel(facts: Facts, policy: Policy, decision: Decision) -> tuple[tuple[int
     return tuple((sweep.run.id, decision.words) for sweep in orphans)
 
 
-def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
+def _orphans(facts: ReconcileFacts, policy: Policy, decision: Decision) -> list[SweepProgress]:
     """Sweeps that go on although no event could stop them: GitHub starts no run for a pull request that conflicts, and
     the workflow none for one that goes elsewhere.
     """
@@ -181,7 +185,7 @@ def _orphans(facts: Facts, policy: Policy, decision: Decision) -> list[Sweep]:
     return [sweep for sweep in facts.sweeps if sweep.swept and not sweep.run.is_completed] if lost else []
 
 
-def _push(facts: Facts, policy: Policy, decision: Decision) -> PushCommit | None:
+def _push(facts: ReconcileFacts, policy: Policy, decision: Decision) -> PushCommit | None:
     """Only into a branch of this repository that is not queued, and only if something waits for it: a sweep that
     the conflict keeps from starting, or a merge that wants canonical links.
     """

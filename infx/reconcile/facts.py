@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.comments.progress import Sweep, latest_first
+from infx.comments.progress import SweepProgress, latest_first
 from infx.errors import Problem
 from infx.evidence.proof import Proof
+from infx.gate.facts import GateFacts
 from infx.model import Comment, CommitStatus, PullRequest, StatusState
-from infx.policy.facts import Facts as GateFacts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RepositoryContext:
     """server: such as https://github.com. repository: owner/name. run_id: of the run whose summary shows what of a comment
     was cut; None: there is no such page.
     """
@@ -62,7 +62,7 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class ReconcileFacts:
     """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
     head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
     stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
@@ -76,7 +76,7 @@ class Facts:
     changes: Changes
     comments: tuple[Comment, ...] = ()
     statuses: tuple[CommitStatus, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: tuple[SweepProgress, ...] = ()
     current: tuple[str, ...] = ()
     dispatched: tuple[int, ...] = ()
     resolution: Resolution | None = None
@@ -90,10 +90,10 @@ class Facts:
         return self.signoff is not None and self.signoff.state is StatusState.SUCCESS
 
     @property
-    def sweep(self) -> Sweep | None:
+    def sweep(self) -> SweepProgress | None:
         """The last run that stands for the head; one whose own gate decided against a sweep does not."""
         standing = (sweep for sweep in self.sweeps if self.stands(sweep) and sweep.swept)
         return min(standing, key=lambda sweep: latest_first(sweep.run), default=None)
 
-    def stands(self, sweep: Sweep) -> bool:
+    def stands(self, sweep: SweepProgress) -> bool:
         return sweep.run.head_sha in self.current or sweep.run.id in self.dispatched

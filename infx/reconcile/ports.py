@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from infx.evidence.rows import Kind, KindRows
+from infx.evidence.rows import KindRows, SweepKind
 from infx.model import (
     Artifact,
     ChangedFile,
@@ -32,7 +32,7 @@ class Pager(Protocol):
     def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]: ...
 
 
-class Reader(Pager, Protocol):
+class ReconcileReader(Pager, Protocol):
     """Requests that only read."""
 
     def overviews(self, numbers: Sequence[int]) -> dict[int, Overview]: ...
@@ -70,10 +70,10 @@ class Writer(Protocol):
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
 
 
-class Planner(Protocol):
-    """Plans that are recomputed from git; see `infx.inputs`."""
+class PlanMaker(Protocol):
+    """Plans that are recomputed from git; see `infx.gather.plan`."""
 
-    def kinds(self, base: str, head: str, kinds: Sequence[Kind]) -> tuple[KindRows, ...]: ...
+    def kinds(self, base: str, head: str, kinds: Sequence[SweepKind]) -> tuple[KindRows, ...]: ...
 
 
 class Merge(Protocol):

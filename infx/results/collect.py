@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from infx.bench.jobs import RowJob, describe_row
 from infx.errors import Level, Problem
-from infx.matrix.jobs import Job, describe_row
 from infx.phrases import count
 from infx.policy.results import ResultRules
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
@@ -26,7 +26,7 @@ POINTS, EVALS = "results_bmk", "eval_results_all"  # artifacts of ours, which an
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 
 
-class State(StrEnum):
+class RowState(StrEnum):
     """present: everything the row was to bring is there. failed: it brought something else, or less."""
 
     PRESENT = "present"
@@ -35,7 +35,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class CollectedPoint:
     """A result that is published, with the file it came from and its JSON as the script wrote it."""
 
     id: str
@@ -53,11 +53,11 @@ class Rejected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage:
+class RowCoverage:
     """How one job of the plan fared. faults: clauses, empty if it is present."""
 
-    job: Job
-    state: State
+    job: RowJob
+    state: RowState
     faults: tuple[str, ...] = ()
 
 
@@ -65,24 +65,24 @@ class Coverage:
 class Collection:
     """unexpected: artifacts of no job of the plan; their contents were not looked at."""
 
-    points: tuple[Point, ...]
+    points: tuple[CollectedPoint, ...]
     evals: tuple[tuple[str, EvalRow], ...]
     rejected: tuple[Rejected, ...]
-    coverage: tuple[Coverage, ...]
+    coverage: tuple[RowCoverage, ...]
     unexpected: tuple[str, ...]
 
-    def of_state(self, state: State) -> tuple[Coverage, ...]:
+    def of_state(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
 
 
-def artifact_name(job: Job) -> str:
+def artifact_name(job: RowJob) -> str:
     """Where a job's results are uploaded: the one artifact that makes its row present."""
     if job.row.eval_only:
         return EVAL + job.result_name
     return (AGENTIC if job.row.recipe.is_agentic else THROUGHPUT) + job.result_name
 
 
-def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact], rules: ResultRules) -> Collection:
+def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: ResultRules) -> Collection:
     """Return what the jobs brought. Every artifact is looked at when it comes and not kept."""
     by_artifact = {artifact_name(job): job for job in jobs}
     parts: dict[str, _Part] = {}
@@ -104,28 +104,29 @@ def collect(jobs: Sequence[Job], artifacts: Iterable[ReadArtifact], rules: Resul
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    coverage: Coverage
-    points: tuple[Point, ...] = ()
+    coverage: RowCoverage
+    points: tuple[CollectedPoint, ...] = ()
     evals: tuple[tuple[str, EvalRow], ...] = ()
     rejected: tuple[Rejected, ...] = ()
 
 
-def _missing(job: Job) -> Coverage:
-    return Coverage(job=job, state=State.MISSING, faults=(f"no artifact {artifact_name(job)}",))
+def _missing(job: RowJob) -> RowCoverage:
+    return RowCoverage(job=job, state=RowState.MISSING, faults=(f"no artifact {artifact_name(job)}",))
 
 
-def _collect_job(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Part:
+def _collect_job(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
     if artifact.fault is not None:
         rejected = Rejected(artifact=artifact.name, path="", faults=(artifact.fault,))
         return _Part(
-            coverage=Coverage(job=job, state=State.FAILED, faults=(artifact.fault,)), rejected=(rejected,)
+            coverage=RowCoverage(job=job, state=RowState.FAILED, faults=(artifact.fault,)),
+            rejected=(rejected,),
         )
     if job.row.eval_only:
         return _collect_evals(job, artifact, rules)
     return _collect_points(job, artifact)
 
 
-def _collect_points(job: Job, artifact: ReadArtifact) -> _Part:
+def _collect_points(job: RowJob, artifact: ReadArtifact) -> _Part:
     points, rejected = [], []
     for file in artifact.files:
         try:
@@ -154,7 +155,7 @@ def _repeated(artifact: str, conc: int) -> Rejected:
     )
 
 
-def _read_point(job: Job, file: ArtifactFile) -> Point:
+def _read_point(job: RowJob, file: ArtifactFile) -> CollectedPoint:
     try:
         values = read_json(file)
     except JsonFaultError as error:
@@ -162,10 +163,10 @@ def _read_point(job: Job, file: ArtifactFile) -> Point:
     row = parse_row(values)
     if mismatches := find_mismatches(values, job.row):
         raise RowFaultError(mismatches)
-    return Point(id=job.id, row=row, values=values)
+    return CollectedPoint(id=job.id, row=row, values=values)
 
 
-def _collect_evals(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Part:
+def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
     reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(meta, job.row), rules=rules)
     rows, wrong = reader.read(artifact.files)
     row = job.row
@@ -196,9 +197,9 @@ def _collect_evals(job: Job, artifact: ReadArtifact, rules: ResultRules) -> _Par
     return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
 
 
-def _judge(job: Job, faults: Iterable[str]) -> Coverage:
+def _judge(job: RowJob, faults: Iterable[str]) -> RowCoverage:
     found = tuple(dict.fromkeys(faults))
-    return Coverage(job=job, state=State.FAILED if found else State.PRESENT, faults=found)
+    return RowCoverage(job=job, state=RowState.FAILED if found else RowState.PRESENT, faults=found)
 
 
 def list_problems(collection: Collection) -> list[Problem]:
@@ -221,7 +222,7 @@ def list_problems(collection: Collection) -> list[Problem]:
             message=f"The row {item.job.id} has failed: {'; '.join(item.faults)[:1000]}.",
             path=artifact_name(item.job),
         )
-        for item in collection.of_state(State.FAILED)
+        for item in collection.of_state(RowState.FAILED)
         if artifact_name(item.job) not in named
     ]
     missing = [
@@ -231,7 +232,7 @@ def list_problems(collection: Collection) -> list[Problem]:
             f"{'; '.join(item.faults)}.",
             hint="The job of the row says why; run it again.",
         )
-        for item in collection.of_state(State.MISSING)
+        for item in collection.of_state(RowState.MISSING)
     ]
     return [*rejected, *failed, *missing, *_list_uncounted(collection)]
 
@@ -255,10 +256,10 @@ def describe_collection(collection: Collection) -> str:
     """Return one sentence about all planned rows."""
     if not collection.coverage:
         return "No rows were planned, so there is nothing to collect."
-    counts = {state: len(collection.of_state(state)) for state in State}
+    counts = {state: len(collection.of_state(state)) for state in RowState}
     return (
-        f"{counts[State.PRESENT]} of {count(len(collection.coverage), 'planned row')} brought everything, "
-        f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing; {count(len(collection.points), 'result')} "
+        f"{counts[RowState.PRESENT]} of {count(len(collection.coverage), 'planned row')} brought everything, "
+        f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing; {count(len(collection.points), 'result')} "
         f"and {count(len(collection.evals), 'accuracy row')} published."
     )
 
@@ -284,7 +285,7 @@ def _render_coverage(collection: Collection) -> dict[str, Any]:
         {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": list(item.faults)}
         for item in collection.coverage
     ]
-    counts = {state.value: len(collection.of_state(state)) for state in State}
+    counts = {state.value: len(collection.of_state(state)) for state in RowState}
     return {"planned": len(rows), **counts, "unexpected": list(collection.unexpected), "rows": rows}
 
 

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from infx.matrix.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
-from infx.matrix.row import FixedWorkload, Recipe, Roles, Row
+from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
+from infx.bench.row import FixedWorkload, Recipe, Roles, Row
 from infx.phrases import join_words
 
 ROLES = ("prefill", "decode")

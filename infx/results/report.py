@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from infx.bench.jobs import describe_row
 from infx.escape import foreign, table_code
-from infx.matrix.jobs import describe_row
 from infx.phrases import count, join_some
-from infx.results.collect import Collection, Coverage, Point, State, describe_collection
+from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
 
@@ -42,10 +42,10 @@ def _counts(collection: Collection) -> str:
     if not total:
         text = f"## Sweep: nothing planned\n\n{describe_collection(collection)}\n"
         return text + _unexpected(collection.unexpected)
-    counts = {state: len(collection.of_state(state)) for state in State}
+    counts = {state: len(collection.of_state(state)) for state in RowState}
     head = (
-        f"## Sweep: {counts[State.PRESENT]} of {count(total, 'row')}\n\n"
-        f"{counts[State.FAILED]} failed, {counts[State.MISSING]} missing, "
+        f"## Sweep: {counts[RowState.PRESENT]} of {count(total, 'row')}\n\n"
+        f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing, "
         f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
     )
     return head + _unexpected(collection.unexpected)
@@ -58,14 +58,14 @@ def _unexpected(names: Sequence[str]) -> str:
 
 
 def _failures(collection: Collection) -> str:
-    return _coverage_table("Failed", collection.of_state(State.FAILED))
+    return _coverage_table("Failed", collection.of_state(RowState.FAILED))
 
 
 def _missing(collection: Collection) -> str:
-    return _coverage_table("Missing", collection.of_state(State.MISSING))
+    return _coverage_table("Missing", collection.of_state(RowState.MISSING))
 
 
-def _coverage_table(title: str, items: Sequence[Coverage]) -> str:
+def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
     if not items:
         return ""
     lines = [f"### {title} ({len(items)})", "", "| id | family | row | why |", "| --- | --- | --- | --- |"]
@@ -88,7 +88,7 @@ def _rejected(collection: Collection) -> str:
     return "\n".join([*lines, *_more(collection.rejected, 100), ""])
 
 
-def _points(points: Sequence[Point]) -> str:
+def _points(points: Sequence[CollectedPoint]) -> str:
     if not points:
         return ""
     heads = (

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from infx import schema, yaml12
-from infx.matrix.config import Component
+from infx.bench.config import Component
 from infx.phrases import count
 from infx.results.identity import FIELDS
 
@@ -24,19 +24,19 @@ MAX_METRICS = 500  # of one row; a script has some dozens
 _TOKEN_TIME = re.compile(r"(?:mean|median|p50)_tpot")
 
 
-class Status(StrEnum):
+class OutcomeStatus(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class BenchmarkOutcome:
     """Requests of the client. max_failure_rate: above it the point counts as failed."""
 
     requested: int
     completed: int
     failed: int
-    status: Status
+    status: OutcomeStatus
     max_failure_rate: float = 0.05
 
     def find_fault(self) -> str | None:
@@ -49,7 +49,7 @@ class Outcome:
                 f"of {count(self.requested, 'request')}"
             )
         too_many = self.failed > self.max_failure_rate * self.requested
-        if too_many and self.status is Status.PASSED:
+        if too_many and self.status is OutcomeStatus.PASSED:
             return f"benchmark_outcome says passed with {self.failed} of {count(self.requested, 'request')} failed"
         return None
 
@@ -80,11 +80,11 @@ class ResultRow:
     recipe_fingerprint: str | None = None
     router: Component | None = None
     kv_p2p_transfer: str | None = None
-    outcome: Outcome | None = None
+    outcome: BenchmarkOutcome | None = None
 
     @property
     def has_failed(self) -> bool:
-        return self.outcome is not None and self.outcome.status is Status.FAILED
+        return self.outcome is not None and self.outcome.status is OutcomeStatus.FAILED
 
 
 _IDENTITY = (
@@ -169,5 +169,5 @@ def _component(value: Any) -> Component | None:
     return None if value is None else Component(name=value["name"], version=value.get("version"))
 
 
-def _outcome(value: Any) -> Outcome | None:
-    return None if value is None else Outcome(**{**value, "status": Status(value["status"])})
+def _outcome(value: Any) -> BenchmarkOutcome | None:
+    return None if value is None else BenchmarkOutcome(**{**value, "status": OutcomeStatus(value["status"])})

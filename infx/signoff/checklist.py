@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.codeowners import LOGIN
 from infx.errors import InfxError
-from infx.markdown import Block, BlockKind, read_blocks
+from infx.markdown import BlockKind, MarkdownBlock, read_blocks
 from infx.phrases import count
-from infx.signoff.codeowners import LOGIN
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
@@ -119,7 +119,7 @@ def compare_checklist(items: Sequence[Item], comment: str) -> tuple[ItemMatch, .
     return tuple(_judge(item, pairs.get(item.number, []), blocks) for item in items)
 
 
-def _assign(items: Sequence[Item], tasks: Sequence[Block]) -> dict[int, list[Block]]:
+def _assign(items: Sequence[Item], tasks: Sequence[MarkdownBlock]) -> dict[int, list[MarkdownBlock]]:
     """Best pairs first, each task once; what is left over and equal to a taken item is its second copy."""
     scored = [
         (score, -abs(item.number - place), item, index)
@@ -128,7 +128,7 @@ def _assign(items: Sequence[Item], tasks: Sequence[Block]) -> dict[int, list[Blo
         if (score := _score(item, task)) > 0
     ]
     scored.sort(key=lambda entry: (-entry[0], -entry[1], entry[2].number, entry[3]))
-    pairs: dict[int, list[Block]] = {}
+    pairs: dict[int, list[MarkdownBlock]] = {}
     used: set[int] = set()
     for _, _, item, index in scored:
         if index not in used and item.number not in pairs:
@@ -141,7 +141,7 @@ def _assign(items: Sequence[Item], tasks: Sequence[Block]) -> dict[int, list[Blo
     return pairs
 
 
-def _score(item: Item, task: Block) -> float:
+def _score(item: Item, task: MarkdownBlock) -> float:
     """How well a task fits an item, 0 if it does not: mostly how much of the item's wording is there in order."""
     import difflib
 
@@ -170,7 +170,7 @@ def _denials(text: str) -> Counter[str]:
     return Counter(_DENIALS.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
-def _judge(item: Item, tasks: Sequence[Block], blocks: Sequence[Block]) -> ItemMatch:
+def _judge(item: Item, tasks: Sequence[MarkdownBlock], blocks: Sequence[MarkdownBlock]) -> ItemMatch:
     if not tasks:
         return ItemMatch(item=item, state=ItemState.MISSING)
     task = tasks[0]
@@ -185,7 +185,7 @@ def _judge(item: Item, tasks: Sequence[Block], blocks: Sequence[Block]) -> ItemM
     return ItemMatch(item=item, state=state, line=task.line, detail=detail)
 
 
-def _explanation(item: Item, task: Block, blocks: Sequence[Block]) -> str:
+def _explanation(item: Item, task: MarkdownBlock, blocks: Sequence[MarkdownBlock]) -> str:
     """The reason for an open box: under the item, after its own words, or by number or name elsewhere."""
     for block in blocks:
         if block.is_task or block.kind is BlockKind.HEADING:
@@ -212,7 +212,7 @@ def _reason_for(item: Item, line: str) -> str:
     return ""
 
 
-def _own_reason(item: Item, task: Block) -> str:
+def _own_reason(item: Item, task: MarkdownBlock) -> str:
     """Words that the reviewer added behind the item's own."""
     tail = task.text[max(task.text.rfind(":"), task.text.rfind("："), 0) :]
     match = re.search(r"(?:\s[-–—]+\s|[:：(（]|\n)\s*(.+)$", tail, re.DOTALL)

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from infx.bench.jobs import parse_job_name
 from infx.evidence.runs import find_refusal
-from infx.matrix.jobs import parse_job_name
 from infx.model import Conclusion, Job
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts, PlanVariant, SweepRun
+from infx.signoff.facts import EvidenceRun, PlanVariant, SignoffFacts
 from infx.signoff.planned import PlannedRow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage:
+class SweepCoverage:
     """One run against one variant of the plan. done, failed: the newest attempt of each row; running: not yet
     finished; missing: rows that no job speaks of; foreign: ids of rows that are in no variant of the plan.
     """
 
-    run: SweepRun
+    run: EvidenceRun
     variant: PlanVariant
     done: tuple[PlannedRow, ...]
     failed: tuple[tuple[PlannedRow, Job], ...]
@@ -40,19 +40,19 @@ class Coverage:
         return not has_rows(self.run)
 
 
-def find_candidates(facts: Facts, policy: Policy) -> tuple[SweepRun, ...]:
+def find_candidates(facts: SignoffFacts, policy: Policy) -> tuple[EvidenceRun, ...]:
     """Runs that may serve as evidence, newest first."""
     counted = [run for run in facts.runs if _counts(run, facts, policy)]
     return tuple(sorted(counted, key=lambda found: (found.run.created_at, found.run.id), reverse=True))
 
 
-def _counts(found: SweepRun, facts: Facts, policy: Policy) -> bool:
+def _counts(found: EvidenceRun, facts: SignoffFacts, policy: Policy) -> bool:
     if find_refusal(found.run, facts.pull, policy, approved_run=facts.approved_run) is not None:
         return False
     return facts.pull.is_fork or found.run.commit in facts.commits
 
 
-def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
+def choose_coverage(facts: SignoffFacts, policy: Policy) -> SweepCoverage | None:
     """A green run of a complete variant if there is one, else a green trimmed one, else the one that shows most
     of the newest run that has swept anything: every label makes a run, and most of their gates decide against it.
     """
@@ -75,16 +75,16 @@ def choose_coverage(facts: Facts, policy: Policy) -> Coverage | None:
     return max(newest, key=lambda coverage: (len(coverage.done), coverage.variant.is_complete), default=None)
 
 
-def has_rows(run: SweepRun) -> bool:
+def has_rows(run: EvidenceRun) -> bool:
     return bool(newest_jobs(run.jobs))
 
 
-def _is_of(run: SweepRun, variant: PlanVariant) -> bool:
+def _is_of(run: EvidenceRun, variant: PlanVariant) -> bool:
     """Whether a run was such a smaller sweep: it has no rows besides. A full one that failed is not a trimmed one."""
     return newest_jobs(run.jobs).keys() <= {row.id for row in variant.rows}
 
 
-def _cover(run: SweepRun, variant: PlanVariant, planned: Set[str]) -> Coverage:
+def _cover(run: EvidenceRun, variant: PlanVariant, planned: Set[str]) -> SweepCoverage:
     jobs = newest_jobs(run.jobs)
     done, failed, running, missing = [], [], [], []
     for row in variant.rows:
@@ -97,7 +97,7 @@ def _cover(run: SweepRun, variant: PlanVariant, planned: Set[str]) -> Coverage:
             running.append(row)
         else:
             failed.append((row, job))
-    return Coverage(
+    return SweepCoverage(
         run=run,
         variant=variant,
         done=tuple(done),

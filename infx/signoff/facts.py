@@ -68,7 +68,7 @@ class Membership:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class PlannedEntry:
     """A changelog entry that the pull request appends. keys: resolved. line: in the head's changelog."""
 
     keys: tuple[str, ...]
@@ -88,13 +88,13 @@ class PlanVariant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RecomputedPlan:
     """Recomputed from git at the head. problem: why it could not be, in a sentence.
 
     base_rows: what the target branch already measures of the selected configurations.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PlannedEntry, ...] = ()
     variants: tuple[PlanVariant, ...] = ()
     base_rows: tuple[PlannedRow, ...] = ()
     problem: str | None = None
@@ -106,7 +106,7 @@ class Plan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepRun:
+class EvidenceRun:
     """A run of the sweep's workflow, with the jobs of all its attempts.
 
     later_paths: files that differ between its commit and the head; edited_rules: workflows and policy files in
@@ -145,7 +145,7 @@ class EvalScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class MeasuredPoint:
     """One measured throughput row. latency: end to end, seconds. throughput: all tokens per second and GPU."""
 
     model: str
@@ -160,14 +160,14 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results:
+class SweepResults:
     """What the artifacts of one run hold. problems: why something in them could not be read, in sentences."""
 
     run_id: int
     has_scores: bool = False
     has_points: bool = False
     scores: tuple[EvalScore, ...] = ()
-    points: tuple[Point, ...] = ()
+    points: tuple[MeasuredPoint, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -199,7 +199,7 @@ class RecipeFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class SignoffFacts:
     """base_sha: the target branch's tip. diff: fingerprint of what the pull request changes against it.
 
     reported_at: when the verdict on this diff was first published, None if it has not been. comments: the
@@ -225,13 +225,13 @@ class Facts:
     waivers: tuple[JudgedFile, ...] = ()
     memberships: tuple[Membership, ...] = ()
     people: tuple[Collaborator, ...] = ()
-    plan: Plan | None = None
+    plan: RecomputedPlan | None = None
     configs: tuple[ConfigChange, ...] = ()
     known_configs: tuple[KnownConfig, ...] = ()
     recipes: tuple[RecipeFile, ...] = ()
-    runs: tuple[SweepRun, ...] = ()
+    runs: tuple[EvidenceRun, ...] = ()
     approved_run: int | None = None
-    results: Results | None = None
+    results: SweepResults | None = None
     links: tuple[ResolvedLink, ...] = ()
     comments: tuple[Comment, ...] = ()
     reported_at: datetime | None = None

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from infx.evidence.settle import Refusal, Settlement, select_settlements
 from infx.evidence.trees import find_rules
+from infx.policy.checks import CHECKS, Check
 from infx.policy.model import Policy
-from infx.policy.signoff import Status
+from infx.policy.signoff import CheckStatus
 from infx.signoff.checks.acceptance import check_acceptance
 from infx.signoff.checks.accuracy import check_accuracy
 from infx.signoff.checks.append_only import check_append_only
@@ -22,15 +24,13 @@ from infx.signoff.checks.recipe import check_recipe
 from infx.signoff.checks.reuse import check_reuse
 from infx.signoff.checks.serving import check_architecture, check_chat, check_draft
 from infx.signoff.checks.sweep import check_sweep
-from infx.signoff.checks.table import CHECKS, Check
 from infx.signoff.checks.template import check_template
 from infx.signoff.coverage import choose_coverage
-from infx.signoff.facts import Facts
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable
-from infx.signoff.settle import Refusal, Settlement, select_settlements
-from infx.signoff.verdict import Row, Verdict
+from infx.signoff.facts import SignoffFacts
+from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable
+from infx.signoff.verdict import SignoffVerdict, VerdictRow
 
-_FUNCTIONS: tuple[Callable[[Facts, Policy], Outcome], ...] = (
+_FUNCTIONS: tuple[Callable[[SignoffFacts, Policy], CheckOutcome], ...] = (
     check_owner,
     check_sweep,
     check_accuracy,
@@ -57,12 +57,15 @@ class Result:
     """One check's outcome, and the settlement of its warning."""
 
     check: Check
-    outcome: Outcome
+    outcome: CheckOutcome
     settlement: Settlement | None = None
 
     @property
     def is_good(self) -> bool:
-        return self.outcome.status in {Status.PASS, Status.NOT_APPLICABLE} or self.settlement is not None
+        return (
+            self.outcome.status in {CheckStatus.PASS, CheckStatus.NOT_APPLICABLE}
+            or self.settlement is not None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +81,16 @@ class Judgement:
 
     @property
     def is_rejected(self) -> bool:
-        return any(result.outcome.status is Status.FAIL for result in self.results)
+        return any(result.outcome.status is CheckStatus.FAIL for result in self.results)
 
     @property
     def is_waiting(self) -> bool:
         """What stands in the way may still come: a sweep, or a settlement."""
         bad = [result for result in self.results if not result.is_good]
-        return bool(bad) and all(r.outcome.is_waiting or r.outcome.status is Status.WARN for r in bad)
+        return bool(bad) and all(r.outcome.is_waiting or r.outcome.status is CheckStatus.WARN for r in bad)
 
 
-def judge(facts: Facts, policy: Policy) -> Judgement:
+def judge(facts: SignoffFacts, policy: Policy) -> Judgement:
     """Pure: the same facts and policy give the same judgement."""
     people = {person.login.lower(): person for person in facts.people}
     settled, refused = select_settlements(
@@ -102,7 +105,7 @@ def judge(facts: Facts, policy: Policy) -> Judgement:
     for check, function in zip(CHECKS, _FUNCTIONS, strict=True):
         outcome = run_check(check, function, facts, policy)
         settlement = settled.get(check.number)
-        if settlement and outcome.status is not Status.WARN:
+        if settlement and outcome.status is not CheckStatus.WARN:
             why = f"Check {check.number} ended in {outcome.status}; only a WARN is settled."
             idle.append(Refusal(comment=settlement.comment, why=why))
             settlement = None
@@ -111,12 +114,15 @@ def judge(facts: Facts, policy: Policy) -> Judgement:
 
 
 def run_check(
-    check: Check, function: Callable[[Facts, Policy], Outcome], facts: Facts, policy: Policy
-) -> Outcome:
+    check: Check,
+    function: Callable[[SignoffFacts, Policy], CheckOutcome],
+    facts: SignoffFacts,
+    policy: Policy,
+) -> CheckOutcome:
     if policy.signoff.checks[check.slug].is_off:
         return not_applicable("The policy has switched this check off.")
     outcome = function(facts, policy)
-    if facts.shortfalls and outcome.status is not Status.FAIL:
+    if facts.shortfalls and outcome.status is not CheckStatus.FAIL:
         # Which check would have needed what is missing is not worth guessing.
         text = f"Not everything could be read: {code(facts.shortfalls[0], 300)}."
         return failed(text, evidence=(*outcome.evidence, *facts.shortfalls))
@@ -125,7 +131,7 @@ def run_check(
     return _limit(check, outcome, policy)
 
 
-def find_rule_edits(facts: Facts, policy: Policy) -> tuple[str, ...]:
+def find_rule_edits(facts: SignoffFacts, policy: Policy) -> tuple[str, ...]:
     """Workflows and policy files that the pull request, or the commit whose run serves as evidence, has changed."""
     edits = [*find_rules(facts.paths, facts.policy_path)]
     coverage = choose_coverage(facts, policy)
@@ -134,18 +140,18 @@ def find_rule_edits(facts: Facts, policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(edits))
 
 
-def _limit(check: Check, outcome: Outcome, policy: Policy) -> Outcome:
+def _limit(check: Check, outcome: CheckOutcome, policy: Policy) -> CheckOutcome:
     """What the policy does not let a check end in is a FAIL."""
     allowed = policy.signoff.checks[check.slug].statuses
-    if outcome.status is Status.FAIL or outcome.status in allowed:
+    if outcome.status is CheckStatus.FAIL or outcome.status in allowed:
         return outcome
     reason = f"{outcome.status} is not allowed here: {outcome.reason}"
-    return dataclasses.replace(outcome, status=Status.FAIL, reason=reason)
+    return dataclasses.replace(outcome, status=CheckStatus.FAIL, reason=reason)
 
 
-def make_verdict(judgement: Judgement, facts: Facts, policy: Policy) -> Verdict:
+def make_verdict(judgement: Judgement, facts: SignoffFacts, policy: Policy) -> SignoffVerdict:
     """The judgement in the form that is published."""
-    return Verdict(
+    return SignoffVerdict(
         rows=tuple(_row(result) for result in judgement.results),
         signer=facts.signoff.author.login,
         sha=facts.pull.head_sha,
@@ -153,17 +159,19 @@ def make_verdict(judgement: Judgement, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _row(result: Result) -> Row:
+def _row(result: Result) -> VerdictRow:
     outcome = result.outcome
     links = " ".join(str(link) for link in outcome.links)
     reason = f"{outcome.reason} ({links})" if links else outcome.reason
     if settlement := result.settlement:
         who = code(settlement.comment.author.login)
         reason = f"{reason} Settled by {who} ({Link(text='comment', url=settlement.comment.url)}): {code(settlement.reason, 300)}."
-    return Row(number=result.check.number, name=result.check.name, status=outcome.status, reason=reason)
+    return VerdictRow(
+        number=result.check.number, name=result.check.name, status=outcome.status, reason=reason
+    )
 
 
 def _escalations(results: Iterable[Result], policy: Policy) -> Iterable[str]:
     for result in results:
-        if result.outcome.status is Status.WARN and result.settlement is None:
+        if result.outcome.status is CheckStatus.WARN and result.settlement is None:
             yield from policy.signoff.checks[result.check.slug].escalate

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from infx.matrix.names import AGENTIC
+from infx.bench.names import AGENTIC
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
+from infx.policy.paths import is_serving
 from infx.policy.signoff import LineRules
-from infx.signoff.facts import Facts, FileChange, RecipeFile
+from infx.signoff.facts import FileChange, RecipeFile, SignoffFacts
 from infx.signoff.outcome import code
 from infx.signoff.planned import ConfigChange
 
@@ -52,18 +52,11 @@ class Scan:
         )
 
 
-def is_serving(path: str, policy: Policy) -> bool:
-    """Whether a file may take part in what a row runs, as workflows do: neither prose nor the changelog."""
-    if path == policy.changelog:
-        return False
-    return not any(fnmatchcase(path, glob) for glob in policy.signoff.paths.prose)
-
-
-def serving_files(facts: Facts, policy: Policy) -> tuple[FileChange, ...]:
+def serving_files(facts: SignoffFacts, policy: Policy) -> tuple[FileChange, ...]:
     return tuple(file for file in facts.files if is_serving(file.path, policy))
 
 
-def files_of(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
+def files_of(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
     """Scripts and recipes that serve a configuration. One whose path tells AgentX serves no other scenario, unless the
     configuration names it.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from infx import escape
 from infx.phrases import join_some
-from infx.policy.signoff import Status
+from infx.policy.signoff import CheckStatus
 
 MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment
 MAX_SHOWN = 120  # characters of one piece of foreign text
@@ -34,42 +34,42 @@ class Link:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CheckOutcome:
     """reason: one or more sentences of Markdown; foreign text in it went through `code`.
 
     links: the evidence, shown behind the reason. evidence: lines for `--explain`, plain text. is_waiting: a FAIL
     only because something has not happened yet.
     """
 
-    status: Status
+    status: CheckStatus
     reason: str
     links: tuple[Link, ...] = ()
     evidence: tuple[str, ...] = ()
     is_waiting: bool = False
 
-    def lowered(self, note: str) -> Outcome:
+    def lowered(self, note: str) -> CheckOutcome:
         """The same, but at best a WARN, because of `note`."""
-        if self.status is not Status.PASS:
+        if self.status is not CheckStatus.PASS:
             return self
-        return dataclasses.replace(self, status=Status.WARN, reason=f"{note} Otherwise: {self.reason}")
+        return dataclasses.replace(self, status=CheckStatus.WARN, reason=f"{note} Otherwise: {self.reason}")
 
 
-def passed(reason: str, *links: Link, evidence: Iterable[str] = ()) -> Outcome:
-    return Outcome(status=Status.PASS, reason=reason, links=links, evidence=tuple(evidence))
+def passed(reason: str, *links: Link, evidence: Iterable[str] = ()) -> CheckOutcome:
+    return CheckOutcome(status=CheckStatus.PASS, reason=reason, links=links, evidence=tuple(evidence))
 
 
-def failed(reason: str, *links: Link, evidence: Iterable[str] = (), is_waiting: bool = False) -> Outcome:
-    return Outcome(
-        status=Status.FAIL, reason=reason, links=links, evidence=tuple(evidence), is_waiting=is_waiting
+def failed(reason: str, *links: Link, evidence: Iterable[str] = (), is_waiting: bool = False) -> CheckOutcome:
+    return CheckOutcome(
+        status=CheckStatus.FAIL, reason=reason, links=links, evidence=tuple(evidence), is_waiting=is_waiting
     )
 
 
-def warned(reason: str, *links: Link, evidence: Iterable[str] = ()) -> Outcome:
-    return Outcome(status=Status.WARN, reason=reason, links=links, evidence=tuple(evidence))
+def warned(reason: str, *links: Link, evidence: Iterable[str] = ()) -> CheckOutcome:
+    return CheckOutcome(status=CheckStatus.WARN, reason=reason, links=links, evidence=tuple(evidence))
 
 
-def not_applicable(reason: str, evidence: Iterable[str] = ()) -> Outcome:
-    return Outcome(status=Status.NOT_APPLICABLE, reason=reason, evidence=tuple(evidence))
+def not_applicable(reason: str, evidence: Iterable[str] = ()) -> CheckOutcome:
+    return CheckOutcome(status=CheckStatus.NOT_APPLICABLE, reason=reason, evidence=tuple(evidence))
 
 
 def code(text: object, limit: int = MAX_SHOWN) -> str:

@@ -8,11 +8,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from infx.matrix.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, SpecDecoding
-from infx.matrix.family import family_of
-from infx.matrix.jobs import describe_row
-from infx.matrix.names import AGENTIC, name_sequence
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Roles, Row, render_recipe
+from infx.bench.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, SpecDecoding
+from infx.bench.family import family_of
+from infx.bench.jobs import describe_row
+from infx.bench.names import AGENTIC, name_sequence
+from infx.bench.row import AgenticWorkload, FixedWorkload, Roles, Row, render_recipe
 
 _RECIPE_SETTINGS = ("CONFIG_FILE=", "EVAL_CONFIG_FILE=")
 

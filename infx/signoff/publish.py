@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from infx.comments.status import Status, fit_description
+from infx.comments.status import DesiredStatus, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.phrases import count, join_some
+from infx.policy.checks import CHECKS
 from infx.policy.identity import is_listed, is_ours
 from infx.policy.model import Policy
-from infx.policy.signoff import Status as CheckStatus
-from infx.signoff.checks.table import CHECKS
-from infx.signoff.facts import Facts
+from infx.policy.signoff import CheckStatus
+from infx.signoff.facts import SignoffFacts
 from infx.signoff.judge import Judgement, make_verdict
 from infx.signoff.outcome import code
 from infx.signoff.record import UNKNOWN, Binding, Standing, marker_of
-from infx.signoff.scope import Scope
+from infx.signoff.scope import SignoffScope
 from infx.signoff.verdict import VerdictError, parse_verdict, render_failure, render_verdict
 
 _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->")
@@ -33,7 +33,7 @@ class Assessment:
 
     signoff: Comment
     binding: Binding
-    facts: Facts | None = None
+    facts: SignoffFacts | None = None
     judgement: Judgement | None = None
     error: str | None = None
     unread: str | None = None
@@ -128,12 +128,14 @@ def find_former(comments: Iterable[Comment], policy: Policy) -> list[Comment]:
     return [c for c in comments if is_ours(c.author, former) and c.body.startswith(policy.signoff.marker)]
 
 
-def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy) -> Status | None:
+def make_status(
+    scope: SignoffScope, assessments: Sequence[Assessment], policy: Policy
+) -> DesiredStatus | None:
     """The best that any sign-off amounts to; None where the policy asks for no status."""
     if policy.signoff.status is None:
         return None
     state, text = _judge(scope, assessments)
-    return Status(
+    return DesiredStatus(
         context=policy.signoff.status,
         state=state,
         description=fit_description(text, policy.limits.status_characters),
@@ -141,7 +143,7 @@ def make_status(scope: Scope, assessments: Sequence[Assessment], policy: Policy)
     )
 
 
-def _judge(scope: Scope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
+def _judge(scope: SignoffScope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
     if not scope.is_required:
         return StatusState.SUCCESS, f"Nobody has to sign. {scope.reason}"
     by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from infx.matrix.config import ScenarioType
-from infx.matrix.names import AGENTIC, name_sequence
+from infx.bench.config import ScenarioType
+from infx.bench.names import AGENTIC, name_sequence
 from infx.results.artifact import JsonFaultError, ReadArtifact, read_json
 from infx.results.row import ResultRow, RowFaultError, is_finite, parse_row
-from infx.signoff.facts import EvalScore, Point
+from infx.signoff.facts import EvalScore, MeasuredPoint
 
 _T = TypeVar("_T")
 
@@ -35,7 +35,7 @@ def read_scores(artifact: ReadArtifact) -> tuple[EvalScore, ...]:
     return _read(artifact, _score)
 
 
-def read_points(artifact: ReadArtifact, agentic_latency: str) -> tuple[Point, ...]:
+def read_points(artifact: ReadArtifact, agentic_latency: str) -> tuple[MeasuredPoint, ...]:
     """The rows of `agg_bmk.json`. agentic_latency: the field that is an AgentX point's latency in seconds."""
     return _read(artifact, lambda values: _point(values, agentic_latency))
 
@@ -79,11 +79,11 @@ def _score(values: Mapping[str, Any]) -> EvalScore:
     )
 
 
-def _point(values: Mapping[str, Any], agentic_latency: str) -> Point:
+def _point(values: Mapping[str, Any], agentic_latency: str) -> MeasuredPoint:
     row = parse_row(values)
     scenario = _scenario(row)
     mark = values.get("isOnNormalizedInteractivityFrontier")
-    return Point(
+    return MeasuredPoint(
         model=row.infmax_model_prefix,
         scenario=scenario,
         hardware=row.hw,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from infx.codeowners import CodeOwners, parse_codeowners
 from infx.errors import InfxError, Problem
 from infx.phrases import join_some
 from infx.policy.signoff import SignoffPolicy
-from infx.signoff.codeowners import CodeOwners, parse_codeowners
-from infx.signoff.facts import Facts
+from infx.signoff.facts import SignoffFacts
 from infx.signoff.outcome import code, name_all
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
+class SignoffScope:
     """owners: those because of whom somebody must sign. reason: Markdown, a sentence or two."""
 
     is_required: bool
@@ -22,16 +22,16 @@ class Scope:
     owners: tuple[str, ...] = ()
 
 
-def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
+def decide_scope(facts: SignoffFacts, policy: SignoffPolicy) -> SignoffScope:
     """Whatever cannot be seen counts as a reason to sign."""
     if facts.shortfalls:
-        return Scope(is_required=True, reason=facts.shortfalls[0])
+        return SignoffScope(is_required=True, reason=facts.shortfalls[0])
     try:
         codeowners = read_codeowners(facts)
     except InfxError as error:
-        return Scope(is_required=True, reason=f"Owners cannot be read: {error.message}")
+        return SignoffScope(is_required=True, reason=f"Owners cannot be read: {error.message}")
     if codeowners.problems:
-        return Scope(is_required=True, reason=describe_unread(codeowners))
+        return SignoffScope(is_required=True, reason=describe_unread(codeowners))
     outside: dict[str, str] = {}
     for path in facts.paths:
         rule = codeowners.rule_for(path)
@@ -39,11 +39,11 @@ def decide_scope(facts: Facts, policy: SignoffPolicy) -> Scope:
             if not _is_exempt(owner, facts, policy):
                 outside.setdefault(owner, path)
     if not outside:
-        return Scope(
+        return SignoffScope(
             is_required=False, reason="Every changed file is the core team's, an administrator's or nobody's."
         )
     owner, path = next(iter(outside.items()))
-    return Scope(
+    return SignoffScope(
         is_required=True,
         reason=f"{code(path)} belongs to {code(owner)}; owners outside of the core team: {name_all(outside)}.",
         owners=tuple(outside),
@@ -63,7 +63,7 @@ def name_lines(problems: Sequence[Problem], limit: int = 5) -> str:
     return f"{'line' if len(lines) == 1 else 'lines'} {join_some(lines, limit)}"
 
 
-def read_codeowners(facts: Facts) -> CodeOwners:
+def read_codeowners(facts: SignoffFacts) -> CodeOwners:
     """The target branch's file. Raises InfxError if there is none or GitHub would not use it."""
     if facts.codeowners is None:
         raise InfxError("The target branch has no CODEOWNERS file.")
@@ -87,7 +87,7 @@ def is_person(owner: str) -> bool:
     return owner.startswith("@") and "/" not in owner
 
 
-def _is_exempt(owner: str, facts: Facts, policy: SignoffPolicy) -> bool:
+def _is_exempt(owner: str, facts: SignoffFacts, policy: SignoffPolicy) -> bool:
     if owner.lower() in {core.lower() for core in policy.core_owners}:
         return True
     if not is_person(owner):

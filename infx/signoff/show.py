@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from infx.errors import UsageError
-from infx.signoff.checks.table import CHECKS, Check, find_check
-from infx.signoff.facts import Facts
+from infx.policy.checks import CHECKS, Check, find_check
+from infx.signoff.facts import SignoffFacts
 from infx.signoff.judge import Judgement, Result
 from infx.signoff.verdict import compute_status
 
 
-def render_json(facts: Facts, judgement: Judgement) -> dict[str, Any]:
+def render_json(facts: SignoffFacts, judgement: Judgement) -> dict[str, Any]:
     return {
         "pull": facts.pull.number,
         "sha": facts.pull.head_sha,

@@ -24,18 +24,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from infx import escape
+from infx.codeowners import LOGIN
 from infx.errors import InfxError
-from infx.policy.signoff import Status
-from infx.signoff.codeowners import LOGIN
+from infx.policy.signoff import CheckStatus
 from infx.signoff.outcome import CODE_SPAN, EMOJI, cut
 
 HEADERS = {
-    Status.PASS: "## ✅✅✅ **Verdict: PASS** ✅✅✅",
-    Status.FAIL: "## ❌❌❌ **REJECTED** ❌❌❌",
-    Status.WARN: "## ⚠️ **Verdict: WARN** ⚠️",
+    CheckStatus.PASS: "## ✅✅✅ **Verdict: PASS** ✅✅✅",
+    CheckStatus.FAIL: "## ❌❌❌ **REJECTED** ❌❌❌",
+    CheckStatus.WARN: "## ⚠️ **Verdict: WARN** ⚠️",
 }
-_EMOJI = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.NOT_APPLICABLE: "➖"}
-_FOLDED = {Status.PASS, Status.NOT_APPLICABLE}
+_EMOJI = {
+    CheckStatus.PASS: "✅",
+    CheckStatus.FAIL: "❌",
+    CheckStatus.WARN: "⚠️",
+    CheckStatus.NOT_APPLICABLE: "➖",
+}
+_FOLDED = {CheckStatus.PASS, CheckStatus.NOT_APPLICABLE}
 _SUMMARY = "Passed and not applicable checks"
 _REJECTION = "a check below failed; correct what it names, or edit your sign-off."
 _ESCALATION = "please look at the warnings below."
@@ -57,40 +62,42 @@ class VerdictError(InfxError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class VerdictRow:
     """reason: Markdown on one line; its code spans hold whatever is not ours."""
 
     number: int
     name: str
-    status: Status
+    status: CheckStatus
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class SignoffVerdict:
     """rows: one for each check. signer: mentioned on rejection. escalated: logins mentioned on a warning.
 
     sha: the commit that was looked at. covered_sha: a later head with the same diff, or None.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     signer: str
     sha: str
     covered_sha: str | None = None
     escalated: tuple[str, ...] = ()
 
     @property
-    def status(self) -> Status:
+    def status(self) -> CheckStatus:
         return compute_status(row.status for row in self.rows)
 
 
-def compute_status(statuses: Iterable[Status]) -> Status:
+def compute_status(statuses: Iterable[CheckStatus]) -> CheckStatus:
     """FAIL beats WARN beats PASS; not applicable counts as passed."""
     found = set(statuses)
-    return next((status for status in (Status.FAIL, Status.WARN) if status in found), Status.PASS)
+    return next(
+        (status for status in (CheckStatus.FAIL, CheckStatus.WARN) if status in found), CheckStatus.PASS
+    )
 
 
-def render_verdict(verdict: Verdict) -> str:
+def render_verdict(verdict: SignoffVerdict) -> str:
     """The text of the comment after its marker, ending in one newline."""
     ordered = sorted(verdict.rows, key=lambda row: row.number)
     seen = [_render_row(row) for row in ordered if row.status not in _FOLDED]
@@ -105,20 +112,20 @@ def render_verdict(verdict: Verdict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _render_mentions(verdict: Verdict) -> list[str]:
+def _render_mentions(verdict: SignoffVerdict) -> list[str]:
     lines = []
-    if verdict.status is Status.FAIL:
+    if verdict.status is CheckStatus.FAIL:
         lines.append(f"@{verdict.signer}, {_REJECTION}")
     if verdict.escalated:
         lines.append(f"{' '.join(f'@{login}' for login in verdict.escalated)}, {_ESCALATION}")
     return lines
 
 
-def _render_row(row: Row) -> str:
+def _render_row(row: VerdictRow) -> str:
     return f"- {_EMOJI[row.status]} Check {row.number} ({row.name}): {row.status} — {cut(row.reason)}"
 
 
-def parse_verdict(text: str, allowed: Mapping[int, Sequence[Status]]) -> Verdict:
+def parse_verdict(text: str, allowed: Mapping[int, Sequence[CheckStatus]]) -> SignoffVerdict:
     """Read a verdict back and hold it to the grammar.
 
     allowed: every check's number with the statuses it may have.
@@ -128,7 +135,7 @@ def parse_verdict(text: str, allowed: Mapping[int, Sequence[Status]]) -> Verdict
     header = next((status for status, words in HEADERS.items() if words == lines[0]), None)
     if header is None:
         raise VerdictError("The first line is none of the three headers.")
-    rows: list[Row] = []
+    rows: list[VerdictRow] = []
     mentions: list[str] = []
     footer: re.Match[str] | None = None
     fold = _Fold()
@@ -172,8 +179,8 @@ class _Fold:
         return False
 
 
-def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> Row:
-    status = Status(match["status"])
+def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> VerdictRow:
+    status = CheckStatus(match["status"])
     if match["emoji"] != _EMOJI[status]:
         raise VerdictError(f"Line {line}: the emoji does not say {status}.")
     if folded is not (status in _FOLDED):
@@ -185,10 +192,12 @@ def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> Row:
         raise VerdictError(f"Line {line} holds another emoji.")
     if re.search(r"[@<`]", re.sub(r"\]\([^()\s]*\)", "]", prose)) or "![" in prose:
         raise VerdictError(f"Line {line} holds a mention, HTML, an image or a loose backtick.")
-    return Row(number=int(match["number"]), name=match["name"], status=status, reason=match["reason"])
+    return VerdictRow(number=int(match["number"]), name=match["name"], status=status, reason=match["reason"])
 
 
-def _check_rows(rows: Sequence[Row], header: Status, allowed: Mapping[int, Sequence[Status]]) -> None:
+def _check_rows(
+    rows: Sequence[VerdictRow], header: CheckStatus, allowed: Mapping[int, Sequence[CheckStatus]]
+) -> None:
     numbers = [row.number for row in rows]
     if sorted(numbers) != sorted(allowed):
         raise VerdictError(f"Expected each of the checks {sorted(allowed)} once; found {sorted(numbers)}.")
@@ -199,16 +208,18 @@ def _check_rows(rows: Sequence[Row], header: Status, allowed: Mapping[int, Seque
         raise VerdictError("The header is not what the rows amount to.")
 
 
-def _assemble(rows: list[Row], header: Status, mentions: list[str], footer: re.Match[str]) -> Verdict:
+def _assemble(
+    rows: list[VerdictRow], header: CheckStatus, mentions: list[str], footer: re.Match[str]
+) -> SignoffVerdict:
     signer = ""
-    if header is Status.FAIL:
+    if header is CheckStatus.FAIL:
         if not mentions or " " in mentions[0]:
             raise VerdictError("A rejection mentions the signer below the header.")
         signer = mentions.pop(0)[1:]
     if len(mentions) > 1:
         raise VerdictError("Somebody is mentioned more often than the grammar has it.")
     escalated = tuple(login[1:] for login in mentions[0].split(" ")) if mentions else ()
-    return Verdict(
+    return SignoffVerdict(
         rows=tuple(sorted(rows, key=lambda row: row.number)),
         signer=signer,
         sha=footer["sha"],
@@ -220,6 +231,6 @@ def _assemble(rows: list[Row], header: Status, mentions: list[str], footer: re.M
 def render_failure(signer: str, sha: str, why: str) -> str:
     """The rejection for when no verdict could be made: nothing green, and what to do. why: plain text, of anybody."""
     return (
-        f"{HEADERS[Status.FAIL]}\n@{signer}, this sign-off could not be verified.\n\n"
+        f"{HEADERS[CheckStatus.FAIL]}\n@{signer}, this sign-off could not be verified.\n\n"
         f"{cut(escape.foreign(why))}\n\nEdit the sign-off, or run the workflow again, to retry.\n\nCommit: `{sha}`.\n"
     )

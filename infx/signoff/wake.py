@@ -16,7 +16,7 @@ _TITLE = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wake:
+class Trigger:
     """pull: a number. head_sha: all open pull requests with this head; run_id: of forks, those whose approval
     names this run. None of them: nobody, and the reason.
     """
@@ -27,7 +27,7 @@ class Wake:
     reason: str = ""
 
 
-def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Wake:
+def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Trigger:
     """name: of the event."""
     match name:
         case "issue_comment":
@@ -37,21 +37,21 @@ def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Wake:
         case "workflow_dispatch":
             number = _get(payload, "inputs", "pr")
             if isinstance(number, str) and re.fullmatch(r"[1-9][0-9]{0,9}", number, re.ASCII):
-                return Wake(pull=int(number))
-            return Wake(reason="The dispatch names no pull request.")
-    return Wake(reason=f"The event {name} says nothing about sign-offs.")
+                return Trigger(pull=int(number))
+            return Trigger(reason="The dispatch names no pull request.")
+    return Trigger(reason=f"The event {name} says nothing about sign-offs.")
 
 
-def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Wake:
+def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Trigger:
     number = _get(payload, "issue", "number")
     if not isinstance(number, int) or not isinstance(_get(payload, "issue", "pull_request"), Mapping):
-        return Wake(reason="The comment is on no pull request.")
+        return Trigger(reason="The comment is on no pull request.")
     if _get(payload, "comment", "user", "type") == "Bot":
-        return Wake(reason="The comment is a bot's; only people sign.")
+        return Trigger(reason="The comment is a bot's; only people sign.")
     bodies = [_get(payload, "comment", "body"), _get(payload, "changes", "body", "from")]
     if not any(isinstance(body, str) and _matters(body, policy) for body in bodies):
-        return Wake(reason="The comment is no sign-off and holds none of our commands.")
-    return Wake(pull=number)
+        return Trigger(reason="The comment is no sign-off and holds none of our commands.")
+    return Trigger(pull=number)
 
 
 def _matters(body: str, policy: Policy) -> bool:
@@ -66,20 +66,20 @@ def wake_words(policy: Policy) -> tuple[str, ...]:
     return (policy.signoff.phrase.split()[-1], policy.signoff.settle_command, *policy.reuse.commands)
 
 
-def _of_run(payload: Mapping[str, Any], policy: Policy) -> Wake:
+def _of_run(payload: Mapping[str, Any], policy: Policy) -> Trigger:
     path, sha = _get(payload, "workflow_run", "path"), _get(payload, "workflow_run", "head_sha")
     if not isinstance(path, str) or path.partition("@")[0] not in {
         policy.sweep.workflow,
         policy.signoff.relay_workflow,
     }:
-        return Wake(reason="The run is of another workflow.")
+        return Trigger(reason="The run is of another workflow.")
     if not isinstance(sha, str) or not _SHA.fullmatch(sha):
-        return Wake(reason="The run names no commit.")
+        return Trigger(reason="The run names no commit.")
     number, title = _get(payload, "workflow_run", "id"), _get(payload, "workflow_run", "display_title")
     is_dispatched = _get(payload, "workflow_run", "event") == "workflow_dispatch"
     if is_dispatched and isinstance(title, str) and (told := _TITLE.fullmatch(title)):
-        return Wake(pull=int(told[1]))
-    return Wake(head_sha=sha, run_id=number if is_dispatched and isinstance(number, int) else None)
+        return Trigger(pull=int(told[1]))
+    return Trigger(head_sha=sha, run_id=number if is_dispatched and isinstance(number, int) else None)
 
 
 def _get(value: Any, *steps: str) -> Any:

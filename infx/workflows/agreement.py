@@ -12,15 +12,15 @@ from infx.policy.paths import compile_glob
 from infx.signoff.wake import wake_words
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, FAILED, RUNNING, Node, Value
-from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Path, Step, Workflow, find_nodes, texts
+from infx.workflows.finding import WorkflowFinding
+from infx.workflows.model import ActionFile, Path, Workflow, WorkflowJob, WorkflowStep, find_nodes, texts
 
 _BODY, _BEFORE = "github.event.comment.body", "github.event.changes.body.from"
 # Every action of infx: a workflow that uses one repeats parts of the policy.
 _ACTIONS = ("approve", "changelog", "gate", "plan", "reconcile", "results", "row", "rows", "signoff")
 
 
-def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]:
+def label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[WorkflowFinding]:
     """What a label means stands in the policy and nowhere else."""
     from difflib import get_close_matches
 
@@ -31,12 +31,14 @@ def label_literals(file: Workflow | Action, policy: Policy) -> Iterator[Finding]
             # A plain word may mean anything where no labels are read.
             if text.lower() in lower and (reads_labels or not text.isalnum()):
                 message = f"The label {text!r} is spelled in a condition. Labels are the policy's business."
-                yield Finding(path=path, message=message, hint="Use an output of infx gate.")
+                yield WorkflowFinding(path=path, message=message, hint="Use an output of infx gate.")
         for text in _label_texts(node):
             near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
             if near and text.lower() not in lower:  # other labels are none of a sweep's
                 message = f"The condition asks for the label {text!r}, which the policy does not know."
-                yield Finding(path=path, message=message, hint="Add it to the policy and ask infx gate.")
+                yield WorkflowFinding(
+                    path=path, message=message, hint="Add it to the policy and ask infx gate."
+                )
 
 
 def _label_texts(node: Node) -> Iterator[str]:
@@ -46,20 +48,20 @@ def _label_texts(node: Node) -> Iterator[str]:
             yield from expressions.compared_texts(node, name)
 
 
-def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding]:
+def required_checks(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
     """A required check that does not start stays pending for ever; one that is skipped counts as passed."""
     for job in file.jobs:
         if job.name in policy.workflows.required_checks:
             for path, reason, hint in _find_obstacles(job, file, policy.base_branch):
                 message = f"The check {job.name} is required, but {reason}."
-                yield Finding(path=path, message=message, hint=hint)
+                yield WorkflowFinding(path=path, message=message, hint=hint)
             if "merge_group" not in file.events:
                 message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
                 hint = "Add merge_group to the events."
-                yield Finding(path=("on",), message=message, hint=hint, level=Level.WARNING)
+                yield WorkflowFinding(path=("on",), message=message, hint=hint, level=Level.WARNING)
 
 
-def _find_obstacles(job: Job, file: Workflow, base_branch: str) -> Iterator[tuple[Path, str, str]]:
+def _find_obstacles(job: WorkflowJob, file: Workflow, base_branch: str) -> Iterator[tuple[Path, str, str]]:
     """(path, what stands in the way of the check, hint)"""
     for event in ("pull_request", "merge_group"):
         filters = file.filters(event)
@@ -97,7 +99,7 @@ def find_absent_checks(workflows: Iterable[Workflow], policy: Policy) -> Iterato
             )
 
 
-def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
+def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
     """Where a file must repeat what the policy says, both say the same; else nothing starts, and nothing says why."""
     if file.path == policy.sweep.workflow or any(step.is_ours(*_ACTIONS) for step in file.steps):
         differences = [*_compare_filters(file, policy), *_compare_runs(file, policy)]
@@ -105,7 +107,7 @@ def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding]:
             for step in job.steps:
                 differences += [*_compare_words(file, job, step, policy), *_compare_names(file, step, policy)]
         for path, message in differences:
-            yield Finding(path=path, message=message, hint="Spell the same in both.")
+            yield WorkflowFinding(path=path, message=message, hint="Spell the same in both.")
 
 
 def _compare_filters(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:
@@ -147,7 +149,9 @@ def _compare_runs(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:
             yield ("on",), f"{path} is the policy's {key}, but no review starts it."
 
 
-def _compare_words(file: Workflow, job: Job, step: Step, policy: Policy) -> Iterator[tuple[Path, str]]:
+def _compare_words(
+    file: Workflow, job: WorkflowJob, step: WorkflowStep, policy: Policy
+) -> Iterator[tuple[Path, str]]:
     """A filter of comments lets through what holds a word of the policy, and nothing else."""
     words = {policy.sweep.approve_command: "sweep.approve-command"} if step.is_ours("approve") else {}
     if step.is_ours("signoff"):
@@ -177,7 +181,7 @@ def _starts(asks: list[Node], place: str, text: str) -> bool:
     return expressions.can_hold([(node, {**RUNNING[0], **world}) for node in asks])
 
 
-def _compare_names(file: Workflow, step: Step, policy: Policy) -> Iterator[tuple[Path, str]]:
+def _compare_names(file: Workflow, step: WorkflowStep, policy: Policy) -> Iterator[tuple[Path, str]]:
     """Of the artifact with results, and of the file with priorities. What an expression makes is not compared."""
     uploads = [other.inputs for other in file.steps if other.uses.startswith("actions/upload-artifact@")]
     names = [str(inputs.get("name", "artifact")) for inputs in uploads]

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from infx.errors import Problem, sort_problems
 from infx.policy.model import Policy
 from infx.workflows import agreement, local, running
-from infx.workflows.finding import Rule, as_problem
+from infx.workflows.finding import WorkflowRule, as_problem
 from infx.workflows.model import parse_sources
 
 RULES = (
-    Rule(
+    WorkflowRule(
         id="label-literal",
         why="What a label means stands in the policy; a condition that spells one, or misspells it, means something "
         "else one day.",
@@ -20,7 +20,7 @@ RULES = (
         check=agreement.label_literals,
         check_action=agreement.label_literals,
     ),
-    Rule(
+    WorkflowRule(
         id="policy-mismatch",
         why="What a file must repeat of the policy: the base branch, the changelog and the priorities, the sweep's job, "
         "names of workflows whose runs it follows, words that a comment must hold, the artifact with results. Where "
@@ -29,7 +29,7 @@ RULES = (
         instead="if: contains(github.event.comment.body, '/approve-sweep')",
         check=agreement.policy_mismatches,
     ),
-    Rule(
+    WorkflowRule(
         id="missing-action",
         why="An action or a workflow that is used by a path must exist in this repository. Copied workflows still name "
         "infx's own.",
@@ -38,7 +38,7 @@ RULES = (
         check=local.missing_actions,
         check_action=local.missing_actions_of_action,
     ),
-    Rule(
+    WorkflowRule(
         id="runner-boundary",
         why="On pull_request, and on reviews, the workflow file is the pull request's: a runner that takes any job runs "
         "any code. A warning, until the policy says (`workflows.runner-boundary`) what protects the runners.",
@@ -46,14 +46,14 @@ RULES = (
         instead="uses: your-org/your-bench/.github/workflows/benchmark.yml@main",
         check=running.gpu_jobs_without_boundary,
     ),
-    Rule(
+    WorkflowRule(
         id="missing-timeout",
         why="A job that hangs holds its GPU for six hours.",
         example="runs-on: [self-hosted, h200]",
         instead="timeout-minutes: 780",
         check=running.missing_timeouts,
     ),
-    Rule(
+    WorkflowRule(
         id="always-on-gpu",
         why="On cancellation GitHub asks `if` again; where it still holds, the job keeps the GPU that somebody wanted "
         "back.",
@@ -61,7 +61,7 @@ RULES = (
         instead="if: ${{ !cancelled() && needs.gate.outputs.verdict == 'run' }}",
         check=running.always_on_gpus,
     ),
-    Rule(
+    WorkflowRule(
         id="bulk-handed-over",
         why="A variable or an argument ends at 128 KiB, a job's outputs at 1 MB: a sweep's rows are larger. A matrix "
         "of ids may be an output that nothing but a matrix reads.",
@@ -70,7 +70,7 @@ RULES = (
         check=running.bulk_handed_over,
         check_action=running.bulk_handed_over,
     ),
-    Rule(
+    WorkflowRule(
         id="empty-matrix",
         why="A matrix without values is an error, not a job with nothing to do; the condition must not hold when the "
         "job that computes it finds nothing.",
@@ -78,7 +78,7 @@ RULES = (
         instead="if: needs.gate.outputs.shard-count > 0",
         check=running.empty_matrices,
     ),
-    Rule(
+    WorkflowRule(
         id="shared-concurrency-group",
         why="All jobs in one group cancel each other, the legs of a matrix do too, and a called workflow that waits for "
         "its caller's group is cancelled as a deadlock.",
@@ -86,7 +86,7 @@ RULES = (
         instead="concurrency: {group: sweep-pr-77} # in one calling job without a matrix",
         check=running.shared_concurrency_groups,
     ),
-    Rule(
+    WorkflowRule(
         id="required-check",
         why="A required check that is filtered away, by paths, branches or types, stays pending for ever, as one that no "
         "job reports does (a warning); one that is skipped has passed; one with a matrix changes its name.",

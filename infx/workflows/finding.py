@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from infx.errors import Level, Problem
 from infx.policy.model import Policy
-from infx.workflows.model import Action, Path, Workflow
+from infx.workflows.model import ActionFile, Path, Workflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class WorkflowFinding:
     path: Path
     message: str
     hint: str
@@ -19,7 +19,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class WorkflowRule:
     """id: what the problem is called. why: what happens otherwise. example, instead: a line that is wrong, and one
     that is right; docs/workflows.md shows them. check: the findings in one file, given the policy.
     """
@@ -28,11 +28,11 @@ class Rule:
     why: str
     example: str
     instead: str
-    check: Callable[[Workflow, Policy], Iterator[Finding]] | None = None
-    check_action: Callable[[Action, Policy], Iterator[Finding]] | None = None
+    check: Callable[[Workflow, Policy], Iterator[WorkflowFinding]] | None = None
+    check_action: Callable[[ActionFile, Policy], Iterator[WorkflowFinding]] | None = None
 
 
-def as_problem(rule: str, file: Workflow | Action, finding: Finding) -> Problem:
+def as_problem(rule: str, file: Workflow | ActionFile, finding: WorkflowFinding) -> Problem:
     return Problem(
         rule=rule,
         message=finding.message,

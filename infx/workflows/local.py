@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from infx.policy.model import Policy
-from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Step, Workflow
+from infx.workflows.finding import WorkflowFinding
+from infx.workflows.model import ActionFile, Workflow, WorkflowStep
 
 _USES = re.compile(rb"""\buses["']?\s*:\s*["']?[.$]/([\w./-]*)""")
 _FILES = ("action.yml", "action.yaml", "Dockerfile")
@@ -24,12 +24,12 @@ def find_local_paths(data: bytes) -> set[str]:
     return {f"{folder}/{name}".lstrip("/") for folder in folders for name in _FILES}
 
 
-def missing_actions(file: Workflow, policy: Policy) -> Iterator[Finding]:
+def missing_actions(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
     """What is used by a path must be there when the job comes to it."""
     for job in file.jobs:
         if (called := _local(job.uses or "")) is not None and called not in file.known:
             message = f"The job {job.id} calls {job.uses}, which does not exist in this repository."
-            yield Finding(
+            yield WorkflowFinding(
                 path=(*job.path, "uses"), message=message, hint="Add the file, or name the right one."
             )
         for index, step in enumerate(job.steps):
@@ -37,7 +37,7 @@ def missing_actions(file: Workflow, policy: Policy) -> Iterator[Finding]:
                 yield _missing(step)
 
 
-def missing_actions_of_action(file: Action, _: Policy) -> Iterator[Finding]:
+def missing_actions_of_action(file: ActionFile, _: Policy) -> Iterator[WorkflowFinding]:
     """An action's paths begin in the workspace of whoever uses it, where a checkout may have its own folder."""
     for step in file.steps:
         folder = _local(step.uses)
@@ -52,7 +52,9 @@ def _local(uses: str) -> str | None:
     return uses[2:].strip("/") if uses.startswith(("./", "$/")) else None
 
 
-def _is_there(step: Step, before: tuple[Step, ...], policy: Policy, known: Collection[str]) -> bool:
+def _is_there(
+    step: WorkflowStep, before: tuple[WorkflowStep, ...], policy: Policy, known: Collection[str]
+) -> bool:
     """Whether a step finds its action in what an earlier step has laid out, or may have."""
     folder = _local(step.uses)
     if folder is None:
@@ -72,8 +74,8 @@ def _exists(folder: str, known: Collection[str]) -> bool:
     return any(f"{folder}/{name}".lstrip("/") in known for name in _FILES)
 
 
-def _missing(step: Step) -> Finding:
-    return Finding(
+def _missing(step: WorkflowStep) -> WorkflowFinding:
+    return WorkflowFinding(
         path=(*step.path, "uses"),
         message=f"{step.uses} does not exist in this repository.",
         hint=_REPLACE if step.is_ours(r"[\w-]+") else "Add it, or name the right one.",

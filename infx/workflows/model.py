@@ -17,7 +17,7 @@ _CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class WorkflowStep:
     path: Path
     uses: str
     run: str
@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class WorkflowJob:
     """condition: the text of `if`. matrix: a mapping, or the text of the expression that makes it, or its strategy."""
 
     id: str
@@ -52,7 +52,7 @@ class Job:
     outputs: Mapping[str, Any]
     inputs: Mapping[str, Any]
     env: Mapping[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[WorkflowStep, ...]
 
     @property
     def is_hosted(self) -> bool:
@@ -93,7 +93,7 @@ class Workflow:
     name: str
     events: Mapping[str, Any]
     concurrency_group: str | None
-    jobs: tuple[Job, ...]
+    jobs: tuple[WorkflowJob, ...]
     hosted: frozenset[str] = frozenset()
     siblings: Mapping[str, Workflow] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
@@ -103,14 +103,14 @@ class Workflow:
         return self.document.path
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[WorkflowStep, ...]:
         return tuple(step for job in self.jobs for step in job.steps)
 
-    def callee(self, job: Job) -> Workflow | None:
+    def callee(self, job: WorkflowJob) -> Workflow | None:
         """The workflow of this repository that a job calls."""
         return self.siblings.get((job.uses or "").removeprefix("./")) if job.uses else None
 
-    def reaches_gpus(self, job: Job) -> bool:
+    def reaches_gpus(self, job: WorkflowJob) -> bool:
         """It runs on a machine of one's own, or calls a workflow of this repository that does, as far as it is known."""
         if job.uses is None:
             return not job.is_hosted
@@ -120,9 +120,9 @@ class Workflow:
         """`branches`, `paths`, `types` of an event."""
         return _mapping(self.events.get(event))
 
-    def ancestors(self, job: Job) -> list[Job]:
+    def ancestors(self, job: WorkflowJob) -> list[WorkflowJob]:
         """The jobs that end before this one starts."""
-        by_id, found = {one.id: one for one in self.jobs}, dict[str, Job]()
+        by_id, found = {one.id: one for one in self.jobs}, dict[str, WorkflowJob]()
         waiting = list(job.needs)
         while waiting:
             name = waiting.pop()
@@ -140,13 +140,13 @@ class Workflow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Action:
+class ActionFile:
     """An `action.yml`; only composite ones have steps. known: as in Workflow."""
 
     document: yaml12.Document
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[WorkflowStep, ...]
     known: frozenset[str] = frozenset()
 
     @property
@@ -155,15 +155,15 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sources:
+class WorkflowSources:
     """Everything that was read, and what could not be."""
 
     workflows: tuple[Workflow, ...]
-    actions: tuple[Action, ...]
+    actions: tuple[ActionFile, ...]
     problems: tuple[Problem, ...]
 
 
-def parse_sources(files: Mapping[str, bytes]) -> Sources:
+def parse_sources(files: Mapping[str, bytes]) -> WorkflowSources:
     """files: path → bytes of workflow files and of files called action.yml, action.yaml or Dockerfile."""
     workflows, actions, problems = [], [], []
     for path, data in sorted(files.items()):
@@ -183,7 +183,7 @@ def parse_sources(files: Mapping[str, bytes]) -> Sources:
             message = "The workflow has no jobs. Expected a mapping under jobs."
             problems.append(Problem(rule="workflow-jobs", message=message, path=path, line=1))
     hosted, siblings, known = _find_hosted(workflows), {one.path: one for one in workflows}, frozenset(files)
-    return Sources(
+    return WorkflowSources(
         workflows=tuple(replace(one, hosted=hosted, siblings=siblings, known=known) for one in workflows),
         actions=tuple(replace(one, known=known) for one in actions),
         problems=tuple(problems),
@@ -232,10 +232,10 @@ def _parse_events(value: Any) -> Mapping[str, Any]:
     return _mapping(value)
 
 
-def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
+def _parse_job(name: str, body: Mapping[str, Any]) -> WorkflowJob:
     path: Path = ("jobs", name)
     strategy = body.get("strategy")
-    return Job(
+    return WorkflowJob(
         id=name,
         path=path,
         name=str(body.get("name", name)),
@@ -254,10 +254,10 @@ def _parse_job(name: str, body: Mapping[str, Any]) -> Job:
     )
 
 
-def _parse_action(document: yaml12.Document) -> Action:
+def _parse_action(document: yaml12.Document) -> ActionFile:
     value = document.value
     runs = _mapping(value.get("runs"))
-    return Action(
+    return ActionFile(
         document=document,
         inputs=_mapping(value.get("inputs")),
         outputs=_mapping(value.get("outputs")),
@@ -265,10 +265,10 @@ def _parse_action(document: yaml12.Document) -> Action:
     )
 
 
-def _parse_steps(path: Path, value: Any) -> tuple[Step, ...]:
+def _parse_steps(path: Path, value: Any) -> tuple[WorkflowStep, ...]:
     steps = value if isinstance(value, list) else []
     return tuple(
-        Step(
+        WorkflowStep(
             path=(*path, "steps", index),
             uses=_text(step.get("uses")) or "",
             run=_text(step.get("run")) or "",

@@ -12,8 +12,8 @@ from infx.errors import Level
 from infx.policy.model import Policy
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, RUNNING, Call, Node, Value
-from infx.workflows.finding import Finding
-from infx.workflows.model import Action, Job, Path, Step, Workflow, find_nodes
+from infx.workflows.finding import WorkflowFinding
+from infx.workflows.model import ActionFile, Path, Workflow, WorkflowJob, WorkflowStep, find_nodes
 
 # Events whose runs take the workflow file from the pull request's merge commit.
 PULL_REQUEST_EVENTS = ("pull_request", "pull_request_review", "pull_request_review_comment")
@@ -27,13 +27,13 @@ _NUMBER = re.compile(r"count|number|total|size|length|\bn\b", re.IGNORECASE)
 _EMPTY = re.compile(r"empty|none|nothing|skip", re.IGNORECASE)
 
 
-def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Finding]:
+def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
     """A runner that takes any job runs any code, where the pull request brings the workflow along."""
     events = [event for event in PULL_REQUEST_EVENTS if event in file.events]
     if not events or policy.workflows.runner_boundary:
         return
     for job in [job for job in file.jobs if file.reaches_gpus(job)][:1]:
-        yield Finding(
+        yield WorkflowFinding(
             level=Level.WARNING,
             path=job.path,
             message=f"The job {job.id} reaches self-hosted runners from a file that a pull request can edit "
@@ -43,16 +43,16 @@ def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Findin
         )
 
 
-def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding]:
+def missing_timeouts(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
     for job in file.jobs:
         if job.uses is None and job.timeout is None and file.reaches_gpus(job):
             message = (
                 f"The job {job.id} has no timeout-minutes. Without one it may hold its runner for six hours."
             )
-            yield Finding(path=job.path, message=message, hint="Add timeout-minutes.")
+            yield WorkflowFinding(path=job.path, message=message, hint="Add timeout-minutes.")
 
 
-def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
+def always_on_gpus(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
     """GitHub asks `if` again on cancellation; where it still holds, the job keeps a runner that somebody wanted back."""
     for job in file.jobs:
         if file.reaches_gpus(job) and expressions.can_hold([(job.asks, CANCELLED)]):
@@ -60,10 +60,10 @@ def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding]:
                 f"The job {job.id} would go on after a cancellation, because its condition can hold then."
             )
             hint = "Write !cancelled() && … instead of always(), and instead of a negated success() or failure()."
-            yield Finding(path=(*job.path, "if"), message=message, hint=hint)
+            yield WorkflowFinding(path=(*job.path, "if"), message=message, hint=hint)
 
 
-def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
+def bulk_handed_over(file: Workflow | ActionFile, _: Policy) -> Iterator[WorkflowFinding]:
     """Plans and rows travel by file: 128 KiB of environment and 1 MB of outputs end far below a sweep."""
     found: list[tuple[Path, str]] = []
     for path, kind, values in _handed_over(file):
@@ -74,12 +74,12 @@ def bulk_handed_over(file: Workflow | Action, _: Policy) -> Iterator[Finding]:
     for path, words in found:
         message = f"{words} looks like a plan or its rows and would meet GitHub's limits."
         hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
-        yield Finding(path=path, message=message, hint=hint)
+        yield WorkflowFinding(path=path, message=message, hint=hint)
 
 
-def _handed_over(file: Workflow | Action) -> Iterator[tuple[Path, str, Mapping[str, object]]]:
+def _handed_over(file: Workflow | ActionFile) -> Iterator[tuple[Path, str, Mapping[str, object]]]:
     """(path, what it is called, values by name) of everything by which files, jobs and steps hand on values."""
-    if isinstance(file, Action):
+    if isinstance(file, ActionFile):
         yield ("inputs",), "The input ", dict.fromkeys(file.inputs, _ANYTHING)
         outputs = [
             name for name in file.outputs if name != "matrix"
@@ -112,7 +112,7 @@ def _carries_bulk(value: object) -> bool:
     return any(not _HANDLE.search(name) and name.partition(".")[0] not in _SMALL for name in names)
 
 
-def _bulk_arguments(step: Step) -> Iterator[str]:
+def _bulk_arguments(step: WorkflowStep) -> Iterator[str]:
     """`tool "$(cat rows.json)"`: one argument has the limit of one variable; echo is the shell's own and has none."""
     for line in step.run.splitlines():
         words = line.split()
@@ -120,7 +120,7 @@ def _bulk_arguments(step: Step) -> Iterator[str]:
             yield from (match[0] for match in _CONTENTS.finditer(line) if _BULK.search(match[1]))
 
 
-def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
+def _feeds_a_matrix_only(file: Workflow, job: WorkflowJob, output: str) -> bool:
     """One shard's matrix of ids may be an output, if nothing but `strategy.matrix` reads it."""
     name = f"needs.{job.id}.outputs.{output}".lower()
     nodes = find_nodes(file.document.value)
@@ -128,7 +128,7 @@ def _feeds_a_matrix_only(file: Workflow, job: Job, output: str) -> bool:
     return bool(readers) and all("matrix" in path or path[-1] == "if" for path in readers)
 
 
-def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
+def empty_matrices(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
         matrix, askers = job.matrix, [job.asks]
@@ -137,13 +137,15 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding]:
         if any(_may_be_empty(vector) and not _is_guarded(vector, askers) for vector in _computed(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
-            yield Finding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
+            yield WorkflowFinding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
         if isinstance(matrix, dict):
             for name, vector in matrix.items():
                 if vector == [] and name in _vectors(matrix):
                     message = f"The vector {name} of {job.id} is empty."
                     path = (*job.path, "strategy", "matrix", name)
-                    yield Finding(path=path, message=message, hint="Give it a value or remove the job.")
+                    yield WorkflowFinding(
+                        path=path, message=message, hint="Give it a value or remove the job."
+                    )
 
 
 def _computed(matrix: object) -> Iterator[Node]:
@@ -220,9 +222,9 @@ def _say(name: str, lists: list[str], *, is_empty: bool) -> Value:
     return str(is_empty is bool(_EMPTY.search(output))).lower()
 
 
-def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
+def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
     """Two jobs of one run in one group cancel each other, and so do the legs of a matrix."""
-    groups: dict[str, list[Job]] = defaultdict(list)
+    groups: dict[str, list[WorkflowJob]] = defaultdict(list)
     for job in file.jobs:
         if job.concurrency_group is not None:
             groups[job.concurrency_group].append(job)
@@ -231,7 +233,7 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
         if callee is not None and callee.concurrency_group in held:
             message = f"The job {job.id} calls a workflow that waits for the group its caller holds."
             hint = "github.workflow is the caller's name there too: spell the group in one of both."
-            yield Finding(path=(*job.path, "uses"), message=message, hint=hint)
+            yield WorkflowFinding(path=(*job.path, "uses"), message=message, hint=hint)
     for group, jobs in groups.items():
         for one, other in itertools.combinations(jobs, 2):
             if _run_together(one, other, file):
@@ -239,18 +241,20 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding]:
                     f"The jobs {one.id} and {other.id} share a concurrency group and can run in one run."
                 )
                 hint = "Give the group to one job, or write conditions that cannot hold together."
-                yield Finding(path=(*other.path, "concurrency"), message=message, hint=hint)
+                yield WorkflowFinding(path=(*other.path, "concurrency"), message=message, hint=hint)
         for job in jobs:
             if job.matrix is not None and job.max_parallel != 1 and "matrix." not in group:
                 message = f"All legs of {job.id} join one concurrency group and cancel each other."
                 hint = "Move the group to one calling job without a matrix."
-                yield Finding(path=(*job.path, "concurrency"), message=message, hint=hint)
+                yield WorkflowFinding(path=(*job.path, "concurrency"), message=message, hint=hint)
             if group == file.concurrency_group:
                 message = f"The job {job.id} waits for the group that its own workflow holds."
-                yield Finding(path=(*job.path, "concurrency"), message=message, hint="Use another group.")
+                yield WorkflowFinding(
+                    path=(*job.path, "concurrency"), message=message, hint="Use another group."
+                )
 
 
-def _run_together(one: Job, other: Job, file: Workflow) -> bool:
+def _run_together(one: WorkflowJob, other: WorkflowJob, file: Workflow) -> bool:
     """Whether both can be wanted at one time: neither waits for the other, and their conditions can hold together."""
     if one in file.ancestors(other) or other in file.ancestors(one):
         return False

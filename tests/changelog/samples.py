@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from infx.changelog.keys import Configs
-from infx.changelog.links import Links
-from infx.changelog.subject import Context, Stage
-from infx.changelog.validate import Verdict, validate
+from infx.changelog.keys import ConfigKeys
+from infx.changelog.links import PullLinks
+from infx.changelog.subject import Context
+from infx.changelog.validate import ChangelogVerdict, validate
 from infx.errors import Level
+from infx.policy.stage import Stage
 
 PATH = "perf-changelog.yaml"
 KEY = "m1-fp8-h200-vllm"
-CONFIGS = Configs(
+CONFIGS = ConfigKeys(
     (("configs/nvidia.yaml", f"# a comment\n{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n".encode()),)
 )
-LINKS = Links(
+LINKS = PullLinks(
     server="https://github.com",
     repository="acme/bench",
     placeholders=("XXX",),
@@ -58,14 +59,14 @@ def context(**changes: Any) -> Context:
     return replace(CONTEXT, **changes)
 
 
-def judge(base: bytes, head: bytes, stage: Stage = Stage.PR, **changes: Any) -> Verdict:
+def judge(base: bytes, head: bytes, stage: Stage = Stage.PR, **changes: Any) -> ChangelogVerdict:
     return validate(base, head, context(stage=stage, **changes))
 
 
-def errors(verdict: Verdict) -> list[tuple[str, int | None]]:
+def errors(verdict: ChangelogVerdict) -> list[tuple[str, int | None]]:
     """(rule, line) of each error."""
     return [(problem.rule, problem.line) for problem in verdict.problems if problem.level is Level.ERROR]
 
 
-def words(verdict: Verdict) -> str:
+def words(verdict: ChangelogVerdict) -> str:
     return "\n".join(str(problem) for problem in verdict.problems)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infx.changelog.fix import fix
-from infx.changelog.keys import Configs
-from infx.changelog.links import Links
+from infx.changelog.keys import ConfigKeys
+from infx.changelog.links import PullLinks
 from infx.changelog.rules.table import RULES
 from infx.changelog.subject import Context
 from infx.changelog.validate import validate
@@ -43,8 +43,8 @@ def judge_real_pulls(folder: Path) -> Iterator[Judged]:
             *((f"pr-{number}-head", path) for path in (CHANGELOG, *MASTERS)),
         ]
         base, head, *masters = git.read_many(wanted)
-        links = Links(server="https://github.com", repository=REPOSITORY, placeholders=("XXX",))
-        configs = Configs(tuple((path, data or b"") for path, data in zip(MASTERS, masters, strict=True)))
+        links = PullLinks(server="https://github.com", repository=REPOSITORY, placeholders=("XXX",))
+        configs = ConfigKeys(tuple((path, data or b"") for path, data in zip(MASTERS, masters, strict=True)))
         context = Context(path=CHANGELOG, links=links, number=number, configs=configs)
         verdict = validate(base, head, context)
         repaired = None if verdict.ok else fix(base, head or b"", context).head is not None

@@ -7,8 +7,8 @@ import pytest
 from infx.changelog.canonicalize import canonicalize
 from infx.changelog.fix import fix
 from infx.changelog.merge import Sides, merge, verify
-from infx.changelog.subject import Stage
 from infx.errors import InfxError, ProblemsError
+from infx.policy.stage import Stage
 from tests.changelog.samples import BASE, CONTEXT, LINKS, context, entry, errors, judge, link, new, words
 
 # The line of the new entry's link: five lines of base, one empty, four of the entry before it.

@@ -585,7 +585,7 @@ def test_without_a_new_entry_nothing_is_loaded(
     repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check of every pull request must stay quick, and red configurations are somebody else's then."""
-    monkeypatch.setattr("infx.inputs.load_named_inputs", None)
+    monkeypatch.setattr("infx.gather.plan.load_named_inputs", None)
     repository.commit({"configs/nvidia.yaml": "broken: [", "configs/runners.yaml": "x"})
     assert call("validate", "--pr", "77")[0] == 0
 

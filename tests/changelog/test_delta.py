@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from infx.bench.config import ScenarioType
 from infx.changelog.delta import Correction, read_delta, read_entries
 from infx.errors import ProblemsError
-from infx.matrix.config import ScenarioType
 
 PATH = "perf-changelog.yaml"
 

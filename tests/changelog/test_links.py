@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from infx.changelog.links import Links, Meaning, Reference
+from infx.changelog.links import Meaning, PullLinks, Reference
 from tests.changelog.samples import LINKS, link
 
 
@@ -61,7 +61,7 @@ def test_what_a_value_means(text: str, meaning: Meaning, number: int | None) -> 
 
 
 def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
-    links = Links(server="https://github.com", repository=None, placeholders=("XXX",))
+    links = PullLinks(server="https://github.com", repository=None, placeholders=("XXX",))
     assert links.read("https://github.com/any/name/pull/5") == Reference(Meaning.CANONICAL, 5)
     assert links.read("https://github.com/any/name/pull/XXX") == Reference(Meaning.PLACEHOLDER)
     assert links.read("https://github.com/any/name/pull/5/files") == Reference(Meaning.MISSHAPEN, 5)
@@ -70,7 +70,7 @@ def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
 
 
 def test_placeholders_and_server_are_policy() -> None:
-    links = Links(server="https://git.example.com", repository="a/b", placeholders=("TBD", "PENDING"))
+    links = PullLinks(server="https://git.example.com", repository="a/b", placeholders=("TBD", "PENDING"))
     assert links.accepted == [
         "TBD",
         "https://git.example.com/a/b/pull/TBD",

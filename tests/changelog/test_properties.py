@@ -15,8 +15,8 @@ from infx.changelog.compare import complete
 from infx.changelog.fix import fix
 from infx.changelog.layout import append
 from infx.changelog.merge import resolve
-from infx.changelog.subject import Stage
 from infx.changelog.validate import validate
+from infx.policy.stage import Stage
 from tests.changelog.samples import LINKS, context, link
 
 ANY = context(configs=None)

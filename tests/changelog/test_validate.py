@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from infx.changelog.fix import fix
-from infx.changelog.keys import Configs
-from infx.changelog.links import Links
+from infx.changelog.keys import ConfigKeys
+from infx.changelog.links import PullLinks
 from infx.changelog.rules.table import RULES
-from infx.changelog.subject import Stage
 from infx.changelog.validate import validate
 from infx.errors import Level
+from infx.policy.stage import Stage
 from tests.changelog.samples import BASE, CONTEXT, context, entry, errors, judge, link, new, words
 
 
@@ -265,7 +265,7 @@ def test_which_corrections_are_legal(old: str, new_link: str, legal: bool) -> No
 def test_without_a_number_links_are_not_compared_and_it_says_so() -> None:
     verdict = judge(BASE, BASE + new(link(75)), number=None)
     assert [(p.rule, p.level) for p in verdict.problems] == [("pr-link-unchecked", Level.WARNING)]
-    nameless = Links(server="https://github.com", repository=None, placeholders=("XXX",))
+    nameless = PullLinks(server="https://github.com", repository=None, placeholders=("XXX",))
     verdict = judge(BASE, BASE + new("https://github.com/any/name/pull/77"), links=nameless)
     assert [p.rule for p in verdict.problems] == ["pr-link-unchecked"]
 
@@ -276,13 +276,13 @@ def test_without_configurations_keys_are_not_looked_up_and_it_says_so() -> None:
 
 
 def test_a_broken_configuration_file_is_said_and_not_looked_up_in() -> None:
-    broken = Configs((("configs/nvidia.yaml", b"a: [\n"),))
+    broken = ConfigKeys((("configs/nvidia.yaml", b"a: [\n"),))
     verdict = judge(BASE, BASE + new(key="unheard-of"), configs=broken)
     assert [(p.path, p.rule) for p in verdict.problems] == [("configs/nvidia.yaml", "yaml-syntax")]
 
 
 def test_a_quoted_configuration_key_is_found() -> None:
-    quoted = Configs((("configs/nvidia.yaml", b'"m1-fp8-h200-vllm": {image: x}\n'),))
+    quoted = ConfigKeys((("configs/nvidia.yaml", b'"m1-fp8-h200-vllm": {image: x}\n'),))
     assert errors(judge(BASE, BASE + new(), configs=quoted)) == []
 
 

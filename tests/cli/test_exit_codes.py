@@ -16,7 +16,7 @@ from infx.cli.shell import run
 from infx.saved import dump_json
 from tests.cli.tree import LEAVES, name_of
 from tests.conftest import ROOT
-from tests.policy.gate import READY
+from tests.gate.facts import READY
 from tests.repository import Repository
 
 MERGE_DRIVER = ("changelog", "merge-driver")  # git decides what its exit codes mean

@@ -15,12 +15,12 @@ from markdown_it import MarkdownIt
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.escape import prose
+from infx.gate.facts import Changelog, GateFacts
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
-from infx.policy.facts import Changelog, Facts
 from infx.saved import dump_json, parse_json
-from tests.policy.gate import HEAD, READY, with_event, with_pull
+from tests.gate.facts import HEAD, READY, with_event, with_pull
 
 OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
@@ -110,7 +110,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield hub
 
 
-def save(machine: Machine, facts: Facts) -> str:
+def save(machine: Machine, facts: GateFacts) -> str:
     path = machine.folder / "facts.json"
     path.write_text(dump_json(facts))
     return str(path)
@@ -395,7 +395,7 @@ def check_harmless(machine: Machine, command: str) -> None:
 def test_facts_of_any_text_survive_the_file() -> None:
     for text in HOSTILE:
         facts = replace(READY, head_message=text, conflicts=(text,))
-        assert parse_json(Facts, dump_json(facts).encode(), "f") == facts
+        assert parse_json(GateFacts, dump_json(facts).encode(), "f") == facts
 
 
 def test_approve_answers_the_comment_of_the_run(

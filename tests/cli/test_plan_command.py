@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from infx.bench.family import read_rows
+from infx.bench.jobs import row_ids
 from infx.cli import infx
 from infx.cli.shell import run
-from infx.matrix.family import read_rows
-from infx.matrix.jobs import row_ids
-from infx.policy.decision import Decision, Reason, Verdict
-from infx.policy.show import render_decision
+from infx.gate.decision import Decision, GateVerdict, Reason
+from infx.gate.show import render_decision
 from tests.conftest import ROOT
 from tests.repository import Repository
 
@@ -50,7 +50,7 @@ def call(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     def call(*words: str, head: str = "feat-x") -> int:
         decision = Decision(
-            verdict=Verdict.RUN, reason=Reason.READY, words="full", group="sweep-run-9", command=words
+            verdict=GateVerdict.RUN, reason=Reason.READY, words="full", group="sweep-run-9", command=words
         )
         path = tmp_path / "decision.json"
         path.write_text(json.dumps(render_decision(decision)))

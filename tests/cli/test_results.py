@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from infx.bench.jobs import RowJob
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.hub import Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
-from infx.matrix.jobs import Job
 from infx.results.collect import artifact_name
 from infx.results.sample import make_files
 from tests.cli.test_shards import write_plan
@@ -26,7 +26,7 @@ from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 
 @pytest.fixture
-def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RowJob]:
     """A sweep of four rows, each of which has left its result."""
     monkeypatch.chdir(tmp_path)
     write_plan(
@@ -53,7 +53,7 @@ def read(path: str) -> list[dict[str, object]]:
 
 
 def test_a_whole_sweep(
-    jobs: list[Job], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GITHUB_OUTPUT", "output")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
@@ -75,7 +75,7 @@ def test_a_whole_sweep(
 
 
 def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
-    jobs: list[Job], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("policy.yaml").write_text("repository: acme/bench\n")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -99,7 +99,7 @@ def remove(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("lost", [1, 4])
 def test_a_planned_row_without_a_result_is_exit_1(
-    lost: int, jobs: list[Job], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lost: int, jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its job may be green, or may never have started."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
@@ -119,7 +119,7 @@ def test_a_planned_row_without_a_result_is_exit_1(
 
 
 def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(
-    jobs: list[Job], capsys: pytest.CaptureFixture[str]
+    jobs: list[RowJob], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A plan that lost its rows on the way must not look like one that never had any."""
     Path("sweep-plan/jobs.jsonl").write_text("")
@@ -148,7 +148,7 @@ def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(
     ],
 )
 def test_a_plan_that_cannot_be_read_is_no_empty_one(
-    name: str, text: str | None, jobs: list[Job], capsys: pytest.CaptureFixture[str]
+    name: str, text: str | None, jobs: list[RowJob], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = Path("sweep-plan") / name
     path.write_text(path.read_text().splitlines()[0] * 4 if text is None else text)
@@ -157,7 +157,7 @@ def test_a_plan_that_cannot_be_read_is_no_empty_one(
     assert "cut plan" in capsys.readouterr().err
 
 
-def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[Job]) -> None:
+def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[RowJob]) -> None:
     """After a canary that failed: who looks for results_bmk would link an empty run."""
     evals = next(Path("artifacts").glob("eval_*")).name
     assert run(infx, COLLECT, {}) == 0
@@ -180,7 +180,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield hub
 
 
-def test_what_the_folder_lacks_is_fetched_from_the_run(jobs: list[Job], hub: Hub) -> None:
+def test_what_the_folder_lacks_is_fetched_from_the_run(jobs: list[RowJob], hub: Hub) -> None:
     """The download action shows at most 1,000 artifacts; here three are there already, and one is not."""
     made = hub.add_run()
     for number in range(120):  # more than a page
@@ -203,7 +203,7 @@ def commands_of(action: str) -> list[list[str]]:
 
 
 def test_the_action_reads_and_fetches_every_artifact_once(
-    jobs: list[Job], hub: Hub, monkeypatch: pytest.MonkeyPatch
+    jobs: list[RowJob], hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two artifacts are in the folder and two at GitHub only: each file is read once, each of the two fetched once."""
     made = hub.add_run()
@@ -239,7 +239,7 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     assert Path("summary").read_text().count("## Sweep: 4 of 4 rows") == 1
 
 
-def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[Job], hub: Hub) -> None:
+def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[RowJob], hub: Hub) -> None:
     hub.clear_log()
     assert run(infx, [*COLLECT, "--run", "1"], {}) == 0
     assert hub.log == []
@@ -252,7 +252,7 @@ def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     expired: bool,
     size: int,
     words: str,
-    jobs: list[Job],
+    jobs: list[RowJob],
     hub: Hub,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

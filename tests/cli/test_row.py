@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from infx.bench.jobs import RowJob
+from infx.bench.row import Row
 from infx.cli import infx
 from infx.cli.row_process import find_lacking
 from infx.cli.shell import run
 from infx.matrix.folder import read_jobs
-from infx.matrix.jobs import Job
-from infx.matrix.row import Row
 from tests.cli.test_shards import write_plan
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
@@ -28,7 +28,7 @@ ROWS = {
 
 def play(
     planned: Row, script: str, monkeypatch: pytest.MonkeyPatch, folder: Path, *, on_actions: bool = False
-) -> tuple[int, Job]:
+) -> tuple[int, RowJob]:
     """A row's command in a folder of its own; the script may name `name`, the row's result name."""
     monkeypatch.chdir(folder)
     write_plan(folder / "plan.json", [planned])

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from infx.bench.family import bucket_of
+from infx.bench.row import Row, render_row
 from infx.cli import infx
 from infx.cli.shell import run
-from infx.matrix.family import bucket_of
-from infx.matrix.row import Row, render_row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 

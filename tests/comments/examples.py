@@ -6,23 +6,23 @@ from dataclasses import replace
 
 from infx.comments.greeting import list_linked, make_greeting, make_links
 from infx.comments.notices import Cause, Ground, make_notice
-from infx.comments.progress import Counts, Sweep
+from infx.comments.progress import Counts, SweepProgress
 from infx.comments.status import make_status
 from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
 from infx.errors import Problem
 from infx.evidence.proof import Proof
+from infx.gate.decide import decide
+from infx.gate.event import Event, EventName
+from infx.gate.facts import Approval, Changelog, GateFacts, GateRun
 from infx.model import PullRequest
-from infx.policy.decide import decide
-from infx.policy.event import Event, EventName
-from infx.policy.facts import Approval, Changelog, Facts, SweepRun
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
-from infx.reconcile.facts import Place
+from infx.reconcile.facts import RepositoryContext
 from tests.comments.builders import EVE, NOW, run
 from tests.conftest import ROOT
 
-PLACE = Place(server="https://github.com", repository="acme/bench")
+PLACE = RepositoryContext(server="https://github.com", repository="acme/bench")
 HEAD = "3b48818b08bd9da0e423a24dae34551bf02db415"
 BEFORE = "0441375b39016ab26a81c93546394c97731203f4"
 LABELS = ("full-sweep-fail-fast",)
@@ -63,7 +63,7 @@ def pull(labels: tuple[str, ...] = LABELS, *, fork: bool = False, mergeable: boo
     )
 
 
-ASKED = Facts(event=Event(name=EventName.ASKED, pull=77), pull=pull(), changelog=Changelog(touched=True))
+ASKED = GateFacts(event=Event(name=EventName.ASKED, pull=77), pull=pull(), changelog=Changelog(touched=True))
 CAUSES = {
     Cause.CONFLICT: replace(ASKED, pull=pull(mergeable=False), conflicts=("perf-changelog.yaml",)),
     Cause.LABELS: replace(ASKED, pull=pull((*LABELS, "full-sweep-enabled"))),
@@ -92,8 +92,8 @@ def below_marker(sticky: Sticky) -> str:
     return "\n".join(line for line in lines if not line.startswith("<!-- "))
 
 
-def sweeps() -> tuple[Sweep, ...]:
-    now = Sweep(
+def sweeps() -> tuple[SweepProgress, ...]:
+    now = SweepProgress(
         run=run(34660106061, conclusion=None, head_sha=HEAD),
         rows=Counts(done=9, failed=1, running=2, waiting=2),
         evals=Counts(done=1, waiting=2),
@@ -101,7 +101,7 @@ def sweeps() -> tuple[Sweep, ...]:
         swept=True,
     )
     earlier = run(34655656558, conclusion="failure", head_sha=BEFORE)
-    return (now, Sweep(run=earlier, has_results=True, swept=True))
+    return (now, SweepProgress(run=earlier, has_results=True, swept=True))
 
 
 def comments() -> dict[str, str]:
@@ -122,9 +122,9 @@ def statuses() -> list[tuple[str, str, str]]:
     """When, state, description."""
     policy = project_policy()
     unlabelled = replace(ASKED, pull=pull(()))
-    started = replace(ASKED, runs=(SweepRun(id=1, url="", conclusion=None, swept=None),))
+    started = replace(ASKED, runs=(GateRun(id=1, url="", conclusion=None, swept=None),))
     partly, edited = Proof(gap="5 of 17 planned rows did not succeed in it"), Proof(edits=(EDITED,))
-    cases: list[tuple[str, Facts, Sweep | None, tuple[Problem, ...]]] = [
+    cases: list[tuple[str, GateFacts, SweepProgress | None, tuple[Problem, ...]]] = [
         ("the changelog is untouched", CAUSES[Cause.NO_ENTRY], None, ()),
         ("it breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
         ("no label yet", unlabelled, None, ()),
@@ -166,10 +166,12 @@ def statuses() -> list[tuple[str, str, str]]:
     return [(when, status.state.value, status.description) for when, status in made]
 
 
-def _ended(conclusion: str) -> Sweep:
+def _ended(conclusion: str) -> SweepProgress:
     rows = {
         "success": Counts(done=14),
         "failure": Counts(done=8, failed=1, stopped=5),
         "cancelled": Counts(done=8, stopped=6),
     }[conclusion]
-    return Sweep(run=run(34660106061, conclusion=conclusion), rows=rows, evals=Counts(done=3), swept=True)
+    return SweepProgress(
+        run=run(34660106061, conclusion=conclusion), rows=rows, evals=Counts(done=3), swept=True
+    )

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from infx.comments.notices import Cause, find_causes
-from infx.policy.decide import decide
+from infx.gate.decide import decide
 from tests.comments import examples
 from tests.conftest import ROOT
 

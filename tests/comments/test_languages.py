@@ -11,7 +11,7 @@ from pathlib import Path
 import cmarkgfm
 import pytest
 
-from infx.comments.greeting import Links, list_linked, make_greeting, make_links
+from infx.comments.greeting import GreetingLinks, list_linked, make_greeting, make_links
 from infx.comments.notices import Cause, Ground, make_notice
 from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
@@ -150,7 +150,7 @@ def test_a_wrong_list_of_languages_is_refused(value: str) -> None:
         parse_policy(f"comments: {{languages: {value}}}\n".encode(), "p")
 
 
-def greeting(links: Links) -> str:
+def greeting(links: GreetingLinks) -> str:
     policy = project_policy()
     return make_greeting(policy, links, policy.comments.greeting.phrase).whole
 

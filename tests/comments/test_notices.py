@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from infx.comments.notices import Cause, Ground, find_causes, make_notice
 from infx.comments.sticky import MAX_ITEMS
-from infx.policy.decide import decide
+from infx.gate.decide import decide
 from tests.changelog.samples import BASE, judge, link, new
 from tests.comments.examples import ASKED, PLACE, PROBLEM, notice, project_policy, pull
 

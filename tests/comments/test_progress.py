@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from infx.comments.progress import Counts, State, Sweep, read_sweep
+from infx.comments.progress import Counts, SweepProgress, SweepState, read_sweep
 from infx.model import Job
 from tests.comments.builders import job, row, run
 
 
-def read(*jobs: Job, **more: Any) -> Sweep:
+def read(*jobs: Job, **more: Any) -> SweepProgress:
     return read_sweep(run(**more), jobs, "sweep")
 
 
@@ -92,17 +92,17 @@ def test_whether_the_gate_let_it_sweep(
 @pytest.mark.parametrize(
     ("conclusion", "state"),
     [
-        (None, State.RUNNING),
-        ("success", State.DONE),
-        ("failure", State.FAILED),
-        ("timed_out", State.FAILED),
-        ("startup_failure", State.FAILED),
-        ("action_required", State.FAILED),
-        ("cancelled", State.CANCELLED),
+        (None, SweepState.RUNNING),
+        ("success", SweepState.DONE),
+        ("failure", SweepState.FAILED),
+        ("timed_out", SweepState.FAILED),
+        ("startup_failure", SweepState.FAILED),
+        ("action_required", SweepState.FAILED),
+        ("cancelled", SweepState.CANCELLED),
     ],
 )
-def test_the_state_is_that_of_the_run(conclusion: str | None, state: State) -> None:
-    assert Sweep(run=run(conclusion=conclusion)).state is state
+def test_the_state_is_that_of_the_run(conclusion: str | None, state: SweepState) -> None:
+    assert SweepProgress(run=run(conclusion=conclusion)).state is state
 
 
 def test_facts_are_ordered_by_run_attempt_and_progress() -> None:

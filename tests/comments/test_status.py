@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from infx.comments.progress import Counts, Sweep
-from infx.comments.status import Status, fit_description, make_status
+from infx.comments.progress import Counts, SweepProgress
+from infx.comments.status import DesiredStatus, fit_description, make_status
 from infx.errors import Problem
 from infx.evidence.proof import Proof
+from infx.gate.decision import Decision, GateVerdict, Reason
 from infx.model import CommitStatus, StatusState, User
-from infx.policy.decision import Decision, Reason, Verdict
 from infx.policy.load import default_policy
 from tests.comments.builders import BOT, EVE, run
 
@@ -24,7 +24,7 @@ PROBLEM = Problem(
 def decision(
     reason: Reason = Reason.NO_PRIMARY_LABEL, words: str = "the PR has no label", **more: Any
 ) -> Decision:
-    return Decision(verdict=Verdict.IGNORE, reason=reason, words=words, group="g", **more)
+    return Decision(verdict=GateVerdict.IGNORE, reason=reason, words=words, group="g", **more)
 
 
 NONE = Counts()
@@ -33,19 +33,19 @@ NONE = Counts()
 GOOD = Proof()
 
 
-def sweep(conclusion: str | None, rows: Counts = NONE, evals: Counts = NONE) -> Sweep:
-    return Sweep(run=run(conclusion=conclusion), rows=rows, evals=evals, swept=True)
+def sweep(conclusion: str | None, rows: Counts = NONE, evals: Counts = NONE) -> SweepProgress:
+    return SweepProgress(run=run(conclusion=conclusion), rows=rows, evals=evals, swept=True)
 
 
 def make(
     decided: Decision | None = None,
-    swept: Sweep | None = None,
+    swept: SweepProgress | None = None,
     problems: tuple[Problem, ...] = (),
     *,
     touched: bool | None = True,
     entries: int | None = 1,
     proof: Proof | None = GOOD,
-) -> Status:
+) -> DesiredStatus:
     return make_status(
         POLICY, decided or decision(), swept, problems, touched=touched, entries=entries, proof=proof
     )
@@ -149,7 +149,7 @@ EDITS = (".github/workflows/run-sweep.yml", ".github/x")
         ),
     ],
 )
-def test_state_and_words(status: Status, state: str, text: str) -> None:
+def test_state_and_words(status: DesiredStatus, state: str, text: str) -> None:
     assert (status.context, status.state, status.description) == ("infx/sweep", state, text)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import cmarkgfm
 import pytest
 
-from infx.comments.progress import Counts, Sweep, read_sweep
+from infx.comments.progress import Counts, SweepProgress, read_sweep
 from infx.comments.sticky import Create, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
 from infx.policy.load import default_policy
@@ -21,8 +21,8 @@ MARKER = "<!-- inferencex-unofficial-run-visualizer -->"
 
 def sweep(
     number: int = 301, *, attempt: int = 1, conclusion: str | None = "success", results: bool = True
-) -> Sweep:
-    return Sweep(
+) -> SweepProgress:
+    return SweepProgress(
         run=run(number, attempt=attempt, conclusion=conclusion),
         rows=Counts(done=12, failed=1, running=3, waiting=24),
         evals=Counts(done=2),
@@ -31,7 +31,7 @@ def sweep(
     )
 
 
-def body(*sweeps: Sweep) -> str:
+def body(*sweeps: SweepProgress) -> str:
     sticky = make_visualizer(POLICY, sweeps)
     assert sticky is not None
     return sticky.body(LIMIT)
@@ -88,7 +88,7 @@ def test_it_renders_as_two_lines_a_table_and_a_list() -> None:
 
 
 @pytest.mark.parametrize("sweeps", [(), (sweep(300, conclusion="cancelled", results=False),)])
-def test_a_run_with_nothing_in_it_is_not_shown(sweeps: tuple[Sweep, ...]) -> None:
+def test_a_run_with_nothing_in_it_is_not_shown(sweeps: tuple[SweepProgress, ...]) -> None:
     assert make_visualizer(POLICY, sweeps) is None
 
 

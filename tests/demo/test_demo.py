@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from infx.bench.jobs import RowJob
 from infx.demo.play import Play, play
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
@@ -35,10 +36,9 @@ from infx.demo.repository import (
     without_keys,
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
-from infx.demo.stage import RowOutcome, Step, StoryError
+from infx.demo.stage import DemoStep, RowOutcome, StoryError
 from infx.git import Git
 from infx.matrix.environment import project_job
-from infx.matrix.jobs import Job
 from infx.model import CommentKind
 from infx.results.collect import artifact_name
 from tests.conftest import ROOT
@@ -50,7 +50,7 @@ BOT = "github-actions[bot]"
 class Quiet:
     def begin(self, total: int, title: str) -> None: ...
 
-    def started(self, job: Job) -> None: ...
+    def started(self, job: RowJob) -> None: ...
 
     def ended(self, outcome: RowOutcome) -> None: ...
 
@@ -77,7 +77,7 @@ def offline() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    told: list[Step] = []
+    told: list[DemoStep] = []
     before = set(threading.enumerate())
     with offline(), play(tmp_path_factory.mktemp("demo")) as story:
         story.begin(told.append, Quiet())

@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from infx.demo.stage import Step
+from infx.demo.stage import DemoStep
 from infx.demo.tell import MOST_LINES, Teller
 
 WORDS = "changelog: every push is judged before any GPU is used by anybody"
 COMMAND = "infx changelog validate --stage pr --base-ref aaaaaaaaaaaa --head-ref bbbbbbbbbbbb"
 
 
-def tell(step: Step, *, width: int | None) -> list[str]:
+def tell(step: DemoStep, *, width: int | None) -> list[str]:
     """width: None for a pipe."""
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=width is not None, color_system=None)
@@ -22,9 +22,9 @@ def tell(step: Step, *, width: int | None) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def step(*shown: str, calls: int = 0) -> Step:
+def step(*shown: str, calls: int = 0) -> DemoStep:
     """A command that was refused."""
-    return Step(
+    return DemoStep(
         scene="A", who="Actions", words=WORDS, command=COMMAND, code=1, seconds=0.1, reads=calls, shown=shown
     )
 

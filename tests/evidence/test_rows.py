@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from infx.evidence.rows import FULL, Kind, KindRows, find_gap, find_kind, list_kinds
-from infx.policy.facts import read_labels
+from infx.evidence.rows import FULL, KindRows, SweepKind, find_gap, find_kind, list_kinds
+from infx.gate.facts import read_labels
 from infx.policy.load import default_policy
 
 LABELS = default_policy().labels
-TRIMMED, EVALS = Kind(trim=True), Kind(evals_only=True)
+TRIMMED, EVALS = SweepKind(trim=True), SweepKind(evals_only=True)
 PLAN = (
     KindRows(kind=FULL, ids=frozenset("abcxy")),
     KindRows(kind=TRIMMED, ids=frozenset("ax")),
@@ -45,7 +45,7 @@ NO_EVALS = (
     ],
 )
 def test_a_gap_is_named(
-    done: str, seen: str, plan: tuple[KindRows, ...], asked: Kind | None, words: str | None
+    done: str, seen: str, plan: tuple[KindRows, ...], asked: SweepKind | None, words: str | None
 ) -> None:
     gap = find_gap(set(done), set(seen), plan, asked)
     assert gap == words or (words is not None and gap is not None and words in gap)
@@ -66,9 +66,9 @@ def test_every_kind_that_labels_can_ask_for_is_known() -> None:
         (("all-evals",), None),
         (("sweep-enabled", "full-sweep-enabled"), None),
         (("full-sweep-enabled",), FULL),
-        (("Sweep-Enabled", "all-evals", "agentx-fast"), Kind(trim=True, all_evals=True, fast=True)),
+        (("Sweep-Enabled", "all-evals", "agentx-fast"), SweepKind(trim=True, all_evals=True, fast=True)),
         (("full-sweep-enabled", "evals-only", "other"), EVALS),
     ],
 )
-def test_the_labels_ask_for_one_kind(labels: tuple[str, ...], kind: Kind | None) -> None:
+def test_the_labels_ask_for_one_kind(labels: tuple[str, ...], kind: SweepKind | None) -> None:
     assert find_kind(read_labels(labels, LABELS)) == kind

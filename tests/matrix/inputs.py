@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from infx.bench.row import Roles, Row
 from infx.changelog.delta import Delta, Entry, read_entries
 from infx.matrix.evals import find_profile
-from infx.matrix.load import Inputs, load_inputs
+from infx.matrix.load import PlanInputs, load_inputs
 from infx.matrix.plan import Options, Plan, plan_delta
-from infx.matrix.row import Roles, Row
 from infx.policy.evals import EvalProfile
 from infx.policy.load import default_policy
 
@@ -60,7 +60,7 @@ def pair(conc: str, prefill: str = "num-worker: 1, tp: 4", decode: str = "num-wo
     return f"{{conc-list: {conc}, prefill: {{{prefill}}}, decode: {{{decode}}}}}"
 
 
-def load(*configs: str, runners: str = RUNNERS) -> Inputs:
+def load(*configs: str, runners: str = RUNNERS) -> PlanInputs:
     return load_inputs([(PATH, "".join(configs).encode())], ("runners.yaml", runners.encode()))
 
 
@@ -77,7 +77,11 @@ def entry(*keys: str, **fields: str) -> str:
 
 
 def plan(
-    inputs: Inputs, *texts: str, base: Inputs | None = None, profile: EvalProfile = DEFAULT, **options: bool
+    inputs: PlanInputs,
+    *texts: str,
+    base: PlanInputs | None = None,
+    profile: EvalProfile = DEFAULT,
+    **options: bool,
 ) -> Plan:
     delta = Delta(entries=entries("".join(texts)))
     return plan_delta(delta, inputs, base, Options(profile=profile, **options), "perf-changelog.yaml")

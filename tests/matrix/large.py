@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from infx.matrix.config import Parallelism
-from infx.matrix.row import render_row
+from infx.bench.config import Parallelism
+from infx.bench.row import render_row
 from tests.matrix.rows import FIXED, row
 from tests.repository import Repository
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from infx.matrix.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.bench.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 
 FIXED = Recipe(
     image="vllm/vllm-openai:v1",

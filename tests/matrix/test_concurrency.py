@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.config import Concurrency
 from infx.matrix.concurrency import (
     Bounds,
     expand_capped,
@@ -10,7 +11,6 @@ from infx.matrix.concurrency import (
     expand_range,
     show_points,
 )
-from infx.matrix.config import Concurrency
 
 RANGE = Concurrency(start=4, end=64)  # 4, 8, 16, 32, 64
 LIST = Concurrency(values=(4, 64))

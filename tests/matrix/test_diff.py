@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.matrix.config import Parallelism
+from infx.bench.config import Parallelism
+from infx.bench.row import Roles, Row
 from infx.matrix.diff import describe_diff, diff_plans
-from infx.matrix.row import Roles, Row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 NEWER = replace(FIXED, image="vllm/vllm-openai:v2")

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
+from infx.bench.config import Hardware, Parallelism
+from infx.bench.row import AgenticWorkload
 from infx.errors import ProblemsError
-from infx.matrix.config import Hardware, Parallelism
 from infx.matrix.dram import BudgetError, compute_budget, count_per_node, count_single_node
 from infx.matrix.expand import expand_config
-from infx.matrix.row import AgenticWorkload
 from tests.matrix.inputs import agentic, load, multi_agentic, pair
 
 EIGHT, FOUR = Hardware(gpus_per_node=8, dram_mib=3_095_781), Hardware(gpus_per_node=4, dram_mib=860_160)
@@ -81,13 +81,13 @@ def test_budget_in_rows(text: str, budget: int) -> None:
 
 def test_a_budget_is_computed_before_points_are_filtered() -> None:
     from infx.matrix.concurrency import Bounds
-    from infx.matrix.expand import Limits
+    from infx.matrix.expand import ExpansionLimits
 
     inputs = load(
         agentic("a", f"{{tp: 16, {DRAM}, conc-list: [1]}}"),
         agentic("b", f"{{tp: 4, {DRAM}, conc-list: [1]}}"),
     )
-    limits = Limits(bounds=Bounds(minimum=100))
+    limits = ExpansionLimits(bounds=Bounds(minimum=100))
     assert expand_config(inputs.configs["b"], inputs.runners, limits) == []
     with pytest.raises(ProblemsError, match=r"nvidia-master.yaml:\d+: a: .*16 GPUs; a node has 8"):
         expand_config(inputs.configs["a"], inputs.runners, limits)

@@ -5,16 +5,16 @@ from decimal import Decimal
 
 import pytest
 
+from infx.bench.family import family_of
+from infx.bench.jobs import RowJob
+from infx.bench.row import Recipe, Roles, Row
 from infx.errors import InfxError
 from infx.matrix.environment import project_job
-from infx.matrix.family import family_of
-from infx.matrix.jobs import Job
-from infx.matrix.row import Recipe, Roles, Row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 
 def project(value: Row) -> dict[str, str]:
-    job = Job(
+    job = RowJob(
         id="0123456789ab",
         row=value,
         family=family_of(value),

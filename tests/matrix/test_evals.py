@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.row import Row, render_row
 from infx.errors import InfxError
 from infx.matrix.evals import EvalMode, apply_evals, find_profile, mark_rows
 from infx.matrix.expand import expand_config
-from infx.matrix.row import Row, render_row
 from infx.policy.evals import EvalProfile
 from tests.matrix.inputs import AUGUST, DEFAULT, agentic, load, multi, multi_agentic, pair, points, single
 

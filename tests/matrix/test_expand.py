@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.config import ScenarioType
+from infx.bench.names import SEQUENCES
+from infx.bench.row import Row, render_row
 from infx.matrix.concurrency import Bounds
-from infx.matrix.config import ScenarioType
-from infx.matrix.expand import Limits, expand_config
-from infx.matrix.names import SEQUENCES
-from infx.matrix.row import Row, render_row
+from infx.matrix.expand import ExpansionLimits, expand_config
 from tests.matrix.inputs import agentic, both, load, multi, multi_agentic, pair, points, single
 
 NONE = "kv-offloading: none"
 
 
-def expand(text: str, limits: Limits | None = None, on: list[str] | None = None) -> list[Row]:
+def expand(text: str, limits: ExpansionLimits | None = None, on: list[str] | None = None) -> list[Row]:
     inputs = load(text)
     (config,) = inputs.configs.values()
-    return expand_config(config, inputs.runners, limits or Limits(), on)
+    return expand_config(config, inputs.runners, limits or ExpansionLimits(), on)
 
 
 def runners(rows: list[Row]) -> list[str]:
@@ -104,28 +104,30 @@ def test_router_and_transfer_of_a_row_or_of_the_whole_configuration() -> None:
 @pytest.mark.parametrize(
     ("limits", "left"),
     [
-        (Limits(max_tp=4), ["tp4ep8@4"]),
-        (Limits(max_ep=2), ["tp8@4", "tp4ep2@4"]),  # an absent ep stays one
-        (Limits(max_ep=0), []),
-        (Limits(max_tp=0), []),
-        (Limits(sequences=frozenset({SEQUENCES["1k1k"]})), []),
-        (Limits(scenario_types=frozenset({ScenarioType.AGENTIC})), []),
-        (Limits(bounds=Bounds(minimum=8)), []),
+        (ExpansionLimits(max_tp=4), ["tp4ep8@4"]),
+        (ExpansionLimits(max_ep=2), ["tp8@4", "tp4ep2@4"]),  # an absent ep stays one
+        (ExpansionLimits(max_ep=0), []),
+        (ExpansionLimits(max_tp=0), []),
+        (ExpansionLimits(sequences=frozenset({SEQUENCES["1k1k"]})), []),
+        (ExpansionLimits(scenario_types=frozenset({ScenarioType.AGENTIC})), []),
+        (ExpansionLimits(bounds=Bounds(minimum=8)), []),
     ],
 )
-def test_limits_of_single_node_fixed_rows(limits: Limits, left: list[str]) -> None:
+def test_limits_of_single_node_fixed_rows(limits: ExpansionLimits, left: list[str]) -> None:
     text = single("a", "{tp: 8, conc-list: [4]}", "{tp: 4, ep: 8, conc-list: [4]}")
     assert points(expand(text, limits)) == left
 
 
-@pytest.mark.parametrize("limits", [Limits(max_tp=1, max_ep=1), Limits(sequences=frozenset({(1, 1)}))])
-def test_limits_that_do_not_touch_agentx(limits: Limits) -> None:
+@pytest.mark.parametrize(
+    "limits", [ExpansionLimits(max_tp=1, max_ep=1), ExpansionLimits(sequences=frozenset({(1, 1)}))]
+)
+def test_limits_that_do_not_touch_agentx(limits: ExpansionLimits) -> None:
     text = agentic("a", f"{{tp: 8, ep: 8, {NONE}, conc-list: [4]}}")
     assert points(expand(text, limits)) == ["tp8ep8@4"]
 
 
 def test_max_tp_does_not_touch_multi_node_rows() -> None:
-    assert points(expand(multi("a", pair("[4]")), Limits(max_tp=1, max_ep=1))) == ["1xtp4+1xtp4@4"]
+    assert points(expand(multi("a", pair("[4]")), ExpansionLimits(max_tp=1, max_ep=1))) == ["1xtp4+1xtp4@4"]
 
 
 def test_equal_recipes_of_all_concurrencies_are_one_object() -> None:

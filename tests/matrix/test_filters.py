@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.keys import NamedKeys, match_keys, resolve_keys
 from infx.errors import ProblemsError
 from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, select_nodes
-from infx.matrix.keys import NamedKeys, match_keys, resolve_keys
 from tests.matrix.inputs import load, multi, pair, single
 
 ROW = "{tp: 8, conc-list: [4]}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from infx.errors import Level, Problem, sort_problems
-from infx.matrix.check import File, Files, Report, check_files
+from infx.matrix.check import ConfigReport, File, Files, check_files
 from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
 
 FIXED_ONLY = SINGLE[: SINGLE.index("    agentic-coding")]
 
 
-def check(*masters: str, runners: str | None = HARDWARE) -> Report:
+def check(*masters: str, runners: str | None = HARDWARE) -> ConfigReport:
     files = tuple(
         File(path=f"{name}.yaml", data=text.encode()) for name, text in zip("abc", masters, strict=False)
     )
@@ -19,7 +19,7 @@ def check(*masters: str, runners: str | None = HARDWARE) -> Report:
     return check_files(Files(masters=files, runners=inventory), known_labels=())
 
 
-def words(report: Report, level: Level) -> list[str]:
+def words(report: ConfigReport, level: Level) -> list[str]:
     return [str(problem) for problem in sort_problems(report.problems) if problem.level is level]
 
 

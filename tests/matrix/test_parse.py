@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.config import Concurrency, KvOffloading, SpecDecoding
 from infx.errors import sort_problems
-from infx.matrix.config import Concurrency, KvOffloading, SpecDecoding
 from infx.matrix.parse import parse_master
 from tests.matrix.samples import AGGREGATED, DISAGG, SINGLE, change
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from infx.bench.row import render_row
 from infx.changelog.delta import Correction, Delta
 from infx.errors import Level, ProblemsError
 from infx.matrix.plan import Options, plan_delta
 from infx.matrix.render import render_plan
-from infx.matrix.row import render_row
 from infx.matrix.summary import describe_total, summarise
 from infx.policy.load import default_policy
 from tests.matrix.inputs import (

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from infx.matrix.config import SpecDecoding
+from infx.bench.config import SpecDecoding
 from infx.matrix.priority import queue_token, read_priorities, score_row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 

@@ -11,14 +11,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from infx import schema
+from infx.bench.config import Concurrency, Config, SearchRow
+from infx.bench.row import Recipe, Row, RowReader, render_row
 from infx.errors import ProblemsError
-from infx.matrix.config import Concurrency, Config, SearchRow
 from infx.matrix.evals import EvalMode, apply_evals
-from infx.matrix.load import Inputs
+from infx.matrix.load import PlanInputs
 from infx.matrix.planned import Planned
 from infx.matrix.points import collect_points
-from infx.matrix.row import Recipe, Row, RowReader, render_row
-from infx.matrix.sweep import Request, sweep_all
+from infx.matrix.sweep import SweepRequest, sweep_all
 from infx.matrix.trim import trim_rows
 from tests.matrix.inputs import (
     AUGUST,
@@ -112,7 +112,7 @@ def measured(rows: Iterable[Row]) -> set[tuple[Recipe, int]]:
 @given(configurations())
 def test_trimming_invents_no_point_and_loses_no_recipe(configs: list[str]) -> None:
     made = load(*configs)
-    rows = sweep_all(made.configs, made.runners, Request(profile=DEFAULT, mode=EvalMode.NONE))
+    rows = sweep_all(made.configs, made.runners, SweepRequest(profile=DEFAULT, mode=EvalMode.NONE))
     trimmed = trim_rows(rows)
     assert measured(trimmed) <= measured(rows)
     assert [row.recipe for row in trimmed] == list(collect_points(rows))
@@ -122,7 +122,7 @@ def test_trimming_invents_no_point_and_loses_no_recipe(configs: list[str]) -> No
 def test_a_delta_is_what_the_head_has_and_the_base_has_not(data: st.DataObject, configs: list[str]) -> None:
     """Take points away from the head to make a base: the delta gives back exactly what is missing, or refuses."""
     made = load(*configs)
-    before = Inputs(
+    before = PlanInputs(
         configs={key: thin(config, data) for key, config in made.configs.items()},
         raw=made.raw,
         runners=made.runners,
@@ -167,7 +167,9 @@ def test_every_row_fits_the_schema_and_can_be_read_back(
     smoke: bool, configs: list[str], profile: str, mode: EvalMode
 ) -> None:
     made = load(*configs)
-    rows = sweep_all(made.configs, made.runners, Request(profile=PROFILES[profile], mode=mode, smoke=smoke))
+    rows = sweep_all(
+        made.configs, made.runners, SweepRequest(profile=PROFILES[profile], mode=mode, smoke=smoke)
+    )
     planned = plan(made, entry("k*"), profile=PROFILES[profile], fast=True, all_evals=mode is EvalMode.ALL)
     for row in (*rows, *(one.row for one in planned.rows)):
         values = render_row(row)
@@ -178,6 +180,6 @@ def test_every_row_fits_the_schema_and_can_be_read_back(
 @given(configurations(), PROFILE)
 def test_accuracy_runs_are_points_of_the_sweep(configs: list[str], profile: str) -> None:
     made = load(*configs)
-    rows = sweep_all(made.configs, made.runners, Request(profile=PROFILES[profile], mode=EvalMode.NONE))
+    rows = sweep_all(made.configs, made.runners, SweepRequest(profile=PROFILES[profile], mode=EvalMode.NONE))
     for mode in (EvalMode.MARKED, EvalMode.SUBSET, EvalMode.ALL):
         assert measured(apply_evals(rows, mode, PROFILES[profile])) <= measured(rows)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from infx.bench.config import Hardware, Parallelism, Runners
+from infx.bench.family import read_rows
+from infx.bench.row import AgenticWorkload, Recipe, Roles, render_row
 from infx.errors import InfxError
-from infx.matrix.config import Hardware, Parallelism, Runners
-from infx.matrix.family import read_rows
-from infx.matrix.row import AgenticWorkload, Recipe, Roles, render_row
 from infx.matrix.row_check import check_rows
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 

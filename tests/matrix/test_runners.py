@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from infx.bench.config import Hardware
 from infx.errors import sort_problems
-from infx.matrix.config import Hardware
 from infx.matrix.runner_rules import CLUSTER_RULES, FILE_RULES
 from infx.matrix.runners import parse_runners
 from tests.matrix.samples import CLUSTERS, HARDWARE, change

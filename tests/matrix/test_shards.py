@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infx.bench.config import Hardware, Parallelism, Runners
+from infx.bench.row import FixedWorkload, Recipe, Roles, Row
+from infx.bench.topology import count_nodes, find_hardware
 from infx.errors import InfxError, ProblemsError
-from infx.matrix.config import Hardware, Parallelism, Runners
 from infx.matrix.estimate import estimate_loads, estimate_minutes, order_rows
 from infx.matrix.folder import JOBS, find_job, read_jobs, render_folder
 from infx.matrix.priority import NO_PRIORITIES
-from infx.matrix.row import FixedWorkload, Recipe, Roles, Row
 from infx.matrix.scheduling import Scheduler, runner_labels
-from infx.matrix.shards import Occasion, Shards, cut_shards, render_matrix
-from infx.matrix.topology import count_nodes, find_hardware
+from infx.matrix.shards import ShardContext, Shards, cut_shards, render_matrix
 from infx.policy.load import default_policy
 from infx.policy.model import Estimates
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
@@ -37,7 +37,7 @@ SMALL = replace(FIXED, layout=Parallelism(tp=1, ep=1, dp_attn=False))
 
 
 def cut(rows: Sequence[Row], *, with_canary: bool = True) -> Shards:
-    return cut_shards(rows, RUNNERS, NO_PRIORITIES, POLICY, Occasion(), with_canary=with_canary)
+    return cut_shards(rows, RUNNERS, NO_PRIORITIES, POLICY, ShardContext(), with_canary=with_canary)
 
 
 def many(count: int) -> list[Row]:
@@ -56,7 +56,7 @@ def test_a_matrix_holds_256_rows(rows: int, shards: int) -> None:
 def test_more_rows_than_two_nested_matrices_hold_are_refused() -> None:
     policy = replace(POLICY, limits=replace(POLICY.limits, matrix_rows=2))
     with pytest.raises(ProblemsError) as caught:
-        cut_shards(many(5), RUNNERS, NO_PRIORITIES, policy, Occasion(), with_canary=False)
+        cut_shards(many(5), RUNNERS, NO_PRIORITIES, policy, ShardContext(), with_canary=False)
     assert [str(problem) for problem in caught.value.problems] == [
         "The plan has 5 rows; two nested matrices hold 4. Name fewer config keys, or split the change."
     ]
@@ -65,7 +65,7 @@ def test_more_rows_than_two_nested_matrices_hold_are_refused() -> None:
 def test_a_matrix_that_no_output_holds_is_refused() -> None:
     policy = replace(POLICY, limits=replace(POLICY.limits, output_characters=300))
     with pytest.raises(ProblemsError) as caught:
-        cut_shards(many(5), RUNNERS, NO_PRIORITIES, policy, Occasion(), with_canary=False)
+        cut_shards(many(5), RUNNERS, NO_PRIORITIES, policy, ShardContext(), with_canary=False)
     assert [problem.rule for problem in caught.value.problems] == ["limit-output"]
 
 
@@ -191,7 +191,7 @@ def test_a_scheduler_finds_score_token_and_nodes_in_the_labels(
 @pytest.mark.parametrize(("on", "skips"), [((), None), (("skip_queue",), 77)])
 def test_a_label_lets_a_pull_request_pass_others(on: tuple[str, ...], skips: int | None) -> None:
     weights = replace(NO_PRIORITIES, skip_queue_label="skip_queue")
-    occasion = Occasion(labels=on, pull=77)
+    occasion = ShardContext(labels=on, pull=77)
     (job,) = cut_shards([row()], RUNNERS, weights, POLICY, occasion, with_canary=False).jobs
     labels = runner_labels(job, Scheduler(attempt=1))
     assert ("ci-skip-queue-pr-77" in labels) is (skips == 77)
@@ -219,7 +219,7 @@ def test_properties_shards_partition_the_plan(points: list[tuple[Recipe, int]], 
     """Every row in exactly one shard, under an id and a result name of its own, whatever the order."""
     rows = [row(recipe, conc) for recipe, conc in points]
     policy = replace(POLICY, limits=replace(POLICY.limits, matrix_rows=max(size, 7)))
-    shards = cut_shards(rows, RUNNERS, NO_PRIORITIES, policy, Occasion(), with_canary=True)
+    shards = cut_shards(rows, RUNNERS, NO_PRIORITIES, policy, ShardContext(), with_canary=True)
     key = lambda value: (value.conc, repr(value.recipe))  # noqa: E731 # rows have no order of their own
     assert sorted((job.row for job in shards.jobs), key=key) == sorted(rows, key=key)
     assert len({job.id for job in shards.jobs}) == len({job.result_name for job in shards.jobs}) == len(rows)

@@ -6,7 +6,7 @@ import pytest
 
 from infx.errors import Level
 from infx.matrix.estimate import Load
-from infx.matrix.summary import Summary, find_long_queues
+from infx.matrix.summary import PlanSummary, find_long_queues
 
 
 def load(hours: float | None, rows: int = 1_400, runners: int = 2) -> Load:
@@ -26,7 +26,7 @@ def load(hours: float | None, rows: int = 1_400, runners: int = 2) -> Load:
     ],
 )
 def test_a_queue_of_more_than_a_day_is_told(given: Load, message: str | None) -> None:
-    problems = find_long_queues(Summary(lines=(), loads=(given,), asked=True), 24)
+    problems = find_long_queues(PlanSummary(lines=(), loads=(given,), asked=True), 24)
     assert [(problem.message, problem.level) for problem in problems] == (
         [(message, Level.WARNING)] if message else []
     )

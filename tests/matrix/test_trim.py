@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from infx.matrix.row import Row
+from infx.bench.row import Row
 from infx.matrix.trim import trim_rows
 from tests.matrix.inputs import agentic, load, multi, pair, points, single
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row

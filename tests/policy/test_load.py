@@ -12,7 +12,7 @@ from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.load import default_part, default_policy, parse_part, parse_policy
-from infx.policy.model import Drafts, Effect, ModifierLabel, OnMerge, Policy, PrimaryLabel, Scope
+from infx.policy.model import Drafts, Effect, ModifierLabel, OnMerge, Policy, PrimaryLabel, SweepScope
 
 DEFAULT = Path(schema.__file__).parent / "policy" / "default.yaml"
 
@@ -39,11 +39,13 @@ def test_the_default_says_what_the_labels_mean() -> None:
     """The five labels of the contract; exactly one of them is what the greeting recommends."""
     labels = default_policy().labels
     assert dict(labels.primary) == {
-        "full-sweep-fail-fast": PrimaryLabel(scope=Scope.FULL, canary=True, fail_fast=True, recommended=True),
-        "full-sweep-enabled": PrimaryLabel(scope=Scope.FULL, canary=True, fail_fast=False),
-        "full-sweep-fail-fast-no-canary": PrimaryLabel(scope=Scope.FULL, canary=False, fail_fast=True),
-        "non-canary-full-sweep-enabled": PrimaryLabel(scope=Scope.FULL, canary=False, fail_fast=False),
-        "sweep-enabled": PrimaryLabel(scope=Scope.TRIMMED, canary=False, fail_fast=False),
+        "full-sweep-fail-fast": PrimaryLabel(
+            scope=SweepScope.FULL, canary=True, fail_fast=True, recommended=True
+        ),
+        "full-sweep-enabled": PrimaryLabel(scope=SweepScope.FULL, canary=True, fail_fast=False),
+        "full-sweep-fail-fast-no-canary": PrimaryLabel(scope=SweepScope.FULL, canary=False, fail_fast=True),
+        "non-canary-full-sweep-enabled": PrimaryLabel(scope=SweepScope.FULL, canary=False, fail_fast=False),
+        "sweep-enabled": PrimaryLabel(scope=SweepScope.TRIMMED, canary=False, fail_fast=False),
     }
     assert dict(labels.modifiers) == {
         "all-evals": ModifierLabel(effect=Effect.ALL_EVALS, reusable=True),

@@ -7,11 +7,11 @@ from datetime import date, timedelta
 
 import pytest
 
+from infx.gather.choose import list_in_turn, list_open, list_recent, select_moved
+from infx.gather.reconcile import RESERVE
+from infx.gather.sources import read_runs
 from infx.github import convert
 from infx.hub import render
-from infx.reconcile.choose import list_in_turn, list_open, list_recent, select_moved
-from infx.reconcile.gather import RESERVE
-from infx.reconcile.sources import read_runs
 from tests.reconcile.world import BASE, NOW, World, entry
 
 DAY = timedelta(days=1)

@@ -12,7 +12,7 @@ from infx.cli.shell import run
 from infx.hub.state import Comment
 from infx.policy.model import Language
 from infx.reconcile.actions import CreateComment, UpdateComment
-from infx.reconcile.facts import Place
+from infx.reconcile.facts import RepositoryContext
 from tests.reconcile.world import BASE, LABEL, World, entry
 
 VISUALIZER = "<!-- inferencex-unofficial-run-visualizer -->"
@@ -108,7 +108,7 @@ def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
 def test_what_is_cut_is_handed_on_with_all_of_it(world: World) -> None:
     conflicting(world, 40)
     reconciler = world.reconciler()
-    reconciler.place = Place(server="https://github.com", repository="acme/bench", run_id=5)
+    reconciler.place = RepositoryContext(server="https://github.com", repository="acme/bench", run_id=5)
     done = [action for action in reconciler.run([77]).done if isinstance(action, CreateComment)]
     whole = {action.key: action.whole.count("- `benchmarks/") for action in done}
     assert whole == {"greeting": 0, "notice conflict": 40}

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from infx.github.reconcile import Clone
+from infx.apply.reconcile import GitClone
+from infx.gather.choose import list_recent
+from infx.gather.reconcile import MAX_READS
 from infx.hub import FOREVER, Fault, FaultKind
-from infx.reconcile.choose import list_recent
-from infx.reconcile.gather import MAX_READS
 from tests.reconcile.world import BASE, BOT, LABEL, World, entry
 
 PAGES = 2  # beyond the first, of 300 comments
@@ -165,7 +165,7 @@ def sweep_of_fork(world: World, number: int) -> None:
         world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url)
 
 
-def pass_by(world: World, clone: Clone | None = None) -> Clone | None:
+def pass_by(world: World, clone: GitClone | None = None) -> GitClone | None:
     """`infx reconcile --since 2h`. clone: of an earlier pass, so that a test need not wait for git again."""
     reconciler = world.reconciler(memory=True, clone=clone)
     since = world.clock.now - timedelta(hours=2)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from infx.apply.reconcile import Reconciler
 from infx.errors import InfxError
+from infx.gather.reconcile import ReconcileGatherer
+from infx.gather.sources import NEWEST_RUNS, Alone, Recent, Together, read_runs
 from infx.github.errors import GitHubError
-from infx.github.reconcile import Reconciler
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Run
-from infx.reconcile.facts import Facts
-from infx.reconcile.gather import Gatherer
-from infx.reconcile.sources import NEWEST_RUNS, Alone, Recent, Together, read_runs
+from infx.reconcile.facts import ReconcileFacts
 from tests.reconcile.world import BASE, BOT, LABEL, NOW, World, entry
 
 MANY = 30
@@ -93,14 +93,14 @@ def approve(world: World, number: int, dice: random.Random) -> None:
         world.hub.set_status(sha, "infx/approval", dice.choice(["success", "error"]), target_url=url)
 
 
-def gatherer(reconciler: Reconciler, numbers: range) -> Gatherer:
+def gatherer(reconciler: Reconciler, numbers: range) -> ReconcileGatherer:
     assert reconciler.clone is not None
     place, path = reconciler.place, reconciler.policy_path
     branches = reconciler.clone.open_branches(reconciler.policy, place, numbers, path)
-    return Gatherer(reconciler.github, reconciler.policy, branches)
+    return ReconcileGatherer(reconciler.github, reconciler.policy, branches)
 
 
-def plain(facts: Facts) -> Facts:
+def plain(facts: ReconcileFacts) -> ReconcileFacts:
     """Without what REST alone, or GraphQL alone, tells, and what has no order."""
     pull = replace(facts.pull, merge_commit_sha=None)
     comments = tuple(replace(comment, editor=None) for comment in facts.comments)

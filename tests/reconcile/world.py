@@ -9,20 +9,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from infx.apply.reconcile import GitClone, Reconciler
+from infx.apply.serialize import TurnReport
+from infx.bench.jobs import row_ids
 from infx.git import Git
 from infx.github.api import connect
-from infx.github.reconcile import Clone, Reconciler
-from infx.github.turns import Report
 from infx.hub import Hub
 from infx.hub.seed import WORKFLOW_FILES
 from infx.hub.state import Pull, Run
 from infx.matrix.expand import expand_config
-from infx.matrix.jobs import row_ids
 from infx.matrix.load import load_inputs
 from infx.matrix.plan import plan_rows
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
-from infx.reconcile.facts import Place
+from infx.reconcile.facts import RepositoryContext
 
 POLICY = b"""
 repository: acme/bench
@@ -185,9 +185,11 @@ class World:
             budget=more.pop("budget", 900),
         )
         clone = more.pop("clone", None) or (
-            _Remembered(self.clone) if memory else Clone(self.clone, push_token=more.pop("push_token", None))
+            _Remembered(self.clone)
+            if memory
+            else GitClone(self.clone, push_token=more.pop("push_token", None))
         )
-        place = Place(server="https://github.com", repository="acme/bench")
+        place = RepositoryContext(server="https://github.com", repository="acme/bench")
         return Reconciler(github=github, policy=self.policy, place=place, clone=clone, **more)
 
     def token(self) -> str:
@@ -195,7 +197,7 @@ class World:
             pull_requests="write", statuses="write", actions="write", contents="read"
         )
 
-    def reconcile(self, *numbers: int, **more: Any) -> Report:
+    def reconcile(self, *numbers: int, **more: Any) -> TurnReport:
         return self.reconciler(**more).run(numbers or (77,))
 
     def comments(self, number: int = 77) -> list[str]:
@@ -224,10 +226,10 @@ class World:
         )
 
 
-class _Remembered(Clone):
+class _Remembered(GitClone):
     def __init__(self, git: Git) -> None:
         super().__init__(cast("Git", Memory(git)))
-        self._real = Clone(git)
+        self._real = GitClone(git)
         self._tip: str | None = None
 
     def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:

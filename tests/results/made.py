@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from infx.matrix.family import family_of
-from infx.matrix.jobs import Job, row_ids
-from infx.matrix.row import Row
+from infx.bench.family import family_of
+from infx.bench.jobs import RowJob, row_ids
+from infx.bench.row import Row
 from infx.policy.load import default_policy
 from infx.results.artifact import ArtifactFile, ReadArtifact
 
@@ -40,9 +40,9 @@ def result(**changes: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def make_jobs(rows: Sequence[Row]) -> list[Job]:
+def make_jobs(rows: Sequence[Row]) -> list[RowJob]:
     return [
-        Job(
+        RowJob(
             id=row_id,
             row=row,
             family=family_of(row),

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from infx.bench.jobs import RowJob, describe_row
 from infx.errors import Level
-from infx.matrix.jobs import Job, describe_row
 from infx.policy.results import ResultRules
 from infx.results.artifact import ReadArtifact
 from infx.results.collect import (
     Collection,
-    State,
+    RowState,
     artifact_name,
     collect,
     describe_collection,
@@ -52,7 +52,7 @@ def run(files: dict[str, dict[str, Any]]) -> Collection:
     return collect(JOBS, [artifact(name, content) for name, content in files.items()], RULES)
 
 
-def states(collection: Collection) -> list[State]:
+def states(collection: Collection) -> list[RowState]:
     return [item.state for item in collection.coverage]
 
 
@@ -64,7 +64,7 @@ def test_names_of_artifacts() -> None:
 
 def test_everything_is_there() -> None:
     found = run(good())
-    assert states(found) == [State.PRESENT] * 4
+    assert states(found) == [RowState.PRESENT] * 4
     assert [point.row.conc for point in found.points] == [64, 8, 4, 8]
     assert [row_id for row_id, _ in found.evals] == [EVAL_JOB.id]
     assert list_problems(found) == []
@@ -82,7 +82,7 @@ def test_what_is_published_is_what_the_scripts_wrote() -> None:
 
 def test_nothing_came() -> None:
     found = run({})
-    assert states(found) == [State.MISSING] * 4
+    assert states(found) == [RowState.MISSING] * 4
     assert sorted(render_files(found)) == ["coverage.json", "rejected_rows.json"]
     assert [problem.rule for problem in list_problems(found)] == ["result-missing"] * 4
     assert describe_collection(found) == (
@@ -91,7 +91,7 @@ def test_nothing_came() -> None:
 
 
 @pytest.mark.parametrize("lost", JOBS, ids=lambda job: job.family)
-def test_a_row_without_a_result_is_an_error_by_its_name(lost: Job) -> None:
+def test_a_row_without_a_result_is_an_error_by_its_name(lost: RowJob) -> None:
     files = good()
     del files[artifact_name(lost)]
     [problem] = list_problems(run(files))
@@ -115,17 +115,17 @@ def test_no_state_but_present_is_free_of_errors() -> None:
     del files[artifact_name(FIXED_JOB)]
     files[artifact_name(AGENTIC_JOB)] = {}
     found = run(files)
-    assert {item.state for item in found.coverage} == set(State)
+    assert {item.state for item in found.coverage} == set(RowState)
     text = "\n".join(f"{problem.path} {problem.message}" for problem in list_problems(found))
     for item in found.coverage:
-        assert (item.job.id in text) is (item.state is not State.PRESENT)
+        assert (item.job.id in text) is (item.state is not RowState.PRESENT)
 
 
 def test_a_bad_row_is_named_and_its_neighbours_are_published() -> None:
     files = good()
     files[artifact_name(DISAGG_JOB)]["agg_conc4.json"] = result(conc=4, **{**MULTI, "framework": "vllm"})
     found = run(files)
-    assert states(found) == [State.PRESENT, State.PRESENT, State.FAILED, State.PRESENT]
+    assert states(found) == [RowState.PRESENT, RowState.PRESENT, RowState.FAILED, RowState.PRESENT]
     assert [point.row.conc for point in found.points] == [64, 8, 8]
     [problem] = list_problems(found)
     assert problem.path == f"{artifact_name(DISAGG_JOB)}/agg_conc4.json"
@@ -149,7 +149,7 @@ def test_two_results_for_one_point_are_none() -> None:
     files = good()
     files[artifact_name(FIXED_JOB)]["again.json"] = result(tput_per_gpu=1)
     found = run(files)
-    assert states(found)[0] is State.FAILED
+    assert states(found)[0] is RowState.FAILED
     assert 64 not in [point.row.conc for point in found.points]
 
 
@@ -158,7 +158,7 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     outcome = {"requested": 10, "completed": 5, "failed": 5, "status": "failed"}
     files[artifact_name(FIXED_JOB)] = {"agg.json": result(benchmark_outcome=outcome)}
     found = run(files)
-    assert states(found)[0] is State.FAILED
+    assert states(found)[0] is RowState.FAILED
     assert len(found.points) == 4
     [problem] = list_problems(found)
     assert (
@@ -184,7 +184,7 @@ def test_a_row_in_which_nothing_was_done_has_failed(changes: dict[str, Any]) -> 
     files = good()
     files[artifact_name(FIXED_JOB)] = {"agg.json": result(**changes)}
     found = run(files)
-    assert states(found)[0] is State.FAILED
+    assert states(found)[0] is RowState.FAILED
     assert 64 not in [point.row.conc for point in found.points]
     assert "result-rejected" in [problem.rule for problem in list_problems(found)]
 
@@ -192,7 +192,7 @@ def test_a_row_in_which_nothing_was_done_has_failed(changes: dict[str, Any]) -> 
 def test_an_empty_artifact_is_a_failure() -> None:
     files = good()
     files[artifact_name(FIXED_JOB)] = {}
-    assert states(run(files))[0] is State.FAILED
+    assert states(run(files))[0] is RowState.FAILED
 
 
 def test_an_artifact_that_cannot_be_read() -> None:
@@ -204,7 +204,7 @@ def test_a_row_of_another_job_does_not_count() -> None:
     """An artifact may claim to be of any row; the plan says what it must hold."""
     files = good()
     files[artifact_name(FIXED_JOB)] = files[artifact_name(AGENTIC_JOB)]
-    assert states(run(files))[:2] == [State.FAILED, State.PRESENT]
+    assert states(run(files))[:2] == [RowState.FAILED, RowState.PRESENT]
 
 
 def test_artifacts_that_nobody_asked_for_are_not_looked_at() -> None:
@@ -236,14 +236,14 @@ def test_a_batched_evaluation_must_bring_all_its_concurrencies(
         "results_conc8.json": harness(0.8),
     }
     [coverage] = collect([job], [artifact(artifact_name(job), files)], RULES).coverage
-    assert (coverage.state is State.PRESENT) == (absent is None)
+    assert (coverage.state is RowState.PRESENT) == (absent is None)
     assert absent is None or absent in coverage.faults
 
 
 def test_an_evaluation_at_one_concurrency() -> None:
     planned = replace(row(DISAGG, 4, 8, eval_only=True), eval_conc=8)
     [job] = make_jobs([planned])
-    for conc, state in ((8, State.PRESENT), (4, State.FAILED)):
+    for conc, state in ((8, RowState.PRESENT), (4, RowState.FAILED)):
         files = {"meta_env.json": {"conc": conc}, "results.json": harness()}
         [coverage] = collect([job], [artifact(artifact_name(job), files)], RULES).coverage
         assert coverage.state is state
@@ -253,7 +253,7 @@ def test_a_failed_evaluation_is_published_as_a_failure() -> None:
     files = good()
     files[artifact_name(EVAL_JOB)]["results.json"] = harness(2.0)
     found = run(files)
-    assert states(found)[3] is State.FAILED
+    assert states(found)[3] is RowState.FAILED
     [values] = json.loads(render_files(found)["eval_results_all/agg_eval_all.json"])
     assert (values["score"], values["infrastructure_success"]) == (None, False)
     assert [problem.rule for problem in list_problems(found)] == ["result-failed"]
@@ -290,28 +290,28 @@ def test_accuracy_that_its_harness_calls_failed() -> None:
 @pytest.mark.parametrize(
     ("effective", "original", "state"),
     [
-        (1319, 1319, State.PRESENT),
-        (1254, 1319, State.PRESENT),  # 95.07 %
-        (1253, 1319, State.FAILED),  # 94.996 %
-        (5, 1319, State.FAILED),
-        (1320, 1319, State.FAILED),
-        (1319, None, State.PRESENT),
-        (1319, 0, State.FAILED),
-        (1319, 10**400, State.FAILED),
-        (10**400, 10**400, State.PRESENT),  # whatever it means, nothing breaks
-        (1319, "1319", State.FAILED),
+        (1319, 1319, RowState.PRESENT),
+        (1254, 1319, RowState.PRESENT),  # 95.07 %
+        (1253, 1319, RowState.FAILED),  # 94.996 %
+        (5, 1319, RowState.FAILED),
+        (1320, 1319, RowState.FAILED),
+        (1319, None, RowState.PRESENT),
+        (1319, 0, RowState.FAILED),
+        (1319, 10**400, RowState.FAILED),
+        (10**400, 10**400, RowState.PRESENT),  # whatever it means, nothing breaks
+        (1319, "1319", RowState.FAILED),
     ],
 )
-def test_most_of_a_task_s_samples_must_have_counted(effective: int, original: Any, state: State) -> None:
+def test_most_of_a_task_s_samples_must_have_counted(effective: int, original: Any, state: RowState) -> None:
     files = good()
     counts = {"gsm8k": {"effective": effective, **({} if original is None else {"original": original})}}
     files[artifact_name(EVAL_JOB)]["results.json"] = {**harness(), "n-samples": counts}
     found = run(files)
     assert states(found)[3] is state
     [values] = json.loads(render_files(found)["eval_results_all/agg_eval_all.json"])
-    assert values["infrastructure_success"] is (state is State.PRESENT)
+    assert values["infrastructure_success"] is (state is RowState.PRESENT)
     problems = [(problem.rule, problem.level) for problem in list_problems(found)]
-    if state is State.FAILED:
+    if state is RowState.FAILED:
         assert problems == [("result-failed", Level.ERROR)]
         assert values["score"] is None
     else:
@@ -324,7 +324,7 @@ def test_the_share_of_samples_is_the_policy_s() -> None:
     [coverage] = collect([EVAL_JOB], artifacts, RULES).coverage
     assert coverage.faults == ("gsm8k: 5 of 1,319 samples counted, and the policy asks for 95 %",)
     [coverage] = collect([EVAL_JOB], artifacts, ResultRules(effective_samples=0.001)).coverage
-    assert coverage.state is State.PRESENT
+    assert coverage.state is RowState.PRESENT
 
 
 @pytest.mark.parametrize("conc", [64, None])
@@ -332,10 +332,10 @@ def test_a_row_of_one_concurrency_may_leave_out_which(conc: int | None) -> None:
     files = good()
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": conc} if conc else {}
     found = run(files)
-    assert states(found)[3] is State.PRESENT
+    assert states(found)[3] is RowState.PRESENT
     assert [row.conc for _, row in found.evals] == [64]
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 32}
-    assert states(run(files))[3] is State.FAILED
+    assert states(run(files))[3] is RowState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -354,6 +354,6 @@ def test_what_cannot_be_written_again_spoils_only_its_own_row(bad: bytes) -> Non
     files[artifact_name(FIXED_JOB)] = {"agg.json": bad}
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = b'{"conc": 64, "x": 1e999}'
     found = run(files)
-    assert states(found) == [State.FAILED, State.PRESENT, State.PRESENT, State.FAILED]
+    assert states(found) == [RowState.FAILED, RowState.PRESENT, RowState.PRESENT, RowState.FAILED]
     for text in render_files(found).values():
         json.loads(text.encode(), parse_constant=pytest.fail)

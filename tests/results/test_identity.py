@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from infx.matrix.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
-from infx.matrix.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
-from infx.results.collect import State, artifact_name, collect
+from infx.bench.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.results.collect import RowState, artifact_name, collect
 from infx.results.identity import (
     ENGINE,
     FIELDS,
@@ -277,7 +277,7 @@ def test_a_result_of_something_else_is_not_published(changes: dict[str, Any]) ->
         artifact(artifact_name(accuracy), {"meta_env.json": changes, "results.json": harness()}),
     ]
     found = collect([throughput, accuracy], artifacts, RULES)
-    assert [item.state for item in found.coverage] == [State.FAILED, State.FAILED]
+    assert [item.state for item in found.coverage] == [RowState.FAILED, RowState.FAILED]
     assert (found.points, found.evals) == ((), ())
     [name] = changes
     assert all(f"{name} is " in item.faults[0] for item in found.rejected)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from infx.matrix.row import Row
+from infx.bench.row import Row
 from infx.results.artifact import ReadArtifact
 from infx.results.collect import artifact_name, collect
 from infx.results.report import render_report

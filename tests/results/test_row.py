@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.matrix.config import Component
-from infx.results.row import RowFaultError, Status, parse_row
+from infx.bench.config import Component
+from infx.results.row import OutcomeStatus, RowFaultError, parse_row
 from tests.results.made import RESULT, result
 
 
@@ -28,7 +28,7 @@ def test_a_row_is_typed_and_every_other_number_is_a_metric() -> None:
     assert found.details == {"tp": 8, "dp_attention": False}
     assert found.router == Component(name="r", version="1")
     assert found.outcome is not None
-    assert found.outcome.status is Status.PASSED
+    assert found.outcome.status is OutcomeStatus.PASSED
     assert not found.has_failed
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from infx.bench.row import Row
 from infx.matrix.environment import project_job
-from infx.matrix.row import Row
-from infx.results.collect import State, artifact_name, collect
+from infx.results.collect import RowState, artifact_name, collect
 from infx.results.sample import main, make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import RULES, artifact, make_jobs
@@ -34,7 +34,7 @@ def test_its_results_are_accepted(planned: Row) -> None:
     environ = project_job(job, max_bytes=131_071)
     files = make_files(environ)
     found = collect([job], [artifact(artifact_name(job), files)], RULES)
-    assert found.coverage[0].state is State.PRESENT, found.coverage[0].faults
+    assert found.coverage[0].state is RowState.PRESENT, found.coverage[0].faults
     assert len(found.points) == (0 if planned.eval_only else len(planned.conc))
     assert make_files(environ) == files  # the same row, the same numbers
 

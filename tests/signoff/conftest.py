@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import infx.github.signoff.links
+import infx.gather.signoff_links
 from infx.signoff.facts import LinkState
 from tests.signoff.world import World, open_world
 
@@ -16,6 +16,6 @@ from tests.signoff.world import World, open_world
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     with open_world(tmp_path) as made:
         monkeypatch.setattr(
-            infx.github.signoff.links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
+            infx.gather.signoff_links, "fetch_page", lambda url: LinkState(made.pages.get(url, "missing"))
         )
         yield made

@@ -27,20 +27,20 @@ from infx.policy.model import Policy
 from infx.signoff.facts import (
     AddedLine,
     EvalScore,
-    Facts,
+    EvidenceRun,
     FileChange,
     JudgedFile,
     LinkState,
-    Plan,
+    MeasuredPoint,
     PlanVariant,
-    Point,
     RecipeFile,
+    RecomputedPlan,
     ResolvedLink,
-    Results,
-    SweepRun,
+    SignoffFacts,
+    SweepResults,
     TextFile,
 )
-from infx.signoff.facts import Entry as PlanEntry
+from infx.signoff.facts import PlannedEntry as PlanEntry
 from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig, PlannedRow
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -167,25 +167,25 @@ def score(planned: PlannedRow, value: float | None = 0.95, **fields: Any) -> Eva
     return EvalScore(**{**defaults, **fields})
 
 
-def point(planned: PlannedRow, **fields: Any) -> Point:
+def point(planned: PlannedRow, **fields: Any) -> MeasuredPoint:
     """By rising concurrency both latency and throughput rise, so each lies on the frontier."""
     conc = planned.conc[0]
     defaults: dict[str, Any] = {
         "model": "m1", "scenario": planned.scenario, "hardware": "h200", "framework": "vllm", "precision": "fp8",
         "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
     }  # fmt: skip
-    return Point(**{**defaults, **fields})
+    return MeasuredPoint(**{**defaults, **fields})
 
 
-def plan(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> Plan:
+def plan(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> RecomputedPlan:
     defaults: dict[str, Any] = {
         "entries": (PlanEntry(keys=(KEY,), line=7),),
         "variants": (PlanVariant(name="full", rows=tuple(rows)),),
     }
-    return Plan(**{**defaults, **fields})
+    return RecomputedPlan(**{**defaults, **fields})
 
 
-def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> Results:
+def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> SweepResults:
     defaults: dict[str, Any] = {
         "run_id": 900,
         "has_scores": True,
@@ -193,12 +193,12 @@ def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> Results:
         "scores": tuple(score(planned) for planned in rows if planned.evaluated),
         "points": tuple(point(planned) for planned in rows if not planned.evaluated),
     }
-    return Results(**{**defaults, **fields})
+    return SweepResults(**{**defaults, **fields})
 
 
-def sweep(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> SweepRun:
+def sweep(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> EvidenceRun:
     defaults: dict[str, Any] = {"run": run(), "jobs": tuple(job(planned) for planned in rows)}
-    return SweepRun(**{**defaults, **fields})
+    return EvidenceRun(**{**defaults, **fields})
 
 
 REUSE = comment("/use 900", author="mia", id=556)
@@ -217,7 +217,7 @@ def judged(path: str, text: str | None, head: str | None = "same") -> JudgedFile
     return JudgedFile(path=path, base=text, head=text if head == "same" else head)
 
 
-def facts(**fields: Any) -> Facts:
+def facts(**fields: Any) -> SignoffFacts:
     """Only concurrencies of one configuration change, so that no check needs a human."""
     defaults: dict[str, Any] = {
         "repository": "acme/bench",
@@ -250,7 +250,7 @@ def facts(**fields: Any) -> Facts:
         ),
         "reported_at": NOW,
     }
-    return Facts(**{**defaults, **fields})
+    return SignoffFacts(**{**defaults, **fields})
 
 
 POLICY: Policy = replace(

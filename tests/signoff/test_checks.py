@@ -11,23 +11,23 @@ import pytest
 
 from infx.errors import ProblemsError
 from infx.model import Conclusion, FileStatus, User
+from infx.policy.checks import CHECKS
 from infx.policy.load import parse_policy
-from infx.policy.signoff import Status
-from infx.signoff.checks.table import CHECKS
+from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import (
-    Entry,
     EvalScore,
-    Facts,
     LinkState,
     Membership,
-    Plan,
+    PlannedEntry,
     PlanVariant,
     RecipeFile,
+    RecomputedPlan,
     ResolvedLink,
+    SignoffFacts,
     TextFile,
 )
 from infx.signoff.judge import judge, make_verdict
-from infx.signoff.outcome import Outcome
+from infx.signoff.outcome import CheckOutcome
 from infx.signoff.planned import PlannedRow
 from infx.signoff.results import IDENTITY
 from infx.signoff.verdict import parse_verdict, render_verdict
@@ -62,12 +62,12 @@ from tests.signoff.facts import (
     sweep,
 )
 
-PASS, FAIL, WARN, NA = Status.PASS, Status.FAIL, Status.WARN, Status.NOT_APPLICABLE
+PASS, FAIL, WARN, NA = CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.NOT_APPLICABLE
 CHANGELOG = file("perf-changelog.yaml", "- config-keys:")
 AMD = "configs/amd.yaml"
 
 
-def outcome(slug: str, given: Facts) -> Outcome:
+def outcome(slug: str, given: SignoffFacts) -> CheckOutcome:
     return next(result.outcome for result in judge(given, POLICY).results if result.check.slug == slug)
 
 
@@ -120,7 +120,7 @@ VLLM = (
 def append_only(added: Any = None, **fields: Any) -> dict[str, Any]:
     """Concurrency 128 is added to the curve of the other rows."""
     rows = (added or row(7),)
-    selected = plan(rows, entries=(Entry(keys=(KEY,), line=7, append_only=True),), base_rows=ROWS[:6])
+    selected = plan(rows, entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True),), base_rows=ROWS[:6])
     return {"plan": selected, **fields}
 
 
@@ -129,7 +129,7 @@ TRIMMED = (
     PlanVariant(name="trimmed", rows=ROWS[:1], is_complete=False),
 )
 
-CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
+CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     # 0: the last matching line decides, both sides of a rename, the catch-all by any owner.
     ("owner", "own line", {}, PASS, "owns 2 changed paths"),
     ("owner", "catch-all by any owner", {**files(MASTER, "run.sh"), **member("noor", None)}, PASS, "owns 2"),
@@ -171,7 +171,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     ("sweep", "fork without approval", {"pull": pull(head_repository="eve/bench")}, FAIL, "that its approval names"),
     ("sweep", "fork, approved run", {"pull": pull(head_repository="eve/bench"), "approved_run": 900, "commits": ()}, PASS, "8 rows"),
     ("sweep", "fork, other run", {"pull": pull(head_repository="eve/bench"), "approved_run": 901}, FAIL, "no run of"),
-    ("sweep", "no plan", {"plan": Plan(problem="No such key.")}, FAIL, "No such key."),
+    ("sweep", "no plan", {"plan": RecomputedPlan(problem="No such key.")}, FAIL, "No such key."),
     ("sweep", "nothing planned", {"plan": plan(()), "configs": ()}, NA, "plans no rows"),
     ("sweep", "config without entry", {"plan": plan(())}, WARN, f"`{MASTER}:10`"),
     ("sweep", "script without entry", {**serving("vllm serve"), "plan": plan((), entries=()), "configs": (change(state(), state()),)}, WARN, f"what serves them change (`{KEY}`)"),
@@ -369,14 +369,14 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
     # 12
     ("append-only", "none", {}, NA, "No changelog entry is append-only"),
     ("append-only", "pure", append_only(), PASS, "1 new point on curves with one image, 6 old points unchanged"),
-    ("append-only", "mixed", {"plan": plan(entries=(Entry(keys=(KEY,), line=7, append_only=True), Entry(keys=(KEY,), line=15)))}, FAIL, "perf-changelog.yaml:15"),
+    ("append-only", "mixed", {"plan": plan(entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True), PlannedEntry(keys=(KEY,), line=15)))}, FAIL, "perf-changelog.yaml:15"),
     ("append-only", "other image", append_only(row(7, image="vllm/vllm-openai:v1")), FAIL, "its curve has"),
     ("append-only", "other curve", append_only(row(7, precision="fp4")), FAIL, "on no curve"),
     ("append-only", "repeats", append_only(row(6)), FAIL, "repeats concurrency 64"),
     ("append-only", "settings changed", append_only(configs=(change(state(), state(settings="s2")),)), FAIL, "more than concurrencies"),
     ("append-only", "script changed", {**append_only(), "files": (file(SCRIPT, "x"), CHANGELOG)}, WARN, f"`{SCRIPT}`"),
     ("append-only", "workflow changed", {**append_only(), "files": (file(".github/workflows/benchmark.yml", "x"), CHANGELOG)}, WARN, "benchmark.yml"),
-    ("append-only", "no plan", {"plan": Plan(problem="Entry 2 selects nothing.")}, FAIL, "Entry 2 selects nothing."),
+    ("append-only", "no plan", {"plan": RecomputedPlan(problem="Entry 2 selects nothing.")}, FAIL, "Entry 2 selects nothing."),
     # 13
     ("draft", "not speculative", {}, NA, "No configuration with speculative decoding"),
     ("draft", "points only", spec(), PASS, "the draft does not"),
@@ -414,7 +414,7 @@ CASES: list[tuple[str, str, dict[str, Any], Status, str]] = [
 @pytest.mark.parametrize(
     ("slug", "name", "fields", "status", "words"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES]
 )
-def test_check(slug: str, name: str, fields: dict[str, Any], status: Status, words: str) -> None:
+def test_check(slug: str, name: str, fields: dict[str, Any], status: CheckStatus, words: str) -> None:
     found = outcome(slug, facts(**fields))
     assert (found.status, words in found.reason) == (status, True), found.reason
 

@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from infx.policy.signoff import Role, Status
-from infx.signoff.checks.table import CHECKS
+from infx.policy.checks import CHECKS
+from infx.policy.signoff import CheckStatus, Role
 from tests.signoff.facts import POLICY, facts
 from tests.signoff.test_checks import CASES, outcome
 
@@ -15,10 +15,10 @@ PAGE = Path(__file__).parents[2] / "docs/signoff.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # Beside the first case of each status in the table of tests these say more.
 CHOSEN = {
-    ("owner", Status.FAIL): "other owner",
-    ("sweep", Status.FAIL): "accuracy row missing",
-    ("accuracy", Status.FAIL): "below the model's bar",
-    ("chat", Status.PASS): "AgentX",
+    ("owner", CheckStatus.FAIL): "other owner",
+    ("sweep", CheckStatus.FAIL): "accuracy row missing",
+    ("accuracy", CheckStatus.FAIL): "below the model's bar",
+    ("chat", CheckStatus.PASS): "AgentX",
 }
 REFRESH = "REFRESH"
 
@@ -27,7 +27,7 @@ def draw_checks() -> str:
     lines = ["| | check | may end in | its WARN is settled by |", "| --- | --- | --- | --- |"]
     for check in CHECKS:
         policy = POLICY.signoff.checks[check.slug]
-        ends = [status.value for status in Status if status in {*policy.statuses, Status.FAIL}]
+        ends = [status.value for status in CheckStatus if status in {*policy.statuses, CheckStatus.FAIL}]
         role = "nobody" if policy.settled_by is Role.NOBODY else f"{policy.settled_by} or above"
         if policy.settled_by is Role.ADMIN:
             role = "admin"
@@ -43,7 +43,7 @@ def anchor(number: int, name: str) -> str:
 
 def draw_examples(slug: str) -> str:
     lines = ["| example | ends in | and says |", "| --- | --- | --- |"]
-    for status in Status:
+    for status in CheckStatus:
         found = [case for case in CASES if case[0] == slug and case[3] is status]
         chosen = [case for case in found if case[1] == CHOSEN.get((slug, status))]
         for _, name, fields, _, _ in (chosen or found)[:1]:

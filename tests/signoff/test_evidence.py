@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import infx.github.signoff.links
+import infx.gather.signoff_links
 from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, ENTRY, MASTER, OLD, World, open_world, signed_off
 
@@ -92,7 +92,7 @@ SCRIPT = "benchmarks/single_node/m1_fp8_h200_vllm.sh"
 @pytest.fixture
 def twins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A configuration and a script in which the same lines stand at two places; the first of each is edited."""
-    monkeypatch.setattr(infx.github.signoff.links, "fetch_page", lambda url: LinkState.PUBLISHED)
+    monkeypatch.setattr(infx.gather.signoff_links, "fetch_page", lambda url: LinkState.PUBLISHED)
     base = {**BASE, "configs/nvidia.yaml": scenarios(POINTS, POINTS), SCRIPT: TWICE}
     change = {"configs/nvidia.yaml": scenarios(EDITED, POINTS), "perf-changelog.yaml": OLD + "\n" + ENTRY}
     with open_world(tmp_path, base, change) as world:

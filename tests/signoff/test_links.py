@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from infx.errors import InfxError
+from infx.gather.signoff_links import fetch_page, resolve_link
 from infx.github.errors import NotFoundError, PermissionDeniedError, UnexpectedReplyError
-from infx.github.signoff.links import fetch_page, resolve_link
 from infx.model import ChangedFile, FileStatus, PullRequest
 from infx.signoff.checks.recipe import find_recipe_links
 from infx.signoff.facts import LinkState

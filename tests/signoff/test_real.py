@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from infx.gather.signoff_clone import open_revisions
+from infx.gather.signoff_plan import read_configs, read_plan
 from infx.git import Git
-from infx.github.signoff.clone import open_revisions
-from infx.github.signoff.plan import read_configs, read_plan
 from infx.policy.load import default_policy
 from infx.signoff.checks.acceptance import parse_curve
 from infx.signoff.checks.accuracy import parse_thresholds

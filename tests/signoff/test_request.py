@@ -21,7 +21,7 @@ from infx.signoff.request import (
     find_signer_refusal,
 )
 from infx.signoff.scope import decide_scope
-from infx.signoff.wake import Wake, read_wake, wake_words
+from infx.signoff.wake import Trigger, read_wake, wake_words
 from tests.signoff.facts import HEAD, MASTER, NOW, POLICY, checklist, comment, facts, file, pull
 
 ROOT = Path(__file__).parents[2]
@@ -179,20 +179,20 @@ RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_
 @pytest.mark.parametrize(
     ("name", "payload", "expected"),
     [
-        ("issue_comment", event(checklist()), Wake(pull=77)),
-        ("issue_comment", event("gone", before=checklist()), Wake(pull=77)),
-        ("issue_comment", event("/settle 4 for a reason"), Wake(pull=77)),
-        ("issue_comment", event("/use 42"), Wake(pull=77)),
-        ("workflow_run", {"workflow_run": RUN}, Wake(head_sha=HEAD)),
+        ("issue_comment", event(checklist()), Trigger(pull=77)),
+        ("issue_comment", event("gone", before=checklist()), Trigger(pull=77)),
+        ("issue_comment", event("/settle 4 for a reason"), Trigger(pull=77)),
+        ("issue_comment", event("/use 42"), Trigger(pull=77)),
+        ("workflow_run", {"workflow_run": RUN}, Trigger(head_sha=HEAD)),
         (
             "workflow_run",
             {"workflow_run": {**RUN, "path": POLICY.signoff.relay_workflow}},
-            Wake(head_sha=HEAD),
+            Trigger(head_sha=HEAD),
         ),
         (
             "workflow_run",
             {"workflow_run": {**RUN, "event": "workflow_dispatch"}},
-            Wake(head_sha=HEAD, run_id=5),
+            Trigger(head_sha=HEAD, run_id=5),
         ),
         (
             "workflow_run",
@@ -203,13 +203,17 @@ RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_
                     "display_title": f"PR 77 at {HEAD}",
                 }
             },
-            Wake(pull=77),
+            Trigger(pull=77),
         ),
-        ("workflow_run", {"workflow_run": {**RUN, "display_title": f"PR 78 at {HEAD}"}}, Wake(head_sha=HEAD)),
-        ("workflow_dispatch", {"inputs": {"pr": "77"}}, Wake(pull=77)),
+        (
+            "workflow_run",
+            {"workflow_run": {**RUN, "display_title": f"PR 78 at {HEAD}"}},
+            Trigger(head_sha=HEAD),
+        ),
+        ("workflow_dispatch", {"inputs": {"pr": "77"}}, Trigger(pull=77)),
     ],
 )
-def test_wake(name: str, payload: dict[str, Any], expected: Wake) -> None:
+def test_wake(name: str, payload: dict[str, Any], expected: Trigger) -> None:
     assert read_wake(name, payload, POLICY) == expected
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import infx.github.signoff.links
+import infx.gather.signoff_links
 from infx.signoff.checklist import fill_signature, read_template
 from infx.signoff.facts import LinkState
 from tests.signoff.facts import POLICY
@@ -115,7 +115,7 @@ def scene(request: pytest.FixtureRequest) -> Scene:
 def world(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The scene's pull request, open and not yet swept."""
     monkeypatch.setattr(
-        infx.github.signoff.links,
+        infx.gather.signoff_links,
         "fetch_page",
         lambda url: LinkState.PUBLISHED if url == PAGE else LinkState.MISSING,
     )

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from infx.evidence.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
 from infx.model import Collaborator, Comment, CommentKind, CommitStatus, StatusState, User, UserType
-from infx.policy.signoff import Role, Status
+from infx.policy.signoff import CheckStatus, Role
 from infx.signoff.judge import judge
 from infx.signoff.record import (
     Binding,
@@ -24,7 +25,6 @@ from infx.signoff.record import (
     read_record,
     rebind,
 )
-from infx.signoff.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
 from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts, pull, run
 
 ROLES = {"amy": "write", "mia": "admin", "max": "maintain", "eve": "read", "odd": "custom", "cody": "admin"}
@@ -113,7 +113,7 @@ def test_reviews_settle_nothing() -> None:
 def test_the_row_stays_a_warning_and_names_them() -> None:
     given = facts(comments=(settle("/settle 4 merged by hand", "mia"),), people=tuple(PEOPLE.values()))
     (result,) = (result for result in judge(given, POLICY).results if result.check.number == 4)
-    assert result.outcome.status is Status.WARN
+    assert result.outcome.status is CheckStatus.WARN
     assert result.is_good
     assert result.settlement is not None
     assert result.settlement.comment.author.login == "mia"
@@ -123,7 +123,7 @@ def test_only_warnings_are_settled() -> None:
     given = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
     judgement = judge(given, POLICY)
     result = judgement.results[0]
-    assert (result.outcome.status, result.settlement) == (Status.FAIL, None)
+    assert (result.outcome.status, result.settlement) == (CheckStatus.FAIL, None)
     assert [refusal.why for refusal in judgement.refused] == [
         "Check 0 ended in FAIL; only a WARN is settled."
     ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from infx.policy.load import default_policy
 from infx.signoff.publish import make_status
-from infx.signoff.scope import Scope
+from infx.signoff.scope import SignoffScope
 
 
 def test_very_many_owners_are_cut_in_their_line() -> None:
     owners = tuple(f"@acme/the-team-that-owns-recipes-{number}" for number in range(4))
-    status = make_status(Scope(is_required=True, reason="", owners=owners), (), default_policy())
+    status = make_status(SignoffScope(is_required=True, reason="", owners=owners), (), default_policy())
     assert status is not None
     words = f"Waiting for the sign-off of one owner: {', '.join(owners)}"
     assert len(words) > 140

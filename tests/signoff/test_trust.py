@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-import infx.github.signoff.links
+import infx.gather.signoff_links
+from infx.apply.writes import WrongIdentityError
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
-from infx.github.apply import WrongIdentityError
 from infx.hub.state import Comment
 from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, CHANGE, KEY, PHRASE, World, checklist, open_world, reuse, signed_off
@@ -302,7 +302,7 @@ def test_broken_configuration_is_no_missing_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
 ) -> None:
     """Nobody can say of it that no configuration changes."""
-    monkeypatch.setattr(infx.github.signoff.links, "fetch_page", lambda url: LinkState.PUBLISHED)
+    monkeypatch.setattr(infx.gather.signoff_links, "fetch_page", lambda url: LinkState.PUBLISHED)
     with open_world(tmp_path, BASE, {"configs/nvidia.yaml": text}) as world:
         world.sign()
         world.verify("--pr", "77", "--publish")

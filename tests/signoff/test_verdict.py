@@ -13,13 +13,20 @@ from markdown_it import MarkdownIt
 
 from infx.markdown import read_blocks
 from infx.model import Collaborator, User
-from infx.policy.signoff import Status
+from infx.policy.checks import CHECKS
+from infx.policy.signoff import CheckStatus
 from infx.saved import dump_json, parse_json, to_json
-from infx.signoff.checks.table import CHECKS
-from infx.signoff.facts import Entry, Facts, PlanVariant, TextFile
+from infx.signoff.facts import PlannedEntry, PlanVariant, SignoffFacts, TextFile
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
-from infx.signoff.verdict import Row, Verdict, VerdictError, parse_verdict, render_failure, render_verdict
+from infx.signoff.verdict import (
+    SignoffVerdict,
+    VerdictError,
+    VerdictRow,
+    parse_verdict,
+    render_failure,
+    render_verdict,
+)
 from tests.signoff.facts import (
     KEY,
     MODELS,
@@ -37,34 +44,36 @@ from tests.signoff.facts import (
     sweep,
 )
 
-ALL = tuple(Status)
+ALL = tuple(CheckStatus)
 FEWER = settings().max_examples // 3  # each draws or judges sixteen rows
 ALLOWED = {check.number: ALL for check in CHECKS}
 SHA, OTHER = "a" * 40, "b" * 40
 
 
-def verdict(*statuses: Status, **fields: Any) -> Verdict:
+def verdict(*statuses: CheckStatus, **fields: Any) -> SignoffVerdict:
     """Three checks, in the given statuses."""
     names = ("Owner", "Green sweep", "Accuracy")
     rows = tuple(
-        Row(number=number, name=name, status=status, reason=f"Because of `{name}`.")
+        VerdictRow(number=number, name=name, status=status, reason=f"Because of `{name}`.")
         for number, (name, status) in enumerate(zip(names, statuses, strict=True))
     )
-    return Verdict(**{"rows": rows, "signer": "noor", "sha": SHA, **fields})
+    return SignoffVerdict(**{"rows": rows, "signer": "noor", "sha": SHA, **fields})
 
 
-def three(count: int = 3) -> dict[int, tuple[Status, ...]]:
+def three(count: int = 3) -> dict[int, tuple[CheckStatus, ...]]:
     return dict.fromkeys(range(count), ALL)
 
 
 @pytest.mark.parametrize("login", ["amy_acme", "noor-", "a--b", "1"])
 def test_accounts_of_every_kind_are_mentioned(login: str) -> None:
-    given = verdict(Status.FAIL, Status.WARN, Status.PASS, signer=login, escalated=(login,))
+    given = verdict(CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.PASS, signer=login, escalated=(login,))
     assert parse_verdict(render_verdict(given), three()) == given
 
 
 def test_rejection_as_text() -> None:
-    given = verdict(Status.PASS, Status.FAIL, Status.WARN, covered_sha=OTHER, escalated=("mia", "amy"))
+    given = verdict(
+        CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, covered_sha=OTHER, escalated=("mia", "amy")
+    )
     assert render_verdict(given) == (
         "## ❌❌❌ **REJECTED** ❌❌❌\n"
         "@noor, a check below failed; correct what it names, or edit your sign-off.\n"
@@ -87,17 +96,20 @@ def test_rejection_as_text() -> None:
 @pytest.mark.parametrize(
     ("statuses", "header"),
     [
-        ((Status.PASS, Status.PASS, Status.NOT_APPLICABLE), "## ✅✅✅ **Verdict: PASS** ✅✅✅"),
-        ((Status.PASS, Status.WARN, Status.NOT_APPLICABLE), "## ⚠️ **Verdict: WARN** ⚠️"),
-        ((Status.WARN, Status.PASS, Status.FAIL), "## ❌❌❌ **REJECTED** ❌❌❌"),
+        (
+            (CheckStatus.PASS, CheckStatus.PASS, CheckStatus.NOT_APPLICABLE),
+            "## ✅✅✅ **Verdict: PASS** ✅✅✅",
+        ),
+        ((CheckStatus.PASS, CheckStatus.WARN, CheckStatus.NOT_APPLICABLE), "## ⚠️ **Verdict: WARN** ⚠️"),
+        ((CheckStatus.WARN, CheckStatus.PASS, CheckStatus.FAIL), "## ❌❌❌ **REJECTED** ❌❌❌"),
     ],
 )
-def test_header_follows_from_the_rows(statuses: tuple[Status, ...], header: str) -> None:
+def test_header_follows_from_the_rows(statuses: tuple[CheckStatus, ...], header: str) -> None:
     assert render_verdict(verdict(*statuses)).split("\n", 1)[0] == header
 
 
-GOOD = render_verdict(verdict(Status.PASS, Status.WARN, Status.NOT_APPLICABLE))
-BAD = render_verdict(verdict(Status.FAIL, Status.PASS, Status.PASS))
+GOOD = render_verdict(verdict(CheckStatus.PASS, CheckStatus.WARN, CheckStatus.NOT_APPLICABLE))
+BAD = render_verdict(verdict(CheckStatus.FAIL, CheckStatus.PASS, CheckStatus.PASS))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +148,7 @@ def test_what_is_no_verdict(text: str, words: str) -> None:
 
 def test_status_must_be_allowed() -> None:
     with pytest.raises(VerdictError, match="may not end in WARN"):
-        parse_verdict(GOOD, {0: ALL, 1: (Status.PASS, Status.FAIL), 2: ALL})
+        parse_verdict(GOOD, {0: ALL, 1: (CheckStatus.PASS, CheckStatus.FAIL), 2: ALL})
 
 
 def test_bullets_are_optional() -> None:
@@ -156,11 +168,11 @@ REASON = st.lists(
     max_size=5,
 ).map(" ".join)
 VERDICTS = st.builds(
-    Verdict,
+    SignoffVerdict,
     rows=st.tuples(
         *(
             st.builds(
-                Row,
+                VerdictRow,
                 number=st.just(c.number),
                 name=st.just(c.name),
                 status=st.sampled_from(ALL),
@@ -178,16 +190,18 @@ VERDICTS = st.builds(
 
 @settings(max_examples=FEWER)
 @given(VERDICTS)
-def test_properties_what_is_rendered_is_read_back(given: Verdict) -> None:
+def test_properties_what_is_rendered_is_read_back(given: SignoffVerdict) -> None:
     read = parse_verdict(render_verdict(given), ALLOWED)
-    signer = given.signer if given.status is Status.FAIL else ""
+    signer = given.signer if given.status is CheckStatus.FAIL else ""
     rows = tuple(replace(row, reason=cut(row.reason)) for row in given.rows)
     assert read == replace(given, rows=rows, signer=signer)
 
 
 @settings(max_examples=FEWER)
 @given(VERDICTS, st.data())
-def test_properties_what_is_read_is_what_the_grammar_renders(given: Verdict, data: st.DataObject) -> None:
+def test_properties_what_is_read_is_what_the_grammar_renders(
+    given: SignoffVerdict, data: st.DataObject
+) -> None:
     """Whatever is done to a verdict's text: either it is refused, or it still says what its header says."""
     text = render_verdict(given)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -222,15 +236,15 @@ def test_properties_foreign_text_is_inert(text: str) -> None:
     shown = code(text)
     assert "\n" not in shown
     assert not EMOJI.search(shown)
-    row = Row(number=0, name="Owner", status=Status.PASS, reason=f"It has {shown}.")
-    read = parse_verdict(render_verdict(Verdict(rows=(row,), signer="noor", sha=SHA)), {0: ALL})
+    row = VerdictRow(number=0, name="Owner", status=CheckStatus.PASS, reason=f"It has {shown}.")
+    read = parse_verdict(render_verdict(SignoffVerdict(rows=(row,), signer="noor", sha=SHA)), {0: ALL})
     assert read.rows == (row,)
 
 
 HOSTILE = "x` @mia <img src=x onerror=1> <!-- codeowner-signoff-verify --> 🎉 ![y](z) [t](javascript:1)\n## ✅ PASS `"
 
 
-def hostile_facts(text: str) -> Facts:
+def hostile_facts(text: str) -> SignoffFacts:
     """Every text that a pull request, a comment or an artifact can bring, filled with the same bad one."""
     rows = (row(1, text=text, image=text, model_prefix=text, framework=text, precision=text, scenario=text, recipe=text),
             row(2, text=text, image=text, evaluated=True))  # fmt: skip
@@ -251,10 +265,10 @@ def hostile_facts(text: str) -> Facts:
     )  # fmt: skip
 
 
-def broken_facts(text: str) -> tuple[Facts, ...]:
+def broken_facts(text: str) -> tuple[SignoffFacts, ...]:
     """What says why something cannot be read quotes what the pull request has in its files."""
     titled = MODELS.replace("m1: {title: M1", f"m1: {{deprecated: 2026-01-01, title: {json.dumps(text)}")
-    append = plan(problem=text, entries=(Entry(keys=(KEY,), line=7, append_only=True),))
+    append = plan(problem=text, entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True),))
     return (
         facts(plan=append),
         facts(shortfalls=(text,)),
@@ -267,7 +281,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     """The verdict over it keeps to the grammar, within GitHub's limit, and mentions nobody but the signer."""
     given = hostile_facts(text)
     rendered = render_verdict(make_verdict(judge(given, POLICY), given, POLICY))
-    assert parse_verdict(rendered, ALLOWED).status is Status.FAIL
+    assert parse_verdict(rendered, ALLOWED).status is CheckStatus.FAIL
     assert len(rendered) < 65_536
     shown = " ".join(block.source for block in read_blocks(rendered))
     assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
@@ -294,7 +308,7 @@ def test_properties_hostile_text_stays_text(text: str) -> None:
 def test_same_facts_same_bytes_and_round_trip() -> None:
     given = facts()
     saved = dump_json(given)
-    again = parse_json(Facts, saved.encode(), "facts.json")
+    again = parse_json(SignoffFacts, saved.encode(), "facts.json")
     assert again == given
     assert dump_json(again) == saved
     texts = {render_verdict(make_verdict(judge(one, POLICY), one, POLICY)) for one in (given, again)}

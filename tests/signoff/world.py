@@ -15,11 +15,11 @@ from typing import Any
 
 from click.testing import CliRunner
 
+from infx.apply.reconcile import GitClone
 from infx.cli.signoff import signoff
+from infx.gather.signoff_clone import open_revisions
+from infx.gather.signoff_plan import read_plan
 from infx.git import Git
-from infx.github.reconcile import Clone
-from infx.github.signoff.clone import open_revisions
-from infx.github.signoff.plan import read_plan
 from infx.hub import Hub
 from infx.hub.state import Comment, Event, Run
 from infx.policy.load import parse_policy
@@ -105,7 +105,7 @@ class World:
     def rows(self) -> tuple[PlannedRow, ...]:
         """The plan at the head, recomputed."""
         git = Git(self.folder / "clone")
-        base = Clone(git).fetch("main", [77])
+        base = GitClone(git).fetch("main", [77])
         policy = parse_policy(git.read("main", "configs/policy.yaml") or b"", "configs/policy.yaml")
         return read_plan(open_revisions(git, policy, base, self.head)).rows
 

@@ -9,7 +9,7 @@ import pytest
 from infx.errors import Level
 from infx.escape import table_code
 from infx.policy.load import default_policy
-from infx.policy.model import Policy, Workflows
+from infx.policy.model import Policy, WorkflowsPolicy
 from infx.workflows.check import RULES, check_files
 from tests.conftest import ROOT
 from tests.workflows.tables import compare_table
@@ -18,7 +18,7 @@ SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 PATH = ".github/workflows/sweep.yml"
 POLICY = replace(
     default_policy(),
-    workflows=Workflows(
+    workflows=WorkflowsPolicy(
         required_checks=("changelog",), runner_boundary="a runner group with selected workflows"
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 from infx.cli.workflows import read_sources
 from infx.errors import Level, UsageError
 from infx.policy.load import default_policy
-from infx.policy.model import Policy, Workflows
+from infx.policy.model import Policy, WorkflowsPolicy
 from infx.workflows.check import check_files
 
 POLICY = default_policy()
@@ -202,7 +202,7 @@ def test_a_called_workflow_does_not_wait_for_its_caller() -> None:
     assert called(group.replace("'$", "'build-$") + CALLEE) == []
 
 
-REQUIRED = replace(POLICY, workflows=Workflows(required_checks=("one",)))
+REQUIRED = replace(POLICY, workflows=WorkflowsPolicy(required_checks=("one",)))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_a_required_check_runs_whatever_came_before(condition: str, found: int) 
 def test_a_required_check_that_no_job_reports_is_a_warning() -> None:
     """Unless a service does it stays pending for ever; statuses of infx are known."""
     names = ("one", "two", POLICY.sweep.contexts.sweep, POLICY.signoff.status or "")
-    policy = replace(POLICY, workflows=Workflows(required_checks=names))
+    policy = replace(POLICY, workflows=WorkflowsPolicy(required_checks=names))
     text = FILE.format(on="{pull_request: {}, merge_group: {}}", top="name: x", job="name: one", steps="")
     problems = check_files({".github/workflows/x.yml": text.encode()}, policy)
     assert [(problem.rule, problem.level, problem.message) for problem in problems] == [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from infx.changelog.blocks import Block, Value, parse_blocks
-from infx.changelog.subject import Draft, Rule, Subject, quote
+from infx.changelog.subject import ChangelogRule, Draft, Subject, quote
 from infx.errors import ProblemsError
 
 _KEY = "description"
@@ -135,13 +135,13 @@ def _open_ended(subject: Subject) -> Iterator[Draft]:
 
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="description-cut",
         says="YAML takes nothing of a description away: no comment, tag or anchor.",
         why="To YAML ` #` starts a comment, and “fix for #123” is published as “fix for”.",
         check=_cut,
     ),
-    Rule(
+    ChangelogRule(
         id="text-open",
         says="No text takes in the empty lines behind its entry, as `|+` does.",
         why="The next append would change what a past entry says.",

@@ -8,8 +8,9 @@ from typing import Any
 import yaml
 
 from infx.changelog.blocks import Block
-from infx.changelog.subject import Draft, Rule, Stage, Subject
+from infx.changelog.subject import ChangelogRule, Draft, Subject
 from infx.errors import Level
+from infx.policy.stage import Stage
 
 _KEYS = "config-keys"
 _NARROWING = ("no-evals", "append-only")
@@ -86,31 +87,31 @@ def _unchecked_keys(subject: Subject) -> Iterator[Draft]:
 
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="fields-contradict",
         says="no-evals and append-only do not stand with evals-only, all-evals or eval-min-prefill-ep.",
         why="One asks for less and the other for more of the same thing.",
         check=_contradictions,
     ),
-    Rule(
+    ChangelogRule(
         id="append-only-mixed",
         says="In one pull request all new entries are append-only, or none is.",
         why="A plan is either what was added to published points, or everything anew.",
         check=_append_only,
     ),
-    Rule(
+    ChangelogRule(
         id="alias",
         says="There is no alias.",
         why="An entry must say the same thing wherever a merge puts it.",
         check=_aliases,
     ),
-    Rule(
+    ChangelogRule(
         id="config-key-unknown",
         says="Every key or pattern in config-keys names a configuration of the head.",
         why="A misspelt key sweeps nothing. Past entries may name configurations that are gone.",
         check=_unknown_keys,
     ),
-    Rule(
+    ChangelogRule(
         id="config-keys-unchecked",
         says="(warning) Keys were not looked up, because there are no configurations beside the file.",
         why="A silent half of a check looks like a whole one.",

@@ -6,16 +6,16 @@ import itertools
 from collections.abc import Iterator
 
 from infx.changelog.blocks import parse_blocks
-from infx.changelog.comparison import Change, Chunk, Comparison, Kind
+from infx.changelog.comparison import Change, ChangeKind, Chunk, Comparison
 from infx.changelog.layout import append
 from infx.changelog.link_line import stands_canonical
-from infx.changelog.links import Links, Meaning
-from infx.changelog.subject import Draft, Edit, Rule, Subject, quote
+from infx.changelog.links import Meaning, PullLinks
+from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote
 
 
-def is_legal_correction(change: Change, links: Links) -> bool:
+def is_legal_correction(change: Change, links: PullLinks) -> bool:
     """A link that was not canonical became canonical, on one line."""
-    if change.kind is not Kind.LINK or change.head is None:
+    if change.kind is not ChangeKind.LINK or change.head is None:
         return False
     (old,), (new,) = parse_blocks(change.base.content, ""), parse_blocks(change.head.content, "")
     before = links.read(old.link or "")
@@ -29,7 +29,7 @@ def is_legal_correction(change: Change, links: Links) -> bool:
 
 def restore(comparison: Comparison) -> bytes | None:
     """The base's own bytes with the new entries behind them; None if an entry was edited or is gone."""
-    if any(change.kind is not Kind.BLANKS for change in comparison.changes):
+    if any(change.kind is not ChangeKind.BLANKS for change in comparison.changes):
         return None
     return append(comparison.base, [chunk.content for chunk in comparison.inserted])
 
@@ -50,7 +50,7 @@ def _hint(subject: Subject) -> str:
 
 def _edited(subject: Subject) -> Iterator[Draft]:
     for change in subject.comparison.changes:
-        if change.kind is Kind.EDITED and change.head is not None:
+        if change.kind is ChangeKind.EDITED and change.head is not None:
             offset, old, new = _first_difference(change.base, change.head)
             message = (
                 f"{_name(change)} changed: {quote(old)} became {quote(new)}. Past entries are immutable."
@@ -67,7 +67,7 @@ def _edited(subject: Subject) -> Iterator[Draft]:
 
 def _deleted(subject: Subject) -> Iterator[Draft]:
     for change in subject.comparison.changes:
-        if change.kind is Kind.DELETED:
+        if change.kind is ChangeKind.DELETED:
             line = subject.comparison.base.count(b"\n", 0, change.base.start) + 1
             message = (
                 f"{_name(change)}, on line {line} of the base, is gone. The changelog is only appended to."
@@ -79,7 +79,7 @@ def _deleted(subject: Subject) -> Iterator[Draft]:
 def _moved(subject: Subject) -> Iterator[Draft]:
     comparison = subject.comparison
     for change in comparison.changes:
-        if change.kind is Kind.MOVED and change.head is not None:
+        if change.kind is ChangeKind.MOVED and change.head is not None:
             line = comparison.base.count(b"\n", 0, change.base.start) + 1
             message = (
                 f"{_name(change)}, on line {line} of the base, was moved here. Past entries keep their order."
@@ -91,7 +91,7 @@ def _links(subject: Subject) -> Iterator[Draft]:
     comparison = subject.comparison
     alone = comparison.is_correction and not comparison.inserted
     for change in comparison.changes:
-        if change.kind is not Kind.LINK or change.head is None:
+        if change.kind is not ChangeKind.LINK or change.head is None:
             continue
         legal = is_legal_correction(change, subject.context.links)
         is_ours = legal and _new_number(change, subject) == subject.context.number is not None
@@ -117,7 +117,7 @@ def _new_number(change: Change, subject: Subject) -> int | None:
 def _blanks(subject: Subject) -> Iterator[Draft]:
     edits = _restoring(subject)
     for change in subject.comparison.changes:
-        if change.kind is Kind.BLANKS and change.head is not None:
+        if change.kind is ChangeKind.BLANKS and change.head is not None:
             if change.base.content != change.head.content:
                 offset, old, new = _first_difference(change.base, change.head)
             else:
@@ -162,37 +162,37 @@ def _pull(chunk: Chunk, subject: Subject) -> str:
 
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="history-edited",
         says="A past entry keeps its text.",
         why="It says what was measured at that time; what is measured now is a new entry.",
         check=_edited,
     ),
-    Rule(
+    ChangelogRule(
         id="history-deleted",
         says="A past entry stays, also in a revert.",
         why="Its results were published. Undoing a change is a new entry that says so.",
         check=_deleted,
     ),
-    Rule(
+    ChangelogRule(
         id="history-moved",
         says="A past entry stays where it is.",
         why="The order in which entries were merged is the order of the record.",
         check=_moved,
     ),
-    Rule(
+    ChangelogRule(
         id="history-link",
         says="A past link may only become canonical, in a pull request that does nothing else to the changelog.",
         why="A conflict resolved by hand easily puts one's own number into somebody else's entry.",
         check=_links,
     ),
-    Rule(
+    ChangelogRule(
         id="history-blanks",
         says="A past entry keeps its blanks and empty lines.",
         why="Editors trim them on saving, and then every line of a review is noise.",
         check=_blanks,
     ),
-    Rule(
+    ChangelogRule(
         id="history-inserted",
         says="New entries stand at the end of the file.",
         why="What a pull request adds is what follows its base's bytes; nothing else can be told cheaply and for certain.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from infx.changelog.entries import ENTRY_START
 from infx.changelog.layout import separator
-from infx.changelog.subject import Draft, Edit, Rule, Subject, quote, quote_line
+from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote, quote_line
 
 
 def _starts(subject: Subject) -> Iterator[Draft]:
@@ -72,13 +72,13 @@ def _gaps(subject: Subject, appended: int) -> Iterator[tuple[int, int, tuple[byt
 
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="entry-start",
         says="An entry starts with `- config-keys:` in the first column, and nothing stands between entries.",
         why="That is how people, diffs and tools see where an entry begins.",
         check=_starts,
     ),
-    Rule(
+    ChangelogRule(
         id="blank-lines",
         says="Exactly one empty line stands before and between new entries, none behind the last.",
         why="With one form for everybody, two appended entries differ only in what they say.",

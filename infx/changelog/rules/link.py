@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from infx.changelog.blocks import LINK_KEY, Block
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning, Reference, find_invisible, remove_invisible
-from infx.changelog.subject import Context, Draft, Edit, Rule, Stage, Subject, quote
+from infx.changelog.subject import ChangelogRule, Context, Draft, Edit, Subject, quote
 from infx.errors import Level
 from infx.phrases import join_words
+from infx.policy.stage import Stage
 
 _EARLY = "Run `infx changelog canonicalize --write --pr <number>` before the pull request is queued."
 _LATE = "Correct the link in a pull request that does nothing else to the changelog."
@@ -178,37 +179,37 @@ def _value(block: Block) -> str:
 
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="pr-link-missing",
         says="A new entry has a pr-link.",
         why="`pr-link: #77` has none: `#77` is a comment.",
         check=_missing,
     ),
-    Rule(
+    ChangelogRule(
         id="pr-link-placeholder",
         says="A placeholder is spelled as the policy spells it.",
         why="What stands for the number must be found again when there is one.",
         check=_placeholders,
     ),
-    Rule(
+    ChangelogRule(
         id="pr-link-foreign",
         says="A new entry links its own pull request.",
         why="A copied link credits, and later publishes, a pull request that never merged.",
         check=_foreign,
     ),
-    Rule(
+    ChangelogRule(
         id="pr-link-shape",
         says="A link is the canonical address of a pull request.",
         why="It is compared as text by everything that reads the changelog.",
         check=_shapes,
     ),
-    Rule(
+    ChangelogRule(
         id="pr-link-canonical",
         says="What is merged carries the canonical link, on one plain line (stages merge and main).",
         why="After the merge nobody knows any more which number a placeholder stood for.",
         check=_not_canonical,
     ),
-    Rule(
+    ChangelogRule(
         id="pr-link-unchecked",
         says="(warning) A link's number or repository could not be compared, because nobody said which it should be.",
         why="A silent half of a check looks like a whole one.",

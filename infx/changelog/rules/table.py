@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from infx.changelog.rules import descriptions, fields, history, layout, link, text
-from infx.changelog.subject import Rule
+from infx.changelog.subject import ChangelogRule
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[ChangelogRule, ...] = (
     *text.RULES,
     *history.RULES,
     *layout.RULES,

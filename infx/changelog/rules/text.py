@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from infx.changelog.subject import Draft, Edit, Rule, Subject, quote
+from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote
 
 BOM = b"\xef\xbb\xbf"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -93,14 +93,14 @@ def _tabs(subject: Subject) -> Iterator[Draft]:
             yield Draft(offset=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
 
 
-LINE_ENDS = Rule(
+LINE_ENDS = ChangelogRule(
     id="line-ends",
     says="Lines end in LF; there is no CR.",
     why="Tools that read text hide the CR, tools that compare bytes do not.",
     check=_carriage_returns,
 )
 
-BYTE_ORDER_MARK = Rule(
+BYTE_ORDER_MARK = ChangelogRule(
     id="byte-order-mark",
     says="There is no byte order mark.",
     why="YAML readers take it for text, and nobody sees it.",
@@ -108,13 +108,13 @@ BYTE_ORDER_MARK = Rule(
 )
 
 RULES = (
-    Rule(
+    ChangelogRule(
         id="conflict-marker",
         says="No line is a conflict marker.",
         why="With one left behind, nothing after it can be read, for anybody.",
         check=find_markers,
     ),
-    Rule(
+    ChangelogRule(
         id="final-newline",
         says="The file ends with a newline.",
         why="Without it the next append changes this entry's last line.",
@@ -122,7 +122,7 @@ RULES = (
     ),
     LINE_ENDS,
     BYTE_ORDER_MARK,
-    Rule(
+    ChangelogRule(
         id="tab",
         says="There is no TAB.",
         why="It cannot indent YAML, and inside text nobody sees it.",

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx import schema, yaml12
+from infx.bench.names import AGENTIC
 from infx.errors import InfxError, ProblemsError
-from infx.matrix.names import AGENTIC
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
-from infx.signoff.facts import Facts, JudgedFile, RecipeFile
+from infx.signoff.facts import JudgedFile, RecipeFile, SignoffFacts
 from infx.signoff.lines import files_of, without_comments
-from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
 TOLERANCE = 0.005  # the curves have two decimals
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class AcceptanceCell:
     """One committed value. mode: the thinking mode. length: mean acceptance for `tokens` drafted ones."""
 
     path: str
@@ -50,14 +50,14 @@ class Simulated:
         return f"{self.path}:{self.line}"
 
 
-def parse_curve(text: str, path: str) -> tuple[Cell, ...]:
+def parse_curve(text: str, path: str) -> tuple[AcceptanceCell, ...]:
     """Raises ProblemsError for what is no file of acceptance lengths."""
     document = yaml12.load_mapping(text.encode(), path, text_keys=True)
     if problems := schema.check("golden-al", document):
         raise ProblemsError(problems)
     value: Mapping[str, Mapping[str, Mapping[str, Any]]] = document.value
     return tuple(
-        Cell(path=path, mode=mode, tokens=int(tokens), length=float(length))
+        AcceptanceCell(path=path, mode=mode, tokens=int(tokens), length=float(length))
         for modes in value.values()
         for mode, cells in modes.items()
         for tokens, length in cells.items()
@@ -83,7 +83,7 @@ def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[Simulat
     return tuple(found)
 
 
-def check_acceptance(facts: Facts, policy: Policy) -> Outcome:
+def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Against the target branch's curves; where the pull request changes one of them, both are shown."""
     affected = [change for change in facts.configs if change.after and change.after.agentic_speculative]
     if stray := list(_find_stray(facts, policy)):
@@ -107,7 +107,7 @@ def check_acceptance(facts: Facts, policy: Policy) -> Outcome:
     return passed(f"{join_some(good, 3, separator='; ')}.", evidence=evidence)
 
 
-def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:
+def _find_stray(facts: SignoffFacts, policy: Policy) -> Iterator[str]:
     """Simulation in files that serve only configurations without AgentX. Of one that does not draft only what the pull
     request changes counts: else the files of drafting ones, whose names are longer, would be laid to its charge.
     """
@@ -121,7 +121,7 @@ def _find_stray(facts: Facts, policy: Policy) -> Iterator[str]:
             yield from (found.place for found in find_simulated(file.path, file.text, policy.signoff))
 
 
-def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bool, str]:
+def _judge(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> tuple[bool, bool, str]:
     """Whether it is wrong, whether it is doubtful, and the words."""
     assert change.after is not None
     files = _agentic_files(change, facts)
@@ -153,13 +153,15 @@ def _judge(change: ConfigChange, facts: Facts, policy: Policy) -> tuple[bool, bo
     return verdicts[0]
 
 
-def _agentic_files(change: ConfigChange, facts: Facts) -> list[RecipeFile]:
+def _agentic_files(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
     """What serves its AgentX rows: of files whose paths tell the scenario only those."""
     files = files_of(change, facts)
     return [file for file in files if AGENTIC in file.path.lower()] or files
 
 
-def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool, bool, str]:
+def _judge_one(
+    one: Simulated, base: list[AcceptanceCell], head: list[AcceptanceCell]
+) -> tuple[bool, bool, str]:
     said = code(f"{one.place} has {one.length:g}")
     due = [cell for cell in base if not one.tokens or cell.tokens in one.tokens]
     if not due:
@@ -189,13 +191,13 @@ def _judge_one(one: Simulated, base: list[Cell], head: list[Cell]) -> tuple[bool
     return False, False, f"{said}, as committed: {name_all(map(str, fitting))}"
 
 
-def _of_mode(cells: list[Cell], text: str) -> list[Cell]:
+def _of_mode(cells: list[AcceptanceCell], text: str) -> list[AcceptanceCell]:
     """Those of the thinking modes that a file names; all of them where it names none."""
     named = [cell for cell in cells if re.search(rf"\b{re.escape(cell.mode)}\b", text)]
     return named or cells
 
 
-def _find_fitting(one: Simulated, cells: Iterable[Cell]) -> list[Cell]:
+def _find_fitting(one: Simulated, cells: Iterable[AcceptanceCell]) -> list[AcceptanceCell]:
     return [cell for cell in cells if math.isclose(cell.length, one.length, abs_tol=TOLERANCE)]
 
 
@@ -203,7 +205,7 @@ def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
     return any(re.search(way.pattern, without_comments(text)) for way in policy.acceptance.values())
 
 
-def _curves_of(change: ConfigChange, facts: Facts) -> list[JudgedFile]:
+def _curves_of(change: ConfigChange, facts: SignoffFacts) -> list[JudgedFile]:
     """Files named after the model's prefix; of several those whose method the key or a recipe's name holds."""
     assert change.after is not None
     prefix = change.after.model_prefix

@@ -12,9 +12,9 @@ from infx.errors import InfxError, ProblemsError
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.results import ResultRules
-from infx.signoff.coverage import Coverage, choose_coverage
-from infx.signoff.facts import EvalScore, Facts
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.coverage import SweepCoverage, choose_coverage
+from infx.signoff.facts import EvalScore, SignoffFacts
+from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 from infx.signoff.results import IDENTITY
 
@@ -47,7 +47,7 @@ def _read_bars(text: str | None, path: str) -> Thresholds:
     return Thresholds(tasks={}, models={}) if text is None else parse_thresholds(text, path)
 
 
-def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
+def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Bars are those of the target branch; where the pull request changes one that was used, both are shown."""
     plan = facts.plan
     if plan is None or plan.problem:
@@ -68,8 +68,8 @@ def check_accuracy(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _judge(
-    facts: Facts, coverage: Coverage, rows: list[PlannedRow], bars: Thresholds, policy: Policy
-) -> Outcome:
+    facts: SignoffFacts, coverage: SweepCoverage, rows: list[PlannedRow], bars: Thresholds, policy: Policy
+) -> CheckOutcome:
     run = coverage.run.run
     link = Link(text=f"run {run.id}", url=run.url)
     results = facts.results
@@ -99,7 +99,7 @@ def _judge(
 
 
 def _list_notes(
-    facts: Facts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+    facts: SignoffFacts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
     """What a human should look at although every score reaches its bar."""
     if changed := list(_find_changed_bars(facts, rows, scores, bars)):
@@ -145,7 +145,7 @@ def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds, rules: Resu
 
 
 def _find_changed_bars(
-    facts: Facts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+    facts: SignoffFacts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
     """`task of model: 0.94 → 0.9` for each bar that was used and is another one at the head."""
     judged = facts.thresholds

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts
+from infx.signoff.facts import SignoffFacts
 from infx.signoff.lines import serving_files
-from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 
 
-def check_append_only(facts: Facts, policy: Policy) -> Outcome:
+def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """From the rows of both revisions; that another changed file serves the new points alone is for a human."""
     plan = facts.plan
     if plan is None or plan.problem:
@@ -38,7 +38,7 @@ def check_append_only(facts: Facts, policy: Policy) -> Outcome:
     )
 
 
-def _find_lost(facts: Facts) -> list[str]:
+def _find_lost(facts: SignoffFacts) -> list[str]:
     """Configurations whose measured settings are no longer what they were."""
     return [
         f"{name_all([change.key])} is not on the target branch"

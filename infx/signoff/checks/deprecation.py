@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from infx import schema, yaml12
+from infx.bench.config import ScenarioType
+from infx.bench.names import AGENTIC
 from infx.errors import InfxError, ProblemsError
-from infx.matrix.config import ScenarioType
-from infx.matrix.names import AGENTIC
 from infx.phrases import join_some
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts, JudgedFile
-from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.facts import JudgedFile, SignoffFacts
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def _day(about: Mapping[str, Any], path: str) -> date | None:
         raise InfxError(f"There is no day {text}.", where=path) from None
 
 
-def check_deprecation(facts: Facts, policy: Policy) -> Outcome:
+def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """By the target branch's file; where the pull request's own says something else, both are shown."""
     if facts.plan is None or facts.plan.problem:
         return failed("Without a plan nobody knows what is measured.")
@@ -105,7 +105,7 @@ def check_deprecation(facts: Facts, policy: Policy) -> Outcome:
     return _judge(wanted, base, head, facts)
 
 
-def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime) -> Outcome:
+def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime) -> CheckOutcome:
     """Where the target branch has no such file nothing is retired; one that comes with the pull request is shown."""
     if models.head is None:
         return not_applicable(f"The target branch has no {code(models.path)}, so nothing is retired.")
@@ -119,7 +119,7 @@ def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime)
     return warned(f"The target branch has no {code(models.path)}; this pull request adds one, {by_it}.")
 
 
-def _judge(wanted: list[Combination], base: Models, head: Models, facts: Facts) -> Outcome:
+def _judge(wanted: list[Combination], base: Models, head: Models, facts: SignoffFacts) -> CheckOutcome:
     today = facts.now.astimezone(UTC).date()
     faults: list[str] = []
     doubts: list[str] = []

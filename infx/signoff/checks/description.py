@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from infx.markdown import Block, read_blocks
+from infx.markdown import MarkdownBlock, read_blocks
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts, Plan
-from infx.signoff.outcome import Outcome, code, failed, not_applicable, passed, warned
+from infx.signoff.facts import RecomputedPlan, SignoffFacts
+from infx.signoff.outcome import CheckOutcome, code, failed, not_applicable, passed, warned
 
 _IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/){1,9}[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
 _NOTHING = re.compile(
@@ -28,7 +28,7 @@ _PERFORMANCE = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class DescriptionClaim:
     """line: in the description. fault: what contradicts it, None if it holds. is_open: a program cannot tell."""
 
     line: int
@@ -37,7 +37,7 @@ class Claim:
     is_open: bool = False
 
 
-def check_description(facts: Facts, policy: Policy) -> Outcome:
+def check_description(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     plan = facts.plan
     if plan is None or plan.problem:
         return failed("Without a plan no claim can be compared with it.")
@@ -58,17 +58,19 @@ def check_description(facts: Facts, policy: Policy) -> Outcome:
     return passed(f"{count(len(claims), 'claim')} of the description agree with the plan.", evidence=evidence)
 
 
-def _find_claims(block: Block, facts: Facts, plan: Plan) -> Iterator[Claim]:
-    finders: tuple[Callable[[str, Facts, Plan], Iterator[tuple[str, str | None, bool]]], ...] = (
+def _find_claims(
+    block: MarkdownBlock, facts: SignoffFacts, plan: RecomputedPlan
+) -> Iterator[DescriptionClaim]:
+    finders: tuple[Callable[[str, SignoffFacts, RecomputedPlan], Iterator[tuple[str, str | None, bool]]], ...] = (
         _images, _nothing, _performance,
     )  # fmt: skip
     for offset, line in enumerate(block.text.split("\n")):
         for find in finders:
             for text, fault, is_open in find(line, facts, plan):
-                yield Claim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
+                yield DescriptionClaim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
 
 
-def _images(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
+def _images(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
     now = {row.image for row in plan.rows} | {change.after.image for change in facts.configs if change.after}
     before = {change.before.image for change in facts.configs if change.before}
     known = {_without_digest(image) for image in now | before}
@@ -84,17 +86,17 @@ def _without_digest(image: str) -> str:
     return image.partition("@")[0].replace("#", "/")
 
 
-def _find_runs(block: Block, facts: Facts, place: str) -> Iterator[Claim]:
+def _find_runs(block: MarkdownBlock, facts: SignoffFacts, place: str) -> Iterator[DescriptionClaim]:
     """Runs of this repository that the description links as its evidence. place: the repository's address."""
     own = {found.run.id for found in facts.runs}
     run = re.compile(rf"{re.escape(place)}/actions/runs/(\d{{1,18}})(?!\d)", re.IGNORECASE)
     for link in block.links:
         if match := run.match(link):
             fault = None if int(match[1]) in own else "is no sweep on a commit of this pull request"
-            yield Claim(line=block.line, text=f"run {match[1]}", fault=fault)
+            yield DescriptionClaim(line=block.line, text=f"run {match[1]}", fault=fault)
 
 
-def _nothing(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | None, bool]]:
+def _nothing(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
     for match in _NOTHING.finditer(line):
         changed = [change for change in facts.configs if change.before != change.after]
         fault = None
@@ -105,6 +107,6 @@ def _nothing(line: str, facts: Facts, plan: Plan) -> Iterator[tuple[str, str | N
         yield match[0], fault, False
 
 
-def _performance(line: str, _: Facts, __: Plan) -> Iterator[tuple[str, str | None, bool]]:
+def _performance(line: str, _: SignoffFacts, __: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
     for match in _PERFORMANCE.finditer(line):
         yield match[0], "is a performance claim that the plan cannot confirm", True

@@ -5,12 +5,12 @@ from __future__ import annotations
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
-from infx.signoff.facts import Facts
-from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.facts import SignoffFacts
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig
 
 
-def check_images(facts: Facts, policy: Policy) -> Outcome:
+def check_images(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     changed = [change for change in facts.configs if change.after and change.before != change.after]
     if not changed:
         return not_applicable("No master configuration changes.")
@@ -36,7 +36,7 @@ def _place(key: str, state: ConfigState) -> str:
 
 
 def _find_faults(
-    change: ConfigChange, after: ConfigState, facts: Facts, policy: SignoffPolicy
+    change: ConfigChange, after: ConfigState, facts: SignoffFacts, policy: SignoffPolicy
 ) -> list[tuple[str, bool]]:
     """Faults of one configuration, each with whether it is certain."""
     found = []
@@ -74,7 +74,7 @@ def _needs_order(change: ConfigChange, after: ConfigState, policy: SignoffPolicy
 
 
 def _find_order_faults(
-    change: ConfigChange, after: ConfigState, facts: Facts, policy: SignoffPolicy
+    change: ConfigChange, after: ConfigState, facts: SignoffFacts, policy: SignoffPolicy
 ) -> list[tuple[str, bool]]:
     def serves(one: KnownConfig | ConfigState) -> bool:
         return (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from infx.codeowners import CodeOwners, OwnerRule
 from infx.errors import InfxError
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
-from infx.signoff.codeowners import CodeOwners, Rule
-from infx.signoff.facts import Facts
-from infx.signoff.outcome import Outcome, code, failed, name_all, passed, warned
+from infx.signoff.facts import SignoffFacts
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, passed, warned
 from infx.signoff.scope import is_person, name_lines, read_codeowners
 
 
@@ -22,7 +22,7 @@ class Owns(StrEnum):
     )
 
 
-def check_owner(facts: Facts, policy: Policy) -> Outcome:
+def check_owner(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """The last matching line of CODEOWNERS decides about each path, both sides of a rename included.
 
     A line of its own must name the signer; where only the catch-all matches, any owner will do.
@@ -42,7 +42,7 @@ def check_owner(facts: Facts, policy: Policy) -> Outcome:
     return _judge(facts, policy.signoff, codeowners, signer)
 
 
-def _judge(facts: Facts, policy: SignoffPolicy, codeowners: CodeOwners, signer: str) -> Outcome:
+def _judge(facts: SignoffFacts, policy: SignoffPolicy, codeowners: CodeOwners, signer: str) -> CheckOutcome:
     is_named = any(_matches(owner, signer, facts, policy) is Owns.YES for owner in codeowners.owners)
     foreign: list[str] = []
     unsure: list[str] = []
@@ -74,12 +74,12 @@ def _judge(facts: Facts, policy: SignoffPolicy, codeowners: CodeOwners, signer: 
     return passed(f"{code(signer)} owns {owned}.{nobody}{note}", evidence=evidence)
 
 
-def _owns(rule: Rule, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
+def _owns(rule: OwnerRule, signer: str, facts: SignoffFacts, policy: SignoffPolicy) -> Owns:
     answers = [_matches(owner, signer, facts, policy) for owner in rule.owners]
     return next((owns for owns in (Owns.YES, Owns.UNKNOWN) if owns in answers), Owns.NO)
 
 
-def _matches(owner: str, signer: str, facts: Facts, policy: SignoffPolicy) -> Owns:
+def _matches(owner: str, signer: str, facts: SignoffFacts, policy: SignoffPolicy) -> Owns:
     if owner.lower() == f"@{signer.lower()}":
         return Owns.YES
     if is_person(owner):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.coverage import choose_coverage
-from infx.signoff.facts import Facts, Point
-from infx.signoff.outcome import Link, Outcome, code, name_all, not_applicable, passed, warned
+from infx.signoff.facts import MeasuredPoint, SignoffFacts
+from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow, hardware_of
 
 
@@ -34,11 +34,11 @@ class Frontier:
 
     measured: int
     invalid: int
-    points: tuple[Point, ...]
+    points: tuple[MeasuredPoint, ...]
     is_restricted: bool = False
 
 
-def find_frontier(points: Iterable[Point]) -> Frontier:
+def find_frontier(points: Iterable[MeasuredPoint]) -> Frontier:
     """The points that no other one beats: less latency (seconds) or more throughput (tokens per second and GPU).
 
     By rising latency a point stays if throughput rises, or equals the highest so far (plateaus stay); of one
@@ -47,7 +47,7 @@ def find_frontier(points: Iterable[Point]) -> Frontier:
     everything = list(points)
     valid = [point for point in everything if _is_usable(point.latency) and _is_usable(point.throughput)]
     ordered = sorted(valid, key=lambda point: (point.latency or 0, -(point.throughput or 0)))
-    frontier: list[Point] = []
+    frontier: list[MeasuredPoint] = []
     for point in ordered:
         if not frontier:
             frontier.append(point)
@@ -72,7 +72,7 @@ def _is_usable(number: float | None) -> bool:
     return number is not None and math.isfinite(number) and number > 0
 
 
-def check_pareto(facts: Facts, policy: Policy) -> Outcome:
+def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Fewer points than recommended, or points that cannot be verified, are an administrator's exception to grant."""
     plan = facts.plan
     if plan is None or plan.problem:
@@ -117,7 +117,7 @@ def curve_of_row(row: PlannedRow) -> Curve:
     )
 
 
-def curve_of_point(point: Point) -> Curve:
+def curve_of_point(point: MeasuredPoint) -> Curve:
     return Curve(
         model=point.model,
         scenario=point.scenario,

@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 
 from infx.markdown import BlockKind, read_blocks
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts, JudgedFile
+from infx.signoff.facts import JudgedFile, SignoffFacts
 from infx.signoff.lines import Hit, Scan, scan_lines, serving_files, show_hits
-from infx.signoff.outcome import Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
 _PATCH_FILES = ("*.patch", "*.diff")
 
 
-def check_patches(facts: Facts, policy: Policy) -> Outcome:
+def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Known ways to patch an engine need a waiver; whether it covers exactly this patch is for a human."""
     files = serving_files(facts, policy)
     if not files:
@@ -36,7 +36,7 @@ def check_patches(facts: Facts, policy: Policy) -> Outcome:
     return passed(f"No known way to patch an engine in {scan.looked_at}.", evidence=scan.evidence)
 
 
-def _judge_waived(refused: tuple[Hit, ...], scan: Scan, facts: Facts, policy: Policy) -> Outcome:
+def _judge_waived(refused: tuple[Hit, ...], scan: Scan, facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     shown = show_hits(refused)
     evidence = [*scan.evidence, *(f"refused: {hit}" for hit in refused)]
     own = f"{policy.signoff.paths.waivers}/{facts.pull.number}.md"

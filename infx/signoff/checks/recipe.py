@@ -9,9 +9,9 @@ from infx.markdown import read_blocks
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import RecipeSource, SignoffPolicy
-from infx.signoff.facts import Facts, LinkState, ResolvedLink
+from infx.signoff.facts import LinkState, ResolvedLink, SignoffFacts
 from infx.signoff.lines import serving_files
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
 MAX_LINKS = 6  # of one engine in one sign-off that are followed
@@ -79,7 +79,7 @@ def is_below(url: str, page: str) -> bool:
     return bool(path.strip("/")) and not re.search(r"\.\.|%2e|\\", path, re.IGNORECASE)
 
 
-def check_recipe(facts: Facts, policy: Policy) -> Outcome:
+def check_recipe(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """That the settings agree is for a human, who is told which lines to compare; that the recipe is there is not."""
     affected = {
         change: engine
@@ -111,8 +111,8 @@ def check_recipe(facts: Facts, policy: Policy) -> Outcome:
 
 
 def _compare(
-    affected: list[ConfigChange], facts: Facts, policy: Policy, links: list[Link], evidence: list[str]
-) -> Outcome:
+    affected: list[ConfigChange], facts: SignoffFacts, policy: Policy, links: list[Link], evidence: list[str]
+) -> CheckOutcome:
     masters = set(policy.master_configs)
     scripts = [file for file in serving_files(facts, policy) if file.path not in masters]
     if all(change.adds_points_only for change in affected) and not scripts:

@@ -6,11 +6,11 @@ from infx.policy.model import Policy
 from infx.policy.reuse import RunId
 from infx.reuse.command import select_command
 from infx.signoff.coverage import find_candidates
-from infx.signoff.facts import Facts
-from infx.signoff.outcome import Link, Outcome, code, name_all, not_applicable, passed, warned
+from infx.signoff.facts import SignoffFacts
+from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applicable, passed, warned
 
 
-def check_reuse(facts: Facts, policy: Policy) -> Outcome:
+def check_reuse(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """A line of its own; inside code, quotes or a sentence it is no command. The newest one counts."""
     if facts.plan is not None and not facts.plan.problem and not facts.plan.rows:
         return not_applicable("The pull request plans no rows, so there is nothing to reuse.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from infx.policy.model import Policy
-from infx.signoff.facts import Facts
+from infx.signoff.facts import SignoffFacts
 from infx.signoff.lines import any_match, files_of, scan_lines, serving_files, show_hits, without_comments
-from infx.signoff.outcome import Outcome, failed, name_all, not_applicable, passed, warned
+from infx.signoff.outcome import CheckOutcome, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
 
-def check_architecture(facts: Facts, policy: Policy) -> Outcome:
+def check_architecture(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Overrides that make the model cheaper than it is. Known ones fail; that another one is harmless is for a human."""
     files = serving_files(facts, policy)
     if not files:
@@ -27,7 +27,7 @@ def check_architecture(facts: Facts, policy: Policy) -> Outcome:
     return passed(f"No known architecture override in {scan.looked_at}.", evidence=scan.evidence)
 
 
-def check_chat(facts: Facts, policy: Policy) -> Outcome:
+def check_chat(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """A speculative configuration is measured through the chat template, never on raw completions."""
     speculative = _speculative(facts)
     if not speculative:
@@ -46,7 +46,7 @@ def check_chat(facts: Facts, policy: Policy) -> Outcome:
     return passed(f"{text} No raw completions in {scan.looked_at}.", evidence=scan.evidence)
 
 
-def _proves_chat(change: ConfigChange, facts: Facts, policy: Policy) -> bool:
+def _proves_chat(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> bool:
     """AgentX replays chats; a fixed-sequence benchmark must say so in one of the files that serve it."""
     assert change.after is not None
     if set(change.after.scenarios) == {"agentic"}:
@@ -55,7 +55,7 @@ def _proves_chat(change: ConfigChange, facts: Facts, policy: Policy) -> bool:
     return any(any_match(expressions, without_comments(file.text)) for file in files_of(change, facts))
 
 
-def check_draft(facts: Facts, policy: Policy) -> Outcome:
+def check_draft(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """The draft runs as it ships. A program cannot see a checkpoint's precision, so a new or changed draft is for
     a human; what is known to make it cheaper fails.
     """
@@ -83,5 +83,5 @@ def check_draft(facts: Facts, policy: Policy) -> Outcome:
     return warned(text, evidence=scan.evidence)
 
 
-def _speculative(facts: Facts) -> list[ConfigChange]:
+def _speculative(facts: SignoffFacts) -> list[ConfigChange]:
     return [change for change in facts.configs if change.after and change.after.speculative]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from infx.phrases import count
 from infx.policy.model import Policy
-from infx.signoff.coverage import Coverage, choose_coverage
-from infx.signoff.facts import Facts, SweepRun
-from infx.signoff.lines import is_serving
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all, not_applicable, passed, warned
+from infx.policy.paths import is_serving
+from infx.signoff.coverage import SweepCoverage, choose_coverage
+from infx.signoff.facts import EvidenceRun, SignoffFacts
+from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import PlannedRow
 
 
-def check_sweep(facts: Facts, policy: Policy) -> Outcome:
+def check_sweep(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """The plan is recomputed from git, and its rows are looked up in the run's jobs by their ids."""
     plan = facts.plan
     if plan is None or plan.problem:
@@ -29,7 +29,7 @@ def check_sweep(facts: Facts, policy: Policy) -> Outcome:
     return _judge(coverage, facts, policy)
 
 
-def _nothing_planned(facts: Facts) -> Outcome:
+def _nothing_planned(facts: SignoffFacts) -> CheckOutcome:
     if unmeasured := _find_unmeasured(facts):
         return warned(
             f"Configurations or what serves them change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
@@ -37,7 +37,7 @@ def _nothing_planned(facts: Facts) -> Outcome:
     return not_applicable("The pull request plans no rows.")
 
 
-def _find_unmeasured(facts: Facts) -> list[str]:
+def _find_unmeasured(facts: SignoffFacts) -> list[str]:
     """Places of configurations that change, or whose files do, beside those that entries name; one that goes needs
     no measurement.
     """
@@ -50,7 +50,7 @@ def _find_unmeasured(facts: Facts) -> list[str]:
     ]
 
 
-def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
+def _judge(coverage: SweepCoverage, facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     run = coverage.run.run
     link = Link(text=f"run {run.id}", url=run.url)
     total = len(coverage.variant.rows)
@@ -75,7 +75,9 @@ def _judge(coverage: Coverage, facts: Facts, policy: Policy) -> Outcome:
     return _green(coverage, facts, policy, link, evidence)
 
 
-def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidence: list[str]) -> Outcome:
+def _green(
+    coverage: SweepCoverage, facts: SignoffFacts, policy: Policy, link: Link, evidence: list[str]
+) -> CheckOutcome:
     done = f"{_rows(coverage.variant.rows)} succeeded on {code(coverage.run.run.head_sha[:12])}."
     if not coverage.variant.is_complete:
         text = f"This was a {coverage.variant.name} sweep, not a full one: its {done}"
@@ -95,7 +97,7 @@ def _green(coverage: Coverage, facts: Facts, policy: Policy, link: Link, evidenc
     return passed(f"All {done}", link, evidence=evidence)
 
 
-def _later_changes(run: SweepRun, facts: Facts, policy: Policy) -> list[str] | None:
+def _later_changes(run: EvidenceRun, facts: SignoffFacts, policy: Policy) -> list[str] | None:
     if run.later_paths is None:
         return None
     return [path for path in run.later_paths if path in facts.paths and is_serving(path, policy)]
@@ -106,14 +108,14 @@ def _rows(rows: tuple[PlannedRow, ...]) -> str:
     return f"{count(len(rows), 'row')} ({len(rows) - evals} throughput, {evals} accuracy)"
 
 
-def _missing(coverage: Coverage) -> str:
+def _missing(coverage: SweepCoverage) -> str:
     if not coverage.missing:
         return ""
     rows = name_all(f"{row.id} {row.text}" for row in coverage.missing)
     return f" {len(coverage.missing)} have no job in this run: {rows}."
 
 
-def _others(facts: Facts) -> list[str]:
+def _others(facts: SignoffFacts) -> list[str]:
     return [
         f"looked at run {found.run.id}: {found.run.path} on {found.run.head_sha}, {found.run.conclusion}"
         for found in facts.runs

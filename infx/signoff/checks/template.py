@@ -13,8 +13,8 @@ from infx.signoff.checklist import (
     read_items,
     read_template,
 )
-from infx.signoff.facts import Facts, TextFile
-from infx.signoff.outcome import Link, Outcome, code, failed, name_all, passed, warned
+from infx.signoff.facts import SignoffFacts, TextFile
+from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, passed, warned
 
 _BAD = {ItemState.MISSING, ItemState.OPEN, ItemState.CONFLICTING}
 _WORDS = {
@@ -24,7 +24,7 @@ _WORDS = {
 }
 
 
-def check_template(facts: Facts, policy: Policy) -> Outcome:
+def check_template(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """The target branch's checklist in whichever language fits the comment best."""
     if not facts.checklists:
         return failed(f"The target branch has no {code(policy.signoff.paths.checklists[0])}.")
@@ -43,12 +43,12 @@ def check_template(facts: Facts, policy: Policy) -> Outcome:
     return _judge(matches, link, evidence)
 
 
-def _compare(file: TextFile, facts: Facts, policy: Policy) -> tuple[ItemMatch, ...]:
+def _compare(file: TextFile, facts: SignoffFacts, policy: Policy) -> tuple[ItemMatch, ...]:
     items = read_items(read_template(file.text, policy.signoff.phrase))
     return compare_checklist(items, facts.signoff.body)
 
 
-def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> Outcome:
+def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> CheckOutcome:
     bad = [match for match in matches if match.state in _BAD]
     if bad:
         groups = []

@@ -1,0 +1,1 @@
+"""Make decisions true on GitHub: comments, statuses, dispatches and pushes."""

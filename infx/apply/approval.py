@@ -1,0 +1,187 @@
+"""Approving a fork's revision on GitHub: read what it depends on, then status, dispatch, and the link between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from infx.comments.progress import read_sweep
+from infx.comments.status import fit_description
+from infx.errors import InfxError
+from infx.gate.approval import (
+    ApprovalAnswer,
+    ApprovalDecision,
+    ApprovalFacts,
+    describe_approver,
+    find_request,
+    may_ask_in_vain,
+)
+from infx.gate.event import DispatchInputs, Event, EventName
+from infx.gate.facts import MergeCheck
+from infx.gather.gate import NEWEST_RUNS, GateReader, gather_facts, read_merge
+from infx.github.errors import UnexpectedReplyError, UnknownOutcomeError
+from infx.model import Comment, CommentReference, CommitStatus, DispatchedRun, Job, Reaction, Run, StatusState
+from infx.policy.identity import is_ours
+from infx.policy.model import Policy
+
+_T = TypeVar("_T")
+
+PATIENCE = (1.0, 2.0, 4.0)  # seconds between looks for a run that may have been started
+
+
+class ApprovalReader(GateReader, Protocol):
+    def comment(self, reference: CommentReference) -> Comment: ...
+
+
+class ApprovalWriter(Protocol):
+    def create_status(
+        self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
+    ) -> CommitStatus: ...
+    def dispatch_workflow(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> DispatchedRun: ...
+    def add_reaction(self, comment_id: int, content: str) -> Reaction: ...
+    def runs(self, *, workflow: str, event: str, branch: str, newest: int) -> list[Run]: ...
+    def jobs(self, run_id: int, *, every_attempt: bool) -> list[Job]: ...
+    def pause(self, seconds: float) -> None: ...
+    def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
+
+
+def gather_approval(reference: CommentReference, policy: Policy, github: ApprovalReader) -> ApprovalFacts:
+    """The comment as it is now, who wrote it, and how the pull request stands; little if it asks for nothing."""
+    comment = github.comment(reference)
+    asked = find_request(comment.body, policy.sweep.approve_command)
+    is_too_long = may_ask_in_vain(comment, policy.sweep.approve_command)
+    if (asked is None and not is_too_long) or not comment.author.is_human:
+        return ApprovalFacts(comment=comment)
+    actor = github.permission(comment.author.login)
+    if is_too_long or not actor.can_write:
+        return ApprovalFacts(comment=comment, actor=actor)
+    event = Event(name=EventName.ASKED, pull=comment.pull_number)
+    gate = gather_facts(event, policy, github)
+    return ApprovalFacts(comment=comment, actor=actor, gate=gate, merge=_test_merge(comment, policy, github))
+
+
+def _test_merge(comment: Comment, policy: Policy, github: ApprovalReader) -> MergeCheck | None:
+    """GitHub makes it anew only when somebody asks for `mergeable`, which the gate's facts have just done."""
+    sha = github.ref(f"pull/{comment.pull_number}/merge")
+    return read_merge(sha, comment.pull_number, policy, github) if sha else None
+
+
+def publish_approval(
+    facts: ApprovalFacts, decision: ApprovalDecision, policy: Policy, github: ApprovalWriter
+) -> DispatchedRun | None:
+    """The status goes on the head before the dispatch, because the dispatched gate goes by it.
+
+    Returns the run: one that an earlier attempt of this job has started, else a new one. A dispatch that is refused
+    takes the approval back and raises. After one of which nobody knows what it did the approval stays, or the run
+    that it may have started would find none.
+    """
+    comment = facts.comment
+    if decision.answer is ApprovalAnswer.NOTHING:
+        return None
+    if decision.answer is ApprovalAnswer.REFUSED or decision.head_sha is None or decision.inputs is None:
+        github.add_reaction(comment.id, "-1")
+        return None
+    who = describe_approver(comment.author.login, decision.inputs.merge_sha)
+    sign = _Signer(github, policy, decision.head_sha, who)
+    sign(StatusState.SUCCESS, "Approved by {who}", comment.url)
+    dispatch = _Dispatch(github, policy, decision.inputs, comment.created_at)
+    try:
+        run = dispatch.find() or dispatch.start()
+    except InfxError:
+        if not dispatch.may_have_started:
+            words = "Approved by {who}, but the sweep could not be dispatched"
+            sign(StatusState.ERROR, words, comment.url)
+        raise
+    sign(StatusState.SUCCESS, "Approved by {who}; the sweep is linked", run.url)
+    github.add_reaction(comment.id, "+1")
+    return run
+
+
+@dataclass(frozen=True)
+class _Signer:
+    github: ApprovalWriter
+    policy: Policy
+    sha: str
+    who: str
+
+    def __call__(self, state: StatusState, words: str, url: str) -> None:
+        """Writing the same status twice harms nobody, so an unknown outcome is simply written again."""
+        description = fit_description(words.format(who=self.who), self.policy.limits.status_characters)
+        context = self.policy.sweep.contexts.approval
+        self.github.write_then_look(
+            lambda: self.github.create_status(
+                self.sha, context=context, state=state, description=description, target_url=url
+            ),
+            lambda: None,
+        )
+
+
+@dataclass
+class _Dispatch:
+    """The one run that an approval starts, however often its job is run.
+
+    Attributes:
+        since: when the comment was made, by GitHub's clock. Earlier runs are those of earlier comments.
+        may_have_started: whether a dispatch was sent and its outcome is not known.
+    """
+
+    github: ApprovalWriter
+    policy: Policy
+    inputs: DispatchInputs
+    since: datetime
+    may_have_started: bool = False
+
+    def find(self) -> DispatchedRun | None:
+        """Return the run that this approval has started; its workflow gives it a title with the revision."""
+        runs = self.github.runs(
+            workflow=self.policy.sweep.workflow_file,
+            event="workflow_dispatch",
+            branch=self.policy.base_branch,
+            newest=NEWEST_RUNS,
+        )
+        found = next((run for run in runs if self._is_own(run)), None)
+        return DispatchedRun(id=found.id, url=found.url) if found else None
+
+    def _is_own(self, run: Run) -> bool:
+        """One that ended without a sweep has not done what the approval is for."""
+        wanted = (self.inputs.pull, self.inputs.head_ref)
+        if run.dispatched_for != wanted or run.created_at < self.since:
+            return False
+        if not is_ours(run.actor, self.policy.identities):
+            return False
+        if not run.is_completed:
+            return True
+        jobs = self.github.jobs(run.id, every_attempt=run.attempt > 1)
+        return bool(read_sweep(run, jobs, self.policy.sweep.job).swept)
+
+    def start(self) -> DispatchedRun:
+        """Start the run, once: when the reply is lost, it is looked for before anything is sent again."""
+        return self.github.write_then_look(self._send, self._find_patiently)
+
+    def _send(self) -> DispatchedRun:
+        given = {
+            "pr": str(self.inputs.pull),
+            "base-ref": self.inputs.base_ref,
+            "head-ref": self.inputs.head_ref,
+            "merge-sha": self.inputs.merge_sha,
+        }
+        workflow = self.policy.sweep.workflow_file
+        try:
+            run = self.github.dispatch_workflow(workflow, ref=self.policy.base_branch, inputs=given)
+        except UnknownOutcomeError:
+            self.may_have_started = True
+            raise
+        except UnexpectedReplyError as error:  # it was done, and GitHub does not say which run it started
+            self.may_have_started = True
+            raise UnknownOutcomeError(error.message, status=error.status, hint=error.hint) from error
+        return run
+
+    def _find_patiently(self) -> DispatchedRun | None:
+        """A run that was just started may take some seconds to be listed."""
+        for seconds in PATIENCE if self.may_have_started else ():
+            if found := self.find():
+                return found
+            self.github.pause(seconds)
+        return self.find()

@@ -1,0 +1,1 @@
+"""What a benchmark is made of: configurations, rows, entries, and the names that identify them."""

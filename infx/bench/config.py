@@ -1,0 +1,157 @@
+"""Benchmark configurations as typed values.
+
+A field that a file may leave out and that then stays out of a row is `None`; where leaving it out means a value,
+that value is the default here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
+
+
+class SpecDecoding(StrEnum):
+    NONE = "none"
+    MTP = "mtp"
+    DRAFT_MODEL = "draft_model"
+
+
+class KvOffloading(StrEnum):
+    NONE = "none"
+    DRAM = "dram"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """A router or a KV offload backend, by name and version."""
+
+    name: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallelism:
+    """GPUs of one engine: tp x pp x pcp (decode context parallelism shares them)."""
+
+    tp: int
+    pp: int = 1
+    dcp_size: int = 1
+    pcp_size: int = 1
+    ep: int | None = None
+    dp_attn: bool | None = None
+
+    @property
+    def gpus(self) -> int:
+        return self.tp * self.pp * self.pcp_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worker(Parallelism):
+    """A role of a multi-node deployment: `num_worker` engines of the same shape."""
+
+    num_worker: int
+    hardware: str | None = None
+    additional_settings: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concurrency:
+    """Either `values` (conc-list) or the range `start`..`end` (conc-start, conc-end), never both."""
+
+    values: tuple[int, ...] | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRow:
+    """One entry of a search space.
+
+    Exactly one layout is set: `engine` (single node), `worker` with `num_nodes` (aggregated multi-node), or
+    `prefill` and `decode`. index: its place in the list, from 0. line: in the file, from 1.
+    """
+
+    index: int
+    line: int
+    concurrency: Concurrency
+    spec_decoding: SpecDecoding = SpecDecoding.NONE
+    engine: Parallelism | None = None
+    worker: Worker | None = None
+    prefill: Worker | None = None
+    decode: Worker | None = None
+    num_nodes: int | None = None
+    router: Component | None = None
+    kv_p2p_transfer: str | None = None
+    kv_offloading: KvOffloading | None = None
+    kv_offload_backend: Component | None = None
+    srt_recipe: str | None = None
+    eval_srt_recipe: str | None = None
+    power: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedScenario:
+    """Requests of fixed input and output length, in tokens. index: its place among its kind, from 0."""
+
+    isl: int
+    osl: int
+    search_space: tuple[SearchRow, ...]
+    line: int
+    index: int = 0
+    require_power: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgenticScenario:
+    """Replayed coding sessions; `dram_utilization` is the share of a node's DRAM that KV offload may use.
+
+    index: its place among its kind, from 0.
+    """
+
+    search_space: tuple[SearchRow, ...]
+    line: int
+    index: int = 0
+    dram_utilization: Decimal | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One entry of a master configuration file."""
+
+    key: str
+    image: str
+    model: str
+    model_prefix: str
+    precision: str
+    framework: str
+    runner: str
+    multinode: bool
+    path: str
+    line: int
+    disagg: bool = False
+    router: Component | None = None
+    kv_p2p_transfer: str | None = None
+    srt_recipe_dir: str | None = None
+    fixed: tuple[FixedScenario, ...] = ()
+    agentic: tuple[AgenticScenario, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """What a budget needs to know of one node; `dram_mib` is the DRAM that jobs may use, in MiB."""
+
+    gpus_per_node: int
+    dram_mib: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runners:
+    """labels: runner label → runner names, in the file's order. hardware: runner label → one node of it."""
+
+    labels: Mapping[str, tuple[str, ...]]
+    hardware: Mapping[str, Hardware]
+    path: str

@@ -1,0 +1,100 @@
+"""Which kind of job a row is: its family in a job's name, and its place in a plan's JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from infx import schema
+from infx.bench.names import AGENTIC, name_sequence
+from infx.bench.row import FixedWorkload, Row, RowReader
+from infx.errors import InfxError
+from infx.phrases import count
+
+CANARY = "canary"
+_EVAL_BUCKETS = {
+    (False, False): "evals",
+    (False, True): "agentic_evals",
+    (True, False): "multinode_evals",
+    (True, True): "multinode_agentic_evals",
+}
+
+
+def bucket_of(row: Row) -> tuple[str, ...]:
+    """The keys that lead to the row's list in a plan."""
+    recipe = row.recipe
+    if row.eval_only:
+        return (_EVAL_BUCKETS[recipe.is_multinode, recipe.is_agentic],)
+    workload = recipe.workload
+    kind = name_sequence(workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else AGENTIC
+    return ("multi_node" if recipe.is_multinode else "single_node", kind)
+
+
+def places_of(rows: Iterable[Row]) -> list[str]:
+    """Where each row stands in the plan's JSON, such as `single_node/8k1k/0`."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    places = []
+    for row in rows:
+        bucket = bucket_of(row)
+        places.append("/".join((*bucket, str(counts[bucket]))))
+        counts[bucket] += 1
+    return places
+
+
+def family_of(row: Row) -> str:
+    """The words that start a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
+    recipe = row.recipe
+    nodes = "multi-node" if recipe.is_multinode else "single-node"
+    if row.eval_only:
+        parts = ("multi-node" if recipe.is_multinode else "", "agentic" if recipe.is_agentic else "", "eval")
+        return " ".join(part for part in parts if part)
+    if recipe.is_agentic:
+        return "multi-node agentic" if recipe.is_multinode else "agentic"
+    return f"{nodes} {bucket_of(row)[1]}"
+
+
+def read_rows(plan: Any, path: str) -> list[Row]:
+    """Every row of a plan's JSON, bucket after bucket. Raises InfxError for what is not a row, or not of its bucket."""
+    reader = RowReader()
+    rows, strangers, misplaced = [], [], []
+    for place, values in _lists(plan):
+        if not schema.is_valid("matrix-row", values):
+            strangers.append(place)
+            continue
+        row = reader.read(values)
+        bucket = "/".join(bucket_of(row))
+        if place.rpartition("/")[0] != bucket:
+            misplaced.append((place, bucket))
+        rows.append(row)
+    if misplaced and not strangers:
+        (place, bucket), others = misplaced[0], len(misplaced) - 1
+        more = f", and {count(others, 'other row')} elsewhere" if others else ""
+        raise InfxError(
+            f"The row at {place} belongs to {bucket}{more}.",
+            hint="Make the plan anew with infx plan.",
+            where=path,
+        )
+    if strangers:
+        more = f" and {len(strangers) - 1:,} more are" if len(strangers) > 1 else " is"
+        raise InfxError(
+            f"{strangers[0]}{more} no row of a plan.", hint="Make the plan anew with infx plan.", where=path
+        )
+    return rows
+
+
+def _lists(plan: Any) -> list[tuple[str, Any]]:
+    if not isinstance(plan, Mapping):
+        return [("The file", plan)]
+    found = []
+    for bucket in ("single_node", "multi_node", *_EVAL_BUCKETS.values()):
+        below = plan.get(bucket) or []
+        lists = (
+            {f"{bucket}/{kind}": items for kind, items in below.items()}
+            if isinstance(below, Mapping)
+            else {bucket: below}
+        )
+        for name, items in lists.items():
+            rows = items if isinstance(items, list) else [items]
+            found += [(f"{name}/{index}", row) for index, row in enumerate(rows)]
+    return found

@@ -1,0 +1,42 @@
+"""How workloads and experiments are called, in files, job names and charts."""
+
+from __future__ import annotations
+
+from infx.bench.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
+from infx.bench.row import Roles
+
+SEQUENCES = {"1k1k": (1024, 1024), "8k1k": (8192, 1024)}
+_NAMES = {lengths: name for name, lengths in SEQUENCES.items()}
+AGENTIC = "agentic"
+
+
+def name_sequence(isl: int, osl: int) -> str:
+    """8k1k for 8192 and 1024 tokens; lengths without a name are written out."""
+    return _NAMES.get((isl, osl), f"{isl}_{osl}")
+
+
+def name_fixed(model_prefix: str, isl: int, osl: int) -> str:
+    return f"{model_prefix}_{name_sequence(isl, osl)}"
+
+
+def name_agentic(
+    model_prefix: str,
+    layout: Parallelism | Roles,
+    conc: int,
+    spec_decoding: SpecDecoding,
+    offloading: KvOffloading,
+    backend: Component | None,
+) -> str:
+    """dsv4_tp8_conc32_kvdram-hicache_spec-mtp; dsv4_p1x8_d1x16ep16dpa_conc64."""
+    offload = "none" if backend is None else f"{offloading.value}-{backend.name}"
+    if isinstance(layout, Roles):
+        roles = f"p{_name_worker(layout.prefill)}_d{_name_worker(layout.decode)}"
+        kv = "" if offloading is KvOffloading.NONE else f"_kv{offload}"
+        return f"{model_prefix}_{roles}_conc{conc}{kv}"
+    spec = "" if spec_decoding is SpecDecoding.NONE else f"_spec-{spec_decoding.value}"
+    return f"{model_prefix}_tp{layout.tp}_conc{conc}_kv{offload}{spec}"
+
+
+def _name_worker(worker: Worker) -> str:
+    ep = f"ep{worker.ep}" if worker.ep not in (None, 1) else ""
+    return f"{worker.num_worker}x{worker.tp}{ep}{'dpa' if worker.dp_attn else ''}"

@@ -1,0 +1,112 @@
+"""The tables of docs/sweeps.md, drawn from the rules and the policy they are decided by.
+
+In a document each stands between `<!-- table: <name> -->` and `<!-- end -->`; a test compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from infx.gate.decision import GateVerdict
+from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
+from infx.gate.rules import PULL_REQUEST, ROW, GateRule
+from infx.gate.words import EFFECTS
+from infx.policy.model import Policy
+
+_BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+# What stands in a sentence of advice where an answer has the value of its case.
+_PLACES = {
+    "primaries": "the labels above",
+    "remove": "Remove one.",
+    "head_sha": "<full head SHA>",
+    "base": "the base branch",
+}
+
+
+def fill_tables(document: str, policy: Policy) -> str:
+    """The document with every table between its marks drawn anew. Raises KeyError for a table there is not."""
+    return _BLOCK.sub(lambda match: f"{match[1]}{_TABLES[match['name']](policy)}\n{match[3]}", document)
+
+
+def _primary(policy: Policy) -> str:
+    rows = [
+        (
+            f"`{name}`{' (recommended)' if label.recommended else ''}",
+            label.scope.value,
+            "yes" if label.canary else "no",
+            "yes" if label.fail_fast else "no",
+        )
+        for name, label in policy.labels.primary.items()
+    ]
+    return _table(("label", "rows", "canary first", "stops at the first failure"), rows)
+
+
+def _modifiers(policy: Policy) -> str:
+    rows = [
+        (f"`{name}`", EFFECTS[label.effect], "yes" if label.reusable else "no")
+        for name, label in policy.labels.modifiers.items()
+    ]
+    return _table(("label", "effect", "results can stand for the merge's"), rows)
+
+
+def _rules(
+    rules: Sequence[GateRule], verdict: Callable[[GateRule], str] | None = None
+) -> Callable[[Policy], str]:
+    verdict = verdict or _verdict
+
+    def draw(policy: Policy) -> str:
+        rows = [
+            (
+                str(number),
+                rule.when.replace("{marker}", f"`{policy.sweep.skip_marker}`"),
+                verdict(rule),
+                f"`{rule.reason}`",
+                _fix(rule, policy),
+            )
+            for number, rule in enumerate(rules, 1)
+        ]
+        return _table(("", "if", "then", "reason", "what to do"), rows)
+
+    return draw
+
+
+def _verdict(rule: GateRule) -> str:
+    if rule.stops_on:
+        return f"{rule.verdict}; **stop** on {', '.join(rule.stops_on)}"
+    mark = ", refused" if rule.refused else ""
+    text = f"**{rule.verdict}**" if rule.verdict is not GateVerdict.IGNORE else rule.verdict.value
+    return f"{text}{mark}"
+
+
+def _verdict_on_dispatch(rule: GateRule) -> str:
+    """Whoever dispatches waits for a sweep, so every other answer is a refusal."""
+    return "**run**" if rule.verdict is GateVerdict.RUN else "refused"
+
+
+def _fix(rule: GateRule, policy: Policy) -> str:
+    workflow = policy.sweep.workflow_file
+    dispatch = f"gh workflow run {workflow} -f pr=<number> -f head-ref=<full head SHA>"
+    values = {**_PLACES, "approve": policy.sweep.approve_command, "dispatch": dispatch}
+    return rule.fix.format_map(values)
+
+
+def _row(policy: Policy) -> str:
+    rows = [(rule.when, f"`{rule.reason}`") for rule in PULL_REQUEST if rule.reason in ROW]
+    return _table(("a row of a later attempt does not run if", "reason"), rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_TABLES: dict[str, Callable[[Policy], str]] = {
+    "primary-labels": _primary,
+    "modifier-labels": _modifiers,
+    "pull-request": _rules(PULL_REQUEST),
+    "dispatch-for-pull": _rules(DISPATCH_FOR_PULL, _verdict_on_dispatch),
+    "dispatch": _rules(DISPATCH, _verdict_on_dispatch),
+    "push": _rules(PUSH),
+    "row": _row,
+}

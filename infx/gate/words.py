@@ -1,0 +1,112 @@
+"""The names that the rules' sentences use, filled in from a case. All text, some of it from the pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from infx.gate.case import Case, one_line
+from infx.gate.event import EventName
+from infx.model import PullRequest
+from infx.phrases import count, join_some, join_words
+from infx.policy.model import Effect, Policy, SweepScope
+
+MOST_FILES = 5  # that a sentence names
+
+EFFECTS = {
+    Effect.ALL_EVALS: "every eligible accuracy run",
+    Effect.EVALS_ONLY: "accuracy runs only",
+    Effect.FAST: "shortened AgentX runs",
+}
+
+
+def collect_words(case: Case) -> Mapping[str, str]:
+    words = {**_of_policy(case), **_of_event(case)}
+    if case.facts.pull is not None:
+        words |= {**_of_pull(case), **_of_labels(case)}
+    return words
+
+
+def _of_policy(case: Case) -> dict[str, str]:
+    policy = case.policy
+    labels = sorted(policy.labels.primary.items(), key=lambda item: not item[1].recommended)
+    shown = [f"{name} (recommended)" if label.recommended else name for name, label in labels]
+    return {
+        "base": policy.base_branch,
+        "changelog": policy.changelog,
+        "marker": policy.sweep.skip_marker,
+        "approve": policy.sweep.approve_command,
+        "primaries": join_words(shown, "or"),
+    }
+
+
+def _of_event(case: Case) -> dict[str, str]:
+    facts, reuse = case.facts, case.facts.reuse
+    problems = facts.changelog.problems or ()
+    latest = next((run for run in facts.runs if run.may_sweep), None)
+    return {
+        "actor": one_line(facts.event.actor) or "(unknown)",
+        "event_head": (facts.event.head_sha or "")[:12],
+        "dispatched_head": (facts.head_sha or "")[:12],
+        "label": one_line(facts.event.label or "") or "(without a name)",
+        "marker_place": case.marker.value,
+        "label_actor": one_line(facts.label_actor or ""),
+        "in_vain": "and what that token does starts no workflow"
+        if case.is_labelled_by_token
+        else "who has no write access",
+        "problem_count": count(len(problems), "problem"),
+        "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
+        "reuse_run": str(reuse.run_id) if reuse else "",
+        "reuse_problem": one_line((reuse.problem or "").rstrip("."), 200) if reuse else "",
+        "run_url": latest.url if latest else "",
+        "run_state": (latest.conclusion or "not finished") if latest else "",
+        "inputs_problem": case.check_inputs() or "" if facts.event.name is EventName.DISPATCH else "",
+    }
+
+
+def _of_pull(case: Case) -> dict[str, str]:
+    pull, approval = case.pull, case.facts.approval
+    return {
+        "head": pull.head_sha[:12],
+        "head_sha": pull.head_sha,
+        "state": "merged" if pull.is_merged else "closed",
+        "fork": "a fork" if pull.head_repository else "a fork that was deleted",
+        "conflicts": _name_files(case.facts.conflicts) or f"{case.policy.changelog}?",
+        "approved": approval.sha[:12] if approval else "",
+        "approval_link": f" ({approval.url})" if approval and approval.url else "",
+        "dispatch": dispatch_command(case.policy, pull),
+    }
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    names = [one_line(path) for path in paths]
+    return join_words(names) if len(names) <= MOST_FILES else join_some(names, MOST_FILES)
+
+
+def dispatch_command(policy: Policy, pull: PullRequest) -> str:
+    """What starts the sweep of a pull request by hand, for the revision that is its head now and for no other."""
+    workflow = policy.sweep.workflow_file
+    return f"gh workflow run {workflow} -f pr={pull.number} -f head-ref={pull.head_sha}"
+
+
+def _of_labels(case: Case) -> dict[str, str]:
+    names, modifiers = sorted(case.labels.primary_names), case.labels.modifier_names
+    both = f"both {join_words(names)}" if len(names) == 2 else join_words(names)
+    does = "do" if len(modifiers) > 1 else "does"
+    return {
+        "primaries_on": both,
+        "remove": "Remove one." if len(names) == 2 else "Keep one of them.",
+        "modifiers_alone": f"; {join_words(modifiers)} {does} not" if modifiers else "",
+    }
+
+
+def describe_sweep(
+    scope: SweepScope, *, canary: bool, fail_fast: bool, effects: tuple[Effect, ...], asked_by: str
+) -> str:
+    """How a sweep will go: `full, first a canary, stopping at the first failure (full-sweep-fail-fast)`."""
+    parts = [
+        "full" if scope is SweepScope.FULL else "trimmed to the lowest concurrencies",
+        "first a canary" if canary else "",
+        "stopping at the first failure" if fail_fast else "",
+        *(EFFECTS[effect] for effect in effects),
+    ]
+    return ", ".join(filter(None, parts)) + f" ({asked_by})"

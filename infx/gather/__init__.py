@@ -1,0 +1,1 @@
+"""Read the world once, completely, into the values that a decision needs."""

@@ -1,0 +1,163 @@
+"""What a pull request's commits say about it, read from a clone without asking GitHub anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from infx.changelog.canonicalize import canonicalize
+from infx.changelog.keys import ConfigKeys
+from infx.changelog.links import PullLinks
+from infx.changelog.merge import MergeRefusedError, Sides, merge
+from infx.changelog.subject import Context
+from infx.changelog.validate import validate
+from infx.errors import InfxError, Level, ProblemsError, UnavailableError
+from infx.evidence.rows import KindRows, list_kinds
+from infx.evidence.trees import find_mattering, find_rules
+from infx.policy.model import Policy
+from infx.reconcile.facts import Changes, RepositoryContext, Resolution
+from infx.reconcile.ports import Clone, PlanMaker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """conflicts: files that a test merge with the base branch's tip cannot merge, as GitHub merges. message: of
+    the head commit. resolution: what would put the changelog right without a human, where that can be.
+    """
+
+    changes: Changes
+    conflicts: tuple[str, ...] = ()
+    message: str = ""
+    resolution: Resolution | None = None
+
+
+def find_groups(refs: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
+    """refs: the queue's branches of one base branch, `pr-<number>-<sha>` → head; the SHA in a name is its base's."""
+    found: dict[int, tuple[str, ...]] = {}
+    for name, sha in sorted(refs.items()):
+        if match := re.fullmatch(r"pr-([1-9][0-9]*)-[0-9a-f]{40}", name):
+            found[int(match[1])] = (*found.get(int(match[1]), ()), sha)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class BranchReader:
+    """base_sha: the base branch's tip. planner: recomputes plans. policy_path: where the policy stands in the
+    repository. groups: number of a queued pull request → heads of its merge groups.
+    """
+
+    clone: Clone
+    policy: Policy
+    place: RepositoryContext
+    base_sha: str
+    planner: PlanMaker
+    policy_path: str
+    groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def read(self, number: int, head_sha: str) -> Branch:
+        fork_point = self.clone.merge_base(self.base_sha, head_sha)
+        merged = self.clone.test_merge(self.base_sha, head_sha)
+        return Branch(
+            changes=self._changes(number, fork_point, head_sha),
+            conflicts=merged.conflicts,
+            message=self.clone.message(head_sha),
+            resolution=self._resolve(number, fork_point, head_sha, merged.conflicts, merged.tree),
+        )
+
+    def find_current(self, head_sha: str, candidates: Iterable[str]) -> tuple[str, ...]:
+        """Return the head and those of the candidates (heads that were swept) whose sweep still stands for it: the
+        plan has the same rows, and no file that they may use differs.
+        """
+        older = [sha for sha in dict.fromkeys(candidates) if sha != head_sha]
+        return (head_sha, *(sha for sha in older if self._measured_the_same(sha, head_sha)))
+
+    def plan(self, head_sha: str) -> tuple[KindRows, ...]:
+        """Return the rows of every kind of sweep at a head. Raises InfxError where it cannot be planned."""
+        fork_point = self.clone.merge_base(self.base_sha, head_sha)
+        return self.planner.kinds(fork_point, head_sha, list_kinds(self.policy.labels))
+
+    def edited_rules(self, sha: str) -> tuple[str, ...] | None:
+        """Return workflows and policy files that a commit has changed since it left the base branch; None: unknown."""
+        if not self.clone.has_commit(sha):
+            return None
+        fork_point = self.clone.merge_base(self.base_sha, sha)
+        return find_rules(self.clone.changed_paths(fork_point, sha), self.policy_path)
+
+    def is_merged(self, sha: str) -> bool:
+        """Whether the base branch holds a commit."""
+        return self.clone.is_ancestor(sha, self.base_sha)
+
+    def _measured_the_same(self, sha: str, head_sha: str) -> bool:
+        clone = self.clone
+        if not (clone.has_commit(sha) and clone.is_ancestor(sha, head_sha)):
+            return False
+        if find_mattering(clone.changed_paths(sha, head_sha), self.policy):
+            return False
+        entries = self._entries(sha)
+        if entries is None or entries != self._entries(head_sha):
+            return False
+        try:
+            return self.plan(sha) == self.plan(head_sha)
+        except UnavailableError:
+            raise
+        except InfxError:
+            return False  # one of them cannot be planned
+
+    def _changes(self, number: int, fork_point: str, head_sha: str) -> Changes:
+        path, masters = self.policy.changelog, self.policy.master_configs
+        before, after, *files = self.clone.read_many(
+            [(fork_point, path), *((head_sha, name) for name in (path, *masters))]
+        )
+        found = [(name, data) for name, data in zip(masters, files, strict=True) if data is not None]
+        context = self._context(number, ConfigKeys(tuple(found)) if found else None)
+        verdict = validate(before, after, context)
+        return Changes(
+            paths=tuple(self.clone.changed_paths(fork_point, head_sha)),
+            problems=tuple(problem for problem in verdict.problems if problem.level is Level.ERROR),
+            entries=len(verdict.blocks),
+        )
+
+    def _context(self, number: int | None, configs: ConfigKeys | None = None) -> Context:
+        policy = self.policy
+        links = PullLinks(
+            server=policy.pr_link.server,
+            repository=self.place.repository,
+            placeholders=policy.pr_link.placeholders,
+            former_names=policy.former_names,
+        )
+        base = f"origin/{policy.base_branch}"
+        return Context(path=policy.changelog, links=links, number=number, configs=configs, base_name=base)
+
+    def _entries(self, sha: str) -> object:
+        """Return what a revision adds to the changelog, but for lines and links; None if it cannot be told."""
+        fork_point = self.clone.merge_base(self.base_sha, sha)
+        path = self.policy.changelog
+        before, after = self.clone.read_many([(fork_point, path), (sha, path)])
+        verdict = validate(before, after, self._context(None))
+        return ([block.meaning for block in verdict.blocks], verdict.corrected) if verdict.ok else None
+
+    def _resolve(
+        self, number: int, fork_point: str, head_sha: str, conflicts: tuple[str, ...], tree: str
+    ) -> Resolution | None:
+        """Both sides of the changelog in order, with canonical links; or the links alone where nothing conflicts."""
+        path = self.policy.changelog
+        if conflicts not in {(), (path,)}:
+            return None
+        wanted = [(fork_point, path), (self.base_sha, path), (head_sha, path)]
+        ancestor, main, own = self.clone.read_many(wanted)
+        context = self._context(number)
+        try:
+            if conflicts:
+                sides = Sides(ancestor=ancestor or b"", main=main or b"", other=own or b"")
+                merged = merge(sides, context.links, number=number).data
+                brought = self.clone.changed_paths(fork_point, self.base_sha)
+                keeps = not find_mattering(brought, self.policy)
+                parents = (head_sha, self.base_sha)
+                return Resolution(changelog=merged, tree=tree, parents=parents, keeps_sweep=keeps)
+            made = canonicalize(ancestor, own, context).head if own is not None else None
+        except (MergeRefusedError, ProblemsError):
+            return None
+        if made is None or made == own:
+            return None
+        return Resolution(changelog=made, tree=head_sha, parents=(head_sha,))

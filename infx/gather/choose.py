@@ -1,0 +1,76 @@
+"""Which pull requests to look at, for a handful of requests whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from typing import Protocol
+
+from infx.gather.reconcile import RESERVE
+from infx.gather.sources import MAX_PAGES, Recent
+from infx.model import PullSummary, Run, is_same_repository
+from infx.policy.model import Policy
+from infx.policy.paths import concerns
+from infx.reconcile.ports import Clone
+
+LONGEST_SWEEP = timedelta(days=2)  # that is followed although nothing else happens to its pull request
+
+
+class Lister(Protocol):
+    def pulls(
+        self, *, state: str = "open", base: str | None = None, updated_since: datetime | None = None
+    ) -> list[PullSummary]: ...
+
+
+def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
+    return lister.pulls(state="open", base=policy.base_branch)
+
+
+def list_in_turn(lister: Lister, policy: Policy, today: date) -> list[int]:
+    """Numbers of all open ones, from another place each day, so that what a budget left today comes first tomorrow."""
+    numbers = sorted((pull.number for pull in list_open(lister, policy)), reverse=True)
+    certain = max(1, policy.limits.api_requests // RESERVE)  # looked at, whatever is to be done
+    start = today.toordinal() * certain % max(1, len(numbers))
+    return numbers[start:] + numbers[:start]
+
+
+def list_recent(lister: Lister, policy: Policy, since: datetime, recent: Recent[Run]) -> list[int]:
+    """Numbers of those touched since then, closed ones included, and of those with a sweep that goes on or ended
+    since then; the last touched first.
+
+    That a run finished does not touch its pull request, hence the second list.
+    """
+    touched = lister.pulls(state="all", base=policy.base_branch, updated_since=since)
+    recent.reach(since - LONGEST_SWEEP, pages=MAX_PAGES)
+    runs = [run for run in recent.items if not run.is_completed or run.updated_at >= since]
+    numbers = [pull.number for pull in touched] + [number for run in runs for number in _named_by(run)]
+    nameless = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
+    if any(not any(_is_of(run, pull) for pull in touched) for run in nameless):
+        is_open = list_open(lister, policy)
+        numbers += [pull.number for pull in is_open if any(_is_of(run, pull) for run in nameless)]
+    return list(dict.fromkeys(numbers))
+
+
+def _named_by(run: Run) -> tuple[int, ...]:
+    return run.dispatched_for[:1] if run.dispatched_for else run.pull_numbers
+
+
+def _is_of(run: Run, pull: PullSummary) -> bool:
+    return run.head_branch == pull.head_ref and is_same_repository(run.head_repository, pull.head_repository)
+
+
+def select_moved(
+    pulls: Iterable[PullSummary], clone: Clone, policy: Policy, before: str, after: str
+) -> list[int]:
+    """After a push to the base branch: those that touch benchmarks and for which the push made a difference, a new
+    conflict, another one, or none any more. Asks git alone.
+    """
+    return [pull.number for pull in pulls if _has_moved(pull.head_sha, clone, policy, before, after)]
+
+
+def _has_moved(head: str, clone: Clone, policy: Policy, before: str, after: str) -> bool:
+    if not clone.has_commit(head):
+        return True  # pushed to since it was fetched
+    if not concerns(policy, clone.changed_paths(clone.merge_base(after, head), head)):
+        return False
+    return clone.test_merge(before, head).conflicts != clone.test_merge(after, head).conflicts

@@ -1,0 +1,146 @@
+"""What a plan is made of, read from git objects: the changelog's delta and the configurations it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from infx.errors import InfxError, UsageError
+from infx.git import Git
+from infx.policy.model import Policy
+
+if TYPE_CHECKING:
+    from infx.bench.row import Row
+    from infx.changelog.delta import Delta
+    from infx.changelog.entries import Entry
+    from infx.evidence.rows import KindRows, SweepKind
+    from infx.matrix.load import PlanInputs
+
+PROFILE = "default"  # the eval profile that sweeps are planned with
+
+# Returns the files at these paths, None for each that is not there.
+ReadFiles = Callable[[Sequence[str]], list[bytes | None]]
+
+
+def read_plan_inputs(
+    git: Git, base: str, head: str, policy: Policy
+) -> tuple[Delta, PlanInputs, PlanInputs | None]:
+    """The delta, the head's inputs for the keys it names, and the base's too where points are appended.
+
+    Raises UsageError for a file that the policy names and the head does not have, ProblemsError for what is wrong
+    in the files.
+    """
+    from infx.changelog.delta import read_delta
+
+    paths = list_paths(policy)
+    wanted = [(base, policy.changelog), (head, policy.changelog), *((head, path) for path in paths)]
+    before, after, *files = git.read_many(wanted)
+    for path, data in zip((policy.changelog, *paths), (after, *files), strict=True):
+        if data is None:
+            raise UsageError(
+                f"{path} is not there at {head[:12]}.", hint="Add it, or name another file in the policy."
+            )
+    delta = read_delta(before or b"", after or b"", policy.changelog)
+
+    def read_base(paths: Sequence[str]) -> list[bytes | None]:
+        return git.read_many([(base, path) for path in paths])
+
+    return delta, *load_named_inputs(delta.entries, files, read_base, base[:12], policy)
+
+
+def list_paths(policy: Policy) -> tuple[str, ...]:
+    """The files that rows are made of, in the order that `load_named_inputs` takes them."""
+    return (policy.runners, *policy.master_configs)
+
+
+def load_named_inputs(
+    entries: Sequence[Entry],
+    files: Sequence[bytes | None],
+    read_base: ReadFiles,
+    base_name: str,
+    policy: Policy,
+) -> tuple[PlanInputs, PlanInputs | None]:
+    """The head's inputs for the keys that the entries name, and the base's too where points are appended.
+
+    files: the head's, in the order of `list_paths`. Raises ProblemsError.
+    """
+    from infx.bench.keys import NamedKeys
+    from infx.matrix.load import load_inputs
+
+    paths = list_paths(policy)
+    named = NamedKeys(tuple(pattern for entry in entries for pattern in entry.config_keys))
+    inputs = load_inputs(_pair(paths[1:], files[1:]), (paths[0], files[0] or b""), only=named)
+    if not any(entry.append_only for entry in entries):
+        return inputs, None
+    runners, *masters = read_base(paths)
+    # What is wrong there is not in the files that one sees.
+    names = tuple(f"{base_name}:{path}" for path in paths)
+    base_runners = (names[0], runners or b"labels: {}\n")
+    return inputs, load_inputs(_pair(names[1:], masters), base_runners, only=named)
+
+
+def _pair(paths: Sequence[str], contents: Sequence[bytes | None]) -> list[tuple[str, bytes]]:
+    return [(path, data) for path, data in zip(paths, contents, strict=True) if data is not None]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Recomputes plans from git; each revision is read once."""
+
+    git: Git
+    policy: Policy
+    _read: dict[tuple[str, str], RevisionPlan] = field(default_factory=dict, init=False, repr=False)
+
+    def open(self, base: str, head: str) -> RevisionPlan:
+        """Return the inputs of a head's plan against the commit where it left the base branch.
+
+        Raises InfxError, the same one each time, for what is wrong in the files.
+        """
+        if (base, head) not in self._read:
+            self._read[base, head] = RevisionPlan(self, base, head)
+        return self._read[base, head]
+
+    def kinds(self, base: str, head: str, kinds: Sequence[SweepKind]) -> tuple[KindRows, ...]:
+        """Return the row ids of each kind of sweep. A kind that an entry forbids is left out, unless it is the first.
+
+        Raises InfxError where the head cannot be planned.
+        """
+        from infx.bench.jobs import row_ids
+        from infx.evidence.rows import KindRows
+
+        plan = self.open(base, head)
+        found = []
+        for place, kind in enumerate(kinds):
+            try:
+                rows = plan.rows(kind)
+            except InfxError:
+                if place == 0:
+                    raise
+                continue
+            found.append(KindRows(kind=kind, ids=frozenset(row_ids(rows))))
+        return tuple(found)
+
+
+class RevisionPlan:
+    """The plan of one revision, in any kind of sweep. delta: the entries that it adds."""
+
+    def __init__(self, planner: Planner, base: str, head: str) -> None:
+        self._policy = planner.policy
+        self.delta, self.inputs, self.base_inputs = read_plan_inputs(planner.git, base, head, planner.policy)
+        self._rows: dict[SweepKind, tuple[Row, ...]] = {}
+
+    def rows(self, kind: SweepKind) -> tuple[Row, ...]:
+        """Return the rows of a kind of sweep, in the plan's order; none where no entry was added."""
+        from dataclasses import asdict
+
+        from infx.matrix.evals import find_profile
+        from infx.matrix.plan import Options, plan_delta
+
+        if not self.delta.entries:
+            return ()
+        if kind not in self._rows:
+            options = Options(profile=find_profile(PROFILE, self._policy.evals), **asdict(kind))
+            planned = plan_delta(self.delta, self.inputs, self.base_inputs, options, self._policy.changelog)
+            self._rows[kind] = tuple(one.row for one in planned.rows)
+        return self._rows[kind]

@@ -1,1 +1,0 @@
-"""Sign-offs at the edge: facts gathered from a clone and from GitHub, verdicts published."""

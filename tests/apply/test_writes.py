@@ -1,0 +1,173 @@
+"""Planned writes carried out, against a writer that keeps comments in a list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from infx.apply.writes import Applier, WriteOutcome, WrongIdentityError
+from infx.comments.status import DesiredStatus
+from infx.comments.sticky import Sticky
+from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
+from infx.model import Comment, CommitStatus, Run, StatusState
+from infx.policy.load import default_policy
+from infx.reconcile.actions import Action, CancelRun, CreateComment, DeleteComment, SetStatus, UpdateComment
+from tests.comments.builders import APP, BOT, EVE, comment, run
+
+MARKER = "<!-- infx-greeting -->"
+BODY = f"{MARKER}\nHello\n"
+STICKY = Sticky(key="greeting", marker=MARKER, text="Hello")
+CREATE = CreateComment(pull=77, key="greeting", body=BODY)
+STATUS = SetStatus(
+    pull=77,
+    sha="a" * 40,
+    status=DesiredStatus(context="infx/sweep", state=StatusState.PENDING, description="x"),
+)
+
+
+@dataclass
+class Writer:
+    """author: who the token is. forbidden: names of methods that it may not use; locked: that
+    nobody may use now. lags: lists are empty. others: comments that appear while
+    ours is created.
+    """
+
+    comments: dict[int, Comment] = field(default_factory=dict)
+    author: Any = BOT
+    forbidden: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()
+    lags: bool = False
+    others: tuple[Comment, ...] = ()
+    calls: list[str] = field(default_factory=list)
+
+    def _call(self, name: str) -> None:
+        self.calls.append(name)
+        if name in self.locked:
+            raise LockedError("Unable to create comment because issue is locked.", permission=None)
+        if name in self.forbidden:
+            raise PermissionDeniedError("The token may not.", permission="pull-requests: write")
+
+    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]:
+        self._call("issue_comments")
+        return [] if self.lags else list(self.comments.values())
+
+    def create_comment(self, number: int, body: str) -> Comment:
+        self._call("create_comment")
+        made = comment(max(self.comments, default=10) + 1, body, self.author)
+        self.comments[made.id] = made
+        self.comments |= {other.id: other for other in self.others}
+        return made
+
+    def edit_comment(self, comment_id: int, body: str) -> Comment:
+        self._call("edit_comment")
+        if comment_id not in self.comments:
+            raise NotFoundError("gone", status=404)
+        self.comments[comment_id] = replace(self.comments[comment_id], body=body)
+        return self.comments[comment_id]
+
+    def delete_comment(self, comment_id: int) -> None:
+        self._call("delete_comment")
+        self.comments.pop(comment_id, None)
+
+    def create_status(self, sha: str, **more: Any) -> CommitStatus:
+        self._call("create_status")
+        return CommitStatus(creator=BOT, **{"target_url": "", **more})
+
+    def cancel_run(self, run_id: int) -> bool:
+        self._call("cancel_run")
+        return True
+
+    def run(self, run_id: int) -> Run:
+        self._call("run")
+        return run(run_id, conclusion=None)
+
+    def write_then_look(self, write: Callable[[], Any], look: Callable[[], Any]) -> Any:
+        return write()
+
+
+def apply(writer: Writer, *actions: Action, sticky: Sticky = STICKY) -> WriteOutcome:
+    outcome = WriteOutcome()
+    Applier(writer, default_policy()).apply(actions, [sticky], outcome)
+    return outcome
+
+
+def bodies(writer: Writer) -> list[str]:
+    return [writer.comments[number].body for number in sorted(writer.comments)]
+
+
+def test_a_comment_that_is_deleted_before_it_is_edited_is_created() -> None:
+    writer = Writer()
+    outcome = apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY))
+    assert bodies(writer) == [BODY]
+    assert len(outcome.done) == 1
+    assert writer.calls == ["edit_comment", "create_comment", "issue_comments"]
+
+
+def test_deleting_what_is_gone_is_done() -> None:
+    assert len(apply(Writer(), DeleteComment(pull=77, key="greeting", id=5)).done) == 1
+
+
+def test_the_younger_of_two_that_were_created_at_once_goes() -> None:
+    """Ours is number 21, another process's number 20."""
+    writer = Writer(comments={19: comment(19, "chat", EVE)}, others=(comment(20, BODY, BOT),))
+    writer.comments[20] = comment(20, "not there yet", EVE)
+    outcome = apply(writer, CREATE)
+    assert sorted(writer.comments) == [19, 20]
+    assert [type(action) for action in outcome.done] == [CreateComment, DeleteComment]
+
+
+def test_of_two_at_once_the_newer_text_survives_in_the_older_comment() -> None:
+    newer = Sticky(key="visualizer", marker=MARKER, text="newer", order=(301, 1))
+    older = Sticky(key="visualizer", marker=MARKER, text="older", order=(300, 1))
+    writer = Writer(others=(comment(3, newer.body(1000), BOT),))
+    create = CreateComment(pull=77, key="visualizer", body=older.body(1000))
+    apply(writer, create, sticky=older)
+    assert bodies(writer) == [newer.body(1000)]
+    writer = Writer(others=(comment(3, older.body(1000), BOT),))
+    create = CreateComment(pull=77, key="visualizer", body=newer.body(1000))
+    apply(writer, create, sticky=newer)
+    assert bodies(writer) == [newer.body(1000)]
+
+
+def test_a_list_that_lags_behind_makes_nobody_create_it_again() -> None:
+    writer = Writer(lags=True)
+    apply(writer, CREATE)
+    assert writer.calls == ["create_comment", "issue_comments"]
+
+
+def test_without_a_creation_nobody_looks_back() -> None:
+    writer = Writer(comments={5: comment(5, "old", BOT)})
+    apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY), STATUS)
+    assert writer.calls == ["edit_comment", "create_status"]
+
+
+@pytest.mark.parametrize("author", [APP, EVE])
+def test_a_comment_that_would_not_be_recognised_is_taken_back(author: Any) -> None:
+    writer = Writer(author=author)
+    with pytest.raises(WrongIdentityError, match=re.escape(author.login)) as caught:
+        apply(writer, CREATE)
+    assert writer.comments == {}
+    assert author.login in (caught.value.hint or "")
+
+
+def test_what_the_token_may_not_do_is_tried_once_and_the_rest_goes_on() -> None:
+    writer = Writer(forbidden=("create_comment",))
+    more = DeleteComment(pull=77, key="notice fork", id=5)
+    outcome = apply(writer, CREATE, more, STATUS, CancelRun(pull=77, run_id=1, why="the PR is closed"))
+    assert writer.calls == ["create_comment", "create_status", "cancel_run"]
+    assert [action for action, _ in outcome.refused] == [CREATE, more]
+    assert {type(action) for action in outcome.done} == {SetStatus, CancelRun}
+
+
+def test_a_locked_conversation_takes_no_new_comment_but_edits() -> None:
+    writer = Writer(comments={5: comment(5, "old", BOT)}, locked=("create_comment",))
+    edit = UpdateComment(pull=77, key="visualizer", id=5, body=BODY)
+    outcome = apply(writer, CREATE, edit)
+    assert bodies(writer) == [BODY]
+    assert [action for action, _ in outcome.refused] == [CREATE]
+    assert outcome.done == [edit]

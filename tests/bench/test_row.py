@@ -1,0 +1,48 @@
+"""Rows as JSON: whatever the schema lets through can be read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infx import schema
+from infx.bench.row import Row, RowReader, render_row
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
+
+FULL = replace(
+    row(replace(FIXED, srt_recipe="a.yaml", eval_srt_recipe="b.yaml", power=True), eval_only=True),
+    eval_framework="lm-eval",
+    eval_suite="",
+    recipe_fingerprint="0" * 64,
+)
+ROWS = (FULL, row(AGENTIC), row(DISAGG, 4, 8), row(replace(DISAGG, workload=AGENTIC.workload), 8))
+
+
+def drop_keys(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Copies without one key, of the row or of a mapping in it."""
+    for key, value in values.items():
+        yield {name: other for name, other in values.items() if name != key}
+        if isinstance(value, dict):
+            for smaller in drop_keys(value):
+                yield {**values, key: smaller}
+
+
+@pytest.mark.parametrize("whole", ROWS, ids=["single fixed", "single AgentX", "multi fixed", "multi AgentX"])
+def test_a_row_without_what_may_be_left_out_is_read(whole: Row) -> None:
+    values = render_row(whole)
+    assert RowReader().read(values) == whole
+    smaller = [copy.deepcopy(one) for one in drop_keys(values) if schema.is_valid("matrix-row", one)]
+    assert smaller
+    for one in smaller:
+        RowReader().read(one)
+
+
+def test_a_worker_that_does_not_say_its_degrees_has_one_of_each() -> None:
+    values = render_row(row(DISAGG, 4))
+    for name in ("pp", "dcp-size", "pcp-size"):
+        del values["prefill"][name], values["decode"][name]
+    assert RowReader().read(values) == row(DISAGG, 4)
