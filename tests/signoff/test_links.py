@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import pytest
 
@@ -83,7 +83,7 @@ class Upstream:
     answer: PullRequest | InfxError | bytes | None
     asked: list[str] = field(default_factory=list)
 
-    def at(self, repository: str) -> Upstream:
+    def at(self, repository: str) -> Self:
         self.asked.append(repository)
         return self
 
@@ -130,6 +130,29 @@ def test_link_to_the_recipes_repository(url: str, answer: Any, state: LinkState)
     found = resolve_link(link, upstream, POLICY.signoff, lambda _: LinkState.UNKNOWN)
     assert (found.url, found.state, upstream.asked) == (url, state, ["sgl-project/sglang"])
     assert found.paths == (("docs/cookbook/m1.md",) if state is LinkState.MERGED else ())
+
+
+class Denied(Upstream):
+    """It denies the first time what it has."""
+
+    def _give(self) -> Any:
+        self.asked.append("asked")
+        if self.asked.count("asked") == 1:
+            raise NotFoundError("gone")
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("url", "answer", "state"),
+    [
+        (PULL, pull(is_open=False, is_merged=True), LinkState.MERGED),
+        (BLOB, b"# M1", LinkState.PUBLISHED),
+    ],
+)
+def test_a_link_that_github_denies_once_is_followed(url: str, answer: Any, state: LinkState) -> None:
+    (link,) = find_recipe_links(f"Recipe: {url}", POLICY.signoff)
+    found = resolve_link(link, Denied(answer), POLICY.signoff, lambda _: LinkState.UNKNOWN)
+    assert found.state is state
 
 
 def test_links_of_one_engine_leave_room_for_another() -> None:
