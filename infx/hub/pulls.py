@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from infx.hub import render
+from infx.hub.events import EventSource
 from infx.hub.git import Files
 from infx.hub.refusal import Refused, refuse_pull
 from infx.hub.state import Pull, TimelineEntry
-from infx.hub.world import World, locked
+from infx.hub.world import locked
 
 LONGEST_TITLE = 256
 
 
-class PullActions(World):
+class PullActions(EventSource):
     @locked
     def push(
         self,

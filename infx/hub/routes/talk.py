@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
+from infx.hub.exchange import Answer
+from infx.hub.refusal import Refused, invalid
+from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import EITHER_READ, EITHER_WRITE, READ, REPO, find_pull
 from infx.hub.state import Comment
 from infx.model import CommentKind
@@ -14,7 +16,7 @@ LONGEST_COMMENT = 65_536
 def _find(call: Call, kind: CommentKind) -> Comment:
     comment = call.hub.state.comments.get((kind, call.number("id")))
     if comment is None or comment.pull != int(call.arguments.get("number", comment.pull)):
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return comment
 
 
@@ -33,7 +35,7 @@ def _body(call: Call) -> str:
 def _check_own(call: Call, author: str | None) -> None:
     """What somebody else has written a person changes only if they may push."""
     if call.login != author and call.is_person_without("write"):
-        raise Refusal(403, "Resource not accessible by personal access token")
+        raise Refused(403, "Resource not accessible by personal access token")
 
 
 @route("GET", f"{REPO}/issues/{{number:int}}/comments", needs="pull_requests=read")
@@ -67,7 +69,7 @@ def create_comment(call: Call) -> Answer:
     """Everybody may, unless the conversation is locked."""
     pull = find_pull(call)
     if pull.locked and not call.hub.account(call.login).has_role("write"):
-        raise Refusal(403, "Unable to create comment because issue is locked.")
+        raise Refused(403, "Unable to create comment because issue is locked.")
     comment = call.hub.comment(pull.number, _body(call), by=call.login)
     data = render.issue_comment(call.hub, comment)
     return Answer(status=201, data=data, headers={"Location": data["url"]})
@@ -132,7 +134,7 @@ def remove_reaction(call: Call) -> Answer:
     comment = _find(call, CommentKind.ISSUE)
     known = [r for r in comment.reactions if r.id == call.number("reaction")]
     if not known:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     _check_own(call, known[0].author)
     comment.reactions.remove(known[0])
     return Answer(status=204)
