@@ -10,7 +10,7 @@ from infx.hub import render
 from infx.hub.conversation import ConversationActions
 from infx.hub.dispatching import complete_inputs
 from infx.hub.refusal import Refused
-from infx.hub.state import Artifact, Check, Job, Run, Status
+from infx.hub.state import Artifact, Job, Run, Status
 from infx.hub.world import WORKFLOW_LOGIN, locked
 
 WORKFLOWS = ".github/workflows/"
@@ -202,29 +202,6 @@ class RunActions(ConversationActions):
         payload = {"sha": sha, "context": context, "state": state, "description": description}
         self.emit("status", None, by, {**payload, "target_url": target_url})
         return status
-
-    @locked
-    def add_check(
-        self,
-        sha: str,
-        name: str,
-        *,
-        conclusion: str | None = "success",
-        status: str | None = None,
-        app: str = "github-actions",
-    ) -> Check:
-        check = Check(
-            id=self.next_id("check", 70001),
-            sha=sha,
-            name=name,
-            status=status or ("completed" if conclusion else "in_progress"),
-            conclusion=conclusion,
-            app=app,
-            started_at=self.now(),
-            completed_at=self.now() if conclusion else None,
-        )
-        self.state.checks.append(check)
-        return check
 
 
 def zip_files(files: Mapping[str, str | bytes]) -> bytes:

@@ -49,16 +49,6 @@ def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
     }
 
 
-@route("DELETE", f"{REPO}/git/refs/{{ref:path}}", needs="contents=write")
-def delete_ref(call: Call) -> Answer:
-    """A branch of this repository; the hub has no tags, and pull requests' refs are GitHub's own."""
-    kind, _, branch = call.arguments["ref"].partition("/")
-    if kind != "heads":
-        raise Refused(422, "Reference does not exist")
-    call.hub.delete_branch(branch, by=call.login)
-    return Answer(status=204)
-
-
 @route("GET", f"{REPO}/git/commits/{{sha}}", needs="contents=read")
 def get_git_commit(call: Call) -> Answer:
     found = call.hub.git.object(call.arguments["sha"])
@@ -169,59 +159,12 @@ def compare(call: Call) -> Answer:
     return Answer(data=data, headers=page.headers)
 
 
-@route("GET", f"{REPO}/commits/{{ref:path}}/pulls", needs="pull_requests=read")
-def pulls_of_commit(call: Call) -> Answer:
-    hub = call.hub
-    sha = _resolve(call, call.arguments["ref"])
-    found = [
-        pull
-        for pull in hub.state.pulls.values()
-        if sha in hub.git.commits_between(hub.base_of(pull), pull.head_sha)
-        or (pull.merged_at and pull.merge_sha == sha)
-    ]
-    return paginate(call, found, render=render.pull_summary)
-
-
 @route("GET", f"{REPO}/commits/{{ref:path}}/statuses", needs="statuses=read")
 def list_statuses(call: Call) -> Answer:
     """Newest first."""
     sha = _resolve(call, call.arguments["ref"])
     found = [status for status in call.hub.state.statuses if status.sha == sha]
     return paginate(call, sorted(found, key=lambda status: -status.id), render=render.status)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}/status", needs="statuses=read")
-def combined_status(call: Call) -> Answer:
-    sha = _resolve(call, call.arguments["ref"])
-    newest = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
-    page = paginate(call, list(newest.values()))
-    data = render.combined_status(call.hub, sha, list(newest.values()))
-    shown = [render.simple_status(call.hub, status) for status in page.data]
-    return Answer(data={**data, "statuses": shown}, headers=page.headers)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}/check-runs", needs="checks=read")
-def list_check_runs(call: Call) -> Answer:
-    sha = _resolve(call, call.arguments["ref"])
-    found = [check for check in call.hub.state.checks if check.sha == sha]
-    if call.query.get("filter", "latest") == "latest":
-        found = list({(check.name, check.app): check for check in found}.values())
-    name = call.query.get("check_name")
-    found = [check for check in found if name in {None, check.name}]
-    return paginate(call, found[::-1], key="check_runs", render=render.check_run)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}", needs="contents=read")
-def get_commit(call: Call) -> Answer:
-    hub = call.hub
-    sha = _resolve(call, call.arguments["ref"])
-    known = hub.git.commit(sha)
-    parent = known.parents[0] if known.parents else None
-    changes = hub.git.changes(parent, sha) if parent else ()
-    numbers = [sum(getattr(c, name) for c in changes) for name in ("additions", "deletions")]
-    stats = {"additions": numbers[0], "deletions": numbers[1], "total": sum(numbers)}
-    files = [render.changed_file(hub, change, sha) for change in changes]
-    return Answer(data={**render.commit(hub, known), "stats": stats, "files": files})
 
 
 @route(

@@ -158,11 +158,6 @@ def merge_pull(call: Call) -> Answer:
     return Answer(data={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
 
 
-@route("GET", f"{REPO}/issues/{{number:int}}", needs=EITHER_READ)
-def get_issue(call: Call) -> Answer:
-    return Answer(data=render.issue(call.hub, find_pull(call)))
-
-
 @route("GET", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_READ)
 def list_labels(call: Call) -> Answer:
     return paginate(call, find_pull(call).labels, render=render.label)
