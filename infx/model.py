@@ -298,18 +298,6 @@ class Artifact:
     created_at: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckRun:
-    id: int
-    name: str
-    status: str
-    conclusion: Conclusion | None
-    head_sha: str
-    app_slug: str | None
-    started_at: datetime | None = None
-    url: str = ""
-
-
 class StatusState(StrEnum):
     ERROR = "error"
     FAILURE = "failure"

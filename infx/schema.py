@@ -131,54 +131,69 @@ def _leaves(error: ValidationError) -> Iterator[ValidationError]:
 
 
 def _explain(error: ValidationError, document: Document, at: tuple[str | int, ...]) -> Iterator[Problem]:
-    path = (*at, *error.absolute_path)
+    key: Any = error.instance
+    is_of_key = "propertyNames" in list(error.absolute_schema_path)[-3:]
+    path = (*at, *error.absolute_path, *([key] if is_of_key else []))
+    name = dotted(path)
+    faults = _find_key_faults(error, name)
+    for rule, message, at_key, hint in [_explain_value(error, name)] if faults is None else faults:
+        line = document.line(*path) if at_key is None else document.line(*path, at_key)
+        yield Problem(rule=f"schema-{rule}", message=message, path=document.path, line=line, hint=hint)
+
+
+_Fault = tuple[str, str, str | None, str | None]  # rule, message, the key on whose line it is, hint
+
+
+def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
+    """What is wrong with the keys of a mapping; None if the error is about a value."""
     instance: Any = error.instance
     wanted: Any = error.validator_value
-    if "propertyNames" in list(error.absolute_schema_path)[-3:]:
-        path = (*path, instance)  # what is wrong is the key
-    name = dotted(path)
-
-    def problem(rule: str, message: str, *, line: int | None = None, hint: str | None = None) -> Problem:
-        where = document.line(*path) if line is None else line
-        return Problem(rule=f"schema-{rule}", message=message, path=document.path, line=where, hint=hint)
-
     match error.validator:
         case "additionalProperties" | "unevaluatedProperties":
             known = sorted(_known_keys(error.schema))
             listed = f" Known keys: {', '.join(known)}." if known else ""
-            for key in instance:
-                if key not in known and not _matches_pattern(key, error.schema):
-                    message = f"{name}: unknown key {_shown(key)}.{listed}"
-                    yield problem(
-                        "unknown-key", message, line=document.line(*path, key), hint=suggest(key, known)
-                    )
+            return [
+                ("unknown-key", f"{name}: unknown key {_shown(key)}.{listed}", key, suggest(key, known))
+                for key in instance
+                if key not in known and not _matches_pattern(key, error.schema)
+            ]
         case "required":
             # jsonschema yields one error per missing key; its message starts with the key.
-            missing = [key for key in wanted if key not in instance]
-            for key in missing:
-                if error.message.startswith(repr(key)):
-                    yield problem(
-                        "missing-key", f"{name}: the key {_shown(key)} is missing.", hint=f"Add {key}."
-                    )
+            return [
+                ("missing-key", f"{name}: the key {_shown(key)} is missing.", None, f"Add {key}.")
+                for key in wanted
+                if key not in instance and error.message.startswith(repr(key))
+            ]
+        case "dependentRequired":
+            lacking = {
+                key: [other for other in wanted.get(key, ()) if other not in instance] for key in instance
+            }
+            return [
+                (
+                    "dependent-key",
+                    f"{name}: {key} stands without {' and '.join(others)}; expected both or neither.",
+                    key,
+                    None,
+                )
+                for key, others in lacking.items()
+                if others and error.message.endswith(f"dependency of {key!r}")
+            ]
+    return None
+
+
+def _explain_value(error: ValidationError, name: str) -> _Fault:
+    instance: Any = error.instance
+    wanted: Any = error.validator_value
+    match error.validator:
         case "type":
-            expected = _article(wanted)
             number = isinstance(instance, int | float) and not isinstance(instance, bool)
             hint = "Put it in quotes." if number and wanted == "string" else None
-            yield problem("type", f"{name}: found {_shown(instance)}; expected {expected}.", hint=hint)
-        case "dependentRequired":
-            for key in instance:
-                lacking = [other for other in wanted.get(key, ()) if other not in instance]
-                if lacking and error.message.endswith(f"dependency of {key!r}"):
-                    others = " and ".join(lacking)
-                    message = f"{name}: {key} stands without {others}; expected both or neither."
-                    yield problem("dependent-key", message, line=document.line(*path, key))
+            return "type", f"{name}: found {_shown(instance)}; expected {_article(wanted)}.", None, hint
         case "enum" | "const":
             choices = wanted if error.validator == "enum" else [wanted]
-            words = [str(choice) for choice in choices]
             message = f"{name}: found {_shown(instance)}; expected {_one_of(choices)}."
-            yield problem("choice", message, hint=suggest(str(instance), words))
-        case _:
-            yield problem(str(error.validator), f"{name}: {_constraint(error)}.")
+            return "choice", message, None, suggest(str(instance), [str(choice) for choice in choices])
+    return str(error.validator), f"{name}: {_constraint(error)}.", None, None
 
 
 def _constraint(error: ValidationError) -> str:

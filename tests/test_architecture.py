@@ -107,3 +107,15 @@ def test_the_map_names_every_module() -> None:
         for name in re.findall(r"`(\w+)`", row)
     ]
     assert sorted(named) == sorted(modules() - {"__init__", "__main__"})
+
+
+def test_a_public_class_has_its_name_alone() -> None:
+    """The hub, a world of its own, may call things what GitHub calls them."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.is_relative_to(PACKAGE / "hub"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}

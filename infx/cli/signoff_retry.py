@@ -34,7 +34,7 @@ def retry(workflow: str, policy: Policy, connect: Connect) -> int:
     code = 0
     for run in pick_failed(runs):
         try:
-            github.rerun(run.id, failed_only=True)
+            github.rerun_failed(run.id)
             print_text(f"Started again: run {run.id}, attempt {run.attempt + 1}.", os.environ)
         except InfxError as error:  # of one, such as that somebody else has just done so
             print_problems(error.problems, os.environ)

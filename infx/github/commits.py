@@ -1,4 +1,4 @@
-"""What stands in the repository and on its commits: files, refs, statuses, check runs, and who may do what."""
+"""What stands in the repository and on its commits: files, refs, statuses, and who may do what."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import GitHubError, NotFoundError, PermissionDeniedError, ValidationError
+from infx.github.errors import NotFoundError, PermissionDeniedError, ValidationError
 from infx.github.paging import Listing, read_list
-from infx.model import CheckRun, Collaborator, Commit, CommitStatus, StatusState
+from infx.model import Collaborator, Commit, CommitStatus, StatusState
 
 
 class Commits(Endpoints):
@@ -76,14 +76,6 @@ class Commits(Endpoints):
         }
         return convert.convert(convert.commit_status, self._write("POST", "statuses", sha, body=body))
 
-    def check_runs(self, sha: str) -> list[CheckRun]:
-        """The newest check run of each name and app."""
-        found = self._list(convert.check_run, "commits", sha, "check-runs", field="check_runs", counted=True)
-        newest: dict[tuple[str, str | None], CheckRun] = {}
-        for check in sorted(found, key=lambda check: -check.id):
-            newest.setdefault((check.name, check.app_slug), check)
-        return list(newest.values())
-
     def permission(self, login: str) -> Collaborator:
         """What a person may do here; `none`, and not known, for an account that GitHub says it does not know."""
         data = self._find(convert.collaborator, "collaborators", login, "permission")
@@ -97,27 +89,6 @@ class Commits(Endpoints):
         except (NotFoundError, PermissionDeniedError):
             return None
         return frozenset(convert.convert(convert.user, member).login.lower() for member in found)
-
-    def organization_member(self, organization: str, login: str) -> bool | None:
-        """None: unknown, for the same reason."""
-        path = f"/orgs/{quote(organization, safe='')}/members/{quote(login, safe='')}"
-        try:
-            reply = self.connection.read(path)
-        except (NotFoundError, PermissionDeniedError):
-            return None
-        return True if reply.status == 204 else None
-
-    def default_branch(self) -> str:
-        return self._get(_default_branch)
-
-    def login(self) -> str | None:
-        """Who the token is; None for installation tokens, which may not ask."""
-        try:
-            return convert.user(self.connection.read("/user").data).login
-        except GitHubError as error:
-            if error.status == 403:
-                return None
-            raise
 
 
 @dataclass(frozen=True)
@@ -144,7 +115,3 @@ def _refs(data: Any) -> dict[str, str]:
 
 def _comparison(data: Any) -> str:
     return str(data["status"])
-
-
-def _default_branch(data: Any) -> str:
-    return str(data["default_branch"])

@@ -106,21 +106,10 @@ class Conversation(Endpoints):
         except NotFoundError as error:
             self._must_be_gone(error, "issues", "comments", comment_id)
 
-    def reactions(self, comment_id: int) -> list[Reaction]:
-        """Reactions to an issue comment."""
-        return self._list(convert.reaction, "issues", "comments", comment_id, "reactions")
-
     def add_reaction(self, comment_id: int, content: str) -> Reaction:
         """content: `+1`, `-1`, `eyes`, …; GitHub keeps one of a kind and account, however often it is added."""
         data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
         return convert.convert(convert.reaction, data)
-
-    def remove_reaction(self, comment_id: int, reaction_id: int) -> None:
-        """Removing what is gone already is fine."""
-        try:
-            self._write("DELETE", "issues", "comments", comment_id, "reactions", reaction_id)
-        except NotFoundError:
-            return
 
 
 def parse_comment_url(url: str, *, server: str = "https://github.com") -> CommentReference:

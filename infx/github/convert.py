@@ -16,7 +16,6 @@ from infx.model import (
     GHOST,
     Artifact,
     ChangedFile,
-    CheckRun,
     Collaborator,
     Comment,
     CommentKind,
@@ -380,20 +379,6 @@ def artifact(data: Any) -> Artifact:
         run_id=source["id"],
         head_sha=source["head_sha"],
         created_at=moment(data["created_at"]),
-    )
-
-
-def check_run(data: Any) -> CheckRun:
-    app = data.get("app")
-    return CheckRun(
-        id=data["id"],
-        name=data["name"],
-        status=data["status"],
-        conclusion=_conclusion(data["conclusion"]),
-        head_sha=data["head_sha"],
-        app_slug=app.get("slug") if app else None,
-        started_at=_moment(data.get("started_at")),
-        url=data.get("html_url") or "",
     )
 
 

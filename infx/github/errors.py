@@ -113,12 +113,10 @@ _LOCKED = {
 _USED_UP = {"RATE_LIMITED", "RATE_LIMIT"}  # both have been seen
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
 _DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is found in the path counts
-    (r"/merge$", "contents"),
     (r"/actions(/|$)", "actions"),
-    (r"/check-runs(/|$)", "checks"),
-    (r"/status(es)?(/|$)", "statuses"),
+    (r"/statuses(/|$)", "statuses"),
     (r"/(issues|pulls)(/|$)", "pull-requests"),
-    (r"/(branches|commits|compare|contents|dispatches|git)(/|$)", "contents"),
+    (r"/(commits|compare|contents|git)(/|$)", "contents"),
 )
 
 

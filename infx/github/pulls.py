@@ -80,20 +80,9 @@ class Pulls(Endpoints):
             total=pull.commits,
         )
 
-    def pulls_of_commit(self, sha: str) -> list[PullSummary]:
-        """Pull requests that hold a commit, merged ones included; none for a commit that is not there."""
-        return self._seek(lambda: self._list(convert.pull_summary, "commits", sha, "pulls")) or []
-
     def labels(self, number: int) -> tuple[str, ...]:
         """The labels of this moment; an event's payload only knows those of its own."""
         return tuple(self._list(_name, "issues", number, "labels"))
-
-    def add_label(self, number: int, label: str) -> None:
-        self._write("POST", "issues", number, "labels", body={"labels": [label]})
-
-    def remove_label(self, number: int, label: str) -> None:
-        """Raises NotFoundError if the label is not on."""
-        self._write("DELETE", "issues", number, "labels", label)
 
     def label_events(self, number: int) -> list[LabelEvent]:
         """Who put which label on or took it off, oldest first."""
@@ -115,24 +104,6 @@ class Pulls(Endpoints):
             convert.convert(_created_at, event) for event in events if event.get("event") in _TARGET_CHANGES
         ]
 
-    def merge(
-        self,
-        number: int,
-        *,
-        sha: str,
-        method: str = "squash",
-        title: str | None = None,
-        message: str | None = None,
-    ) -> str:
-        """Merge if the head still is `sha`; returns the SHA on the base branch. method: merge, squash, rebase.
-
-        Raises ConflictError if the head moved or GitHub's rules refuse.
-        """
-        body = {"sha": sha, "merge_method": method, "commit_title": title, "commit_message": message}
-        given = {key: value for key, value in body.items() if value is not None}
-        data = self._write("PUT", "pulls", number, "merge", body=given)
-        return convert.convert(_merged_sha, data)
-
 
 def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
     if count > cap:
@@ -144,12 +115,6 @@ def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
 
 def _created_at(event: Any) -> datetime:
     return convert.moment(event["created_at"])
-
-
-def _merged_sha(data: Any) -> str:
-    if data["merged"] is not True:
-        raise ValueError("it was not merged")
-    return str(data["sha"])
 
 
 def _name(item: Any) -> str:

@@ -63,15 +63,12 @@ class Workflows(Endpoints):
         """The run in its newest attempt."""
         return self._get(convert.run, "actions", "runs", run_id)
 
-    def jobs(self, run_id: int, *, attempt: int | None = None, every_attempt: bool = False) -> list[Job]:
-        """The jobs of a run's newest attempt, of one attempt, or of every attempt. Those that a partial re-run did not
-        repeat have at times been among the newest attempt's, and at times not.
+    def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
+        """The jobs of a run's newest attempt, or of every attempt. Those that a partial re-run did not repeat have at
+        times been among the newest attempt's, and at times not.
         """
-        if attempt is None:
-            where: tuple[object, ...] = ("actions", "runs", run_id, "jobs")
-            parameters = {"filter": "all" if every_attempt else "latest"}
-        else:
-            where, parameters = ("actions", "runs", run_id, "attempts", attempt, "jobs"), {}
+        where = ("actions", "runs", run_id, "jobs")
+        parameters = {"filter": "all" if every_attempt else "latest"}
         return self._list(convert.job, *where, parameters=parameters, field="jobs", counted=True)
 
     def artifacts(self, run_id: int, *, name: str | None = None) -> list[Artifact]:
@@ -138,19 +135,15 @@ class Workflows(Endpoints):
             return False
         return True
 
-    def rerun(self, run_id: int, *, failed_only: bool = False) -> None:
-        self._write("POST", "actions", "runs", run_id, "rerun-failed-jobs" if failed_only else "rerun")
+    def rerun_failed(self, run_id: int) -> None:
+        """Start the failed jobs of a finished run again."""
+        self._write("POST", "actions", "runs", run_id, "rerun-failed-jobs")
 
     def dispatch_workflow(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> DispatchedRun:
         """Start a workflow by its file name. ref: a branch or tag, never a SHA. Returns the run it started."""
         body = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
         data = self._write("POST", "actions", "workflows", workflow, "dispatches", body=body)
         return convert.convert(_dispatched, data)
-
-    def dispatch_event(self, event_type: str, payload: Mapping[str, Any]) -> None:
-        """A `repository_dispatch` event; GitHub answers nothing and does not say what it started."""
-        body = {"event_type": event_type, "client_payload": dict(payload)}
-        self._write("POST", "dispatches", body=body)
 
 
 def _told(items: Sequence[Any]) -> list[Artifact]:

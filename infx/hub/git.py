@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from infx.git import Git, ObjectReader
@@ -207,8 +208,6 @@ def _parse_commit(sha: str, data: bytes) -> GitCommit:
     fields = {key: value for key, _, value in reversed(lines)}
     match = re.fullmatch(r"(.*) <(.*)> (\d+) [+-]\d{4}", fields["committer"])
     assert match is not None
-    from datetime import UTC, datetime
-
     date = datetime.fromtimestamp(int(match[3]), UTC).isoformat().replace("+00:00", "Z")
     parents = tuple(value for key, _, value in lines if key == "parent")
     return GitCommit(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from infx.hub import render
+from infx.hub.events import EventSource
 from infx.hub.git import Files
 from infx.hub.refusal import Refused, refuse_pull
 from infx.hub.state import Pull, TimelineEntry
-from infx.hub.world import World, locked
+from infx.hub.world import locked
 
 LONGEST_TITLE = 256
 
 
-class PullActions(World):
+class PullActions(EventSource):
     @locked
     def push(
         self,
@@ -200,8 +201,11 @@ class PullActions(World):
             updated_at=now,
             draft=draft,
         )
+        return self._announce(pull, labels, by)
+
+    def _announce(self, pull: Pull, labels: Sequence[str], by: str) -> Pull:
         self.state.pulls[pull.number] = pull
-        self.git.update_ref(f"refs/pull/{pull.number}/head", sha)
+        self.git.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)
         for name in labels:
             pull.labels.append(self.label_named(name))
             self.note(pull, "labeled", by, label=name)
@@ -218,13 +222,11 @@ class PullActions(World):
         if self.git.merge_base(tip, sha) is None:
             raise refuse_pull(f"The {label} branch has no history in common with {base}", field="")
         if not self.git.commits_between(tip, sha):
-            raise refuse_pull(f"No commits between {base} and {label.removeprefix(self._owner())}", field="")
+            head = label.removeprefix(f"{self.repository.split('/')[0]}:")
+            raise refuse_pull(f"No commits between {base} and {head}", field="")
         for pull in self._pulls_of(ref):
             if pull is not but and (self._head_ref(pull), pull.base_ref) == (ref, base):
                 raise refuse_pull(f"A pull request already exists for {label}.", field="")
-
-    def _owner(self) -> str:
-        return self.repository.split("/")[0] + ":"
 
     @locked
     def edit_pull(

@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
+from infx.hub.exchange import Answer, Incoming
+from infx.hub.refusal import Refused
+from infx.hub.service import Service
 from infx.hub.tokens import Token, TokenKind
-
-if TYPE_CHECKING:
-    from infx.hub.handling import Incoming
-    from infx.hub.hub import Hub
-
-
-@dataclass(kw_only=True)
-class Answer:
-    data: Any = None
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    raw: bytes | None = None  # instead of JSON
-
-
-CORE, GRAPHQL = "core", "graphql"  # what limits are counted by
-
-
-class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
-    def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **more: Any):
-        super().__init__(message)
-        documentation = {"documentation_url": "https://docs.github.com/rest"}
-        body = {"message": message, **more, **documentation, "status": str(status)}
-        self.answer = Answer(data=body, status=status, headers=dict(headers or {}))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """One request as a route sees it. arguments: what the path holds, unquoted."""
 
-    hub: Hub
+    hub: Service
     token: Token | None
     incoming: Incoming
     arguments: Mapping[str, str]
@@ -70,11 +50,6 @@ class Call:
 
     def number(self, name: str) -> int:
         return int(self.arguments[name])
-
-
-def invalid(message: str, *, field: str = "data", code: str = "unprocessable", resource: str = "") -> Refusal:
-    errors = [{"resource": resource, "field": field, "code": code, "message": message}]
-    return Refusal(422, "Validation Failed", errors=errors)
 
 
 Handler = Callable[[Call], Answer]
@@ -124,11 +99,11 @@ class Route:
     handler: Handler
 
     def check_body(self, body: Any) -> None:
-        """Raises a Refusal that names every field GitHub would not take."""
+        """Raises a Refused that names every field GitHub would not take."""
         if self.fields is None:
             return
         if not isinstance(body, dict | None):
-            raise Refusal(422, "Invalid request. The body is not an object.")
+            raise Refused(422, "Invalid request. The body is not an object.")
         given = body or {}
         errors = []
         for name, field_ in self.fields.items():
@@ -144,7 +119,7 @@ class Route:
                     {"resource": self.resource, "field": name, "code": problem[0], "message": problem[1]}
                 )
         if errors:
-            raise Refusal(422, "Validation Failed", errors=errors)
+            raise Refused(422, "Validation Failed", errors)
 
 
 ROUTES: list[Route] = []

@@ -10,7 +10,7 @@ from infx.hub import render
 from infx.hub.conversation import ConversationActions
 from infx.hub.dispatching import complete_inputs
 from infx.hub.refusal import Refused
-from infx.hub.state import Artifact, Check, Job, Run, Status
+from infx.hub.state import Artifact, Job, Run, Status
 from infx.hub.world import WORKFLOW_LOGIN, locked
 
 WORKFLOWS = ".github/workflows/"
@@ -61,12 +61,18 @@ class RunActions(ConversationActions):
             updated_at=now,
             inputs=dict(inputs or {}),
         )
+        self._announce_run(run)
+        return run
+
+    def _announce_run(self, run: Run) -> None:
         self.state.runs[run.id] = run
         self.state.ids["run"] = max(self.state.ids.get("run", 0), run.id)
-        self.emit("workflow_run", "requested", by, {"workflow_run": render.run(self, run)})
-        if status == "completed":
-            self.emit("workflow_run", "completed", by, {"workflow_run": render.run(self, run)})
-        return run
+        self._emit_run(run, "requested", run.actor)
+        if run.status == "completed":
+            self._emit_run(run, "completed", run.actor)
+
+    def _emit_run(self, run: Run, action: str, by: str) -> None:
+        self.emit("workflow_run", action, by, {"workflow_run": render.run(self, run)})
 
     @locked
     def finish_run(self, run_id: int, conclusion: str = "success") -> Run:
@@ -76,7 +82,7 @@ class RunActions(ConversationActions):
             if job.run == run_id and job.attempt == run.attempt and job.status != "completed":
                 job.status, job.completed_at = "completed", self.now()
                 job.conclusion = "cancelled" if conclusion == "cancelled" else conclusion
-        self.emit("workflow_run", "completed", run.actor, {"workflow_run": render.run(self, run)})
+        self._emit_run(run, "completed", run.actor)
         return run
 
     @locked
@@ -94,7 +100,7 @@ class RunActions(ConversationActions):
         run.attempt += 1
         run.status, run.conclusion, run.triggering_actor = "queued", None, by
         run.updated_at = self.now()
-        self.emit("workflow_run", "requested", by, {"workflow_run": render.run(self, run)})
+        self._emit_run(run, "requested", by)
         return run
 
     @locked
@@ -202,29 +208,6 @@ class RunActions(ConversationActions):
         payload = {"sha": sha, "context": context, "state": state, "description": description}
         self.emit("status", None, by, {**payload, "target_url": target_url})
         return status
-
-    @locked
-    def add_check(
-        self,
-        sha: str,
-        name: str,
-        *,
-        conclusion: str | None = "success",
-        status: str | None = None,
-        app: str = "github-actions",
-    ) -> Check:
-        check = Check(
-            id=self.next_id("check", 70001),
-            sha=sha,
-            name=name,
-            status=status or ("completed" if conclusion else "in_progress"),
-            conclusion=conclusion,
-            app=app,
-            started_at=self.now(),
-            completed_at=self.now() if conclusion else None,
-        )
-        self.state.checks.append(check)
-        return check
 
 
 def zip_files(files: Mapping[str, str | bytes]) -> bytes:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from infx.hub.handling import Incoming, Responder, handle
-from infx.hub.router import Answer
-
-if TYPE_CHECKING:
-    from infx.hub.hub import Hub
+from infx.hub.exchange import Answer, Incoming
+from infx.hub.handling import Responder, handle
+from infx.hub.service import Service
 
 
 class HubServer(ThreadingHTTPServer):
@@ -21,7 +19,7 @@ class HubServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, hub: Hub, port: int, respond: Responder) -> None:
+    def __init__(self, hub: Service, port: int, respond: Responder) -> None:
         self.hub = hub
         self.respond = respond
         super().__init__(("127.0.0.1", port), _Handler)

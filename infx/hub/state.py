@@ -117,18 +117,6 @@ class Status:
 
 
 @dataclass(kw_only=True)
-class Check:
-    id: int
-    sha: str
-    name: str
-    status: str
-    conclusion: str | None
-    app: str
-    started_at: str
-    completed_at: str | None = None
-
-
-@dataclass(kw_only=True)
 class Run:
     id: int
     workflow: str  # file name
@@ -200,7 +188,6 @@ class State:
     comments: dict[tuple[CommentKind, int], Comment] = field(default_factory=dict)
     timeline: list[TimelineEntry] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
     workflows: list[str] = field(default_factory=list)
     runs: dict[int, Run] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The ground that the hub's actions stand on: state, git, clock, accounts, ids and events."""
+"""The ground that the hub's actions stand on: state, git, clock, accounts and ids."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from infx.hub.git import BareRepository
-from infx.hub.state import Account, Event, Label, Pull, State
+from infx.hub.state import Account, Label, Pull, State
 from infx.model import UserType
 
 _P = ParamSpec("_P")
@@ -47,8 +47,6 @@ class World:
         self.clock = clock
         self.api = "http://127.0.0.1"  # replaced by the address of the server
         self.web = "https://github.com"
-        self.listeners: list[Callable[[Event], None]] = []
-        self.actor_is_workflow = False  # set by the server while a workflow token's request is handled
         self.account(WORKFLOW_LOGIN, type=UserType.BOT)
         self.account(repository.split("/", maxsplit=1)[0], type=UserType.ORGANIZATION)
 
@@ -106,26 +104,3 @@ class World:
             known = Label(id=self.next_id("label", 7001), name=name)
             self.state.labels[name.lower()] = known
         return known
-
-    def emit(
-        self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
-    ) -> None:
-        """Record an event and tell the listeners. starts: it starts runs even when a workflow token made it."""
-        from infx.hub import render
-
-        whole = {
-            **({"action": action} if action else {}),
-            **payload,
-            "repository": render.repository(self, self.repository),
-            "sender": render.account(self, sender),
-        }
-        event = Event(
-            name=name,
-            action=action,
-            sender=sender,
-            payload=whole,
-            starts_runs=starts or not self.actor_is_workflow,
-        )
-        self.state.events.append(event)
-        for listener in self.listeners:
-            listener(event)

@@ -10,7 +10,6 @@ from infx.comments.status import DesiredStatus, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.phrases import count, join_some
-from infx.policy.checks import CHECKS
 from infx.policy.identity import is_listed, is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
@@ -19,7 +18,7 @@ from infx.signoff.judge import Judgement, make_verdict
 from infx.signoff.outcome import code
 from infx.signoff.record import UNKNOWN, Binding, Standing, marker_of
 from infx.signoff.scope import SignoffScope
-from infx.signoff.verdict import VerdictError, parse_verdict, render_failure, render_verdict
+from infx.signoff.verdict import render_failure, render_verdict
 
 _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->")
 
@@ -40,7 +39,7 @@ class Assessment:
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
-    """The comment about a sign-off. A verdict that does not keep to its own grammar is not published."""
+    """Return the comment about a sign-off."""
     signoff = assessment.signoff
     return Sticky(
         key="sign-off",
@@ -62,15 +61,7 @@ def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
         return _render_unseen(signoff, head_sha)
     if assessment.error or assessment.judgement is None or assessment.facts is None:
         return render_failure(signoff.author.login, head_sha, assessment.error or "It was not assessed.")
-    text = render_assessment(assessment, head_sha, policy)
-    allowed = {
-        check.number: (*policy.signoff.checks[check.slug].statuses, CheckStatus.FAIL) for check in CHECKS
-    }
-    try:
-        parse_verdict(text, allowed)
-    except VerdictError as error:
-        return render_failure(signoff.author.login, head_sha, f"The verdict is malformed: {error.message}")
-    return text
+    return render_assessment(assessment, head_sha, policy)
 
 
 def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> str:

@@ -15,8 +15,8 @@ from infx.gate.approval import decide_approval
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import APPLIED_KINDS, FOREVER, Fault, FaultKind
-from infx.hub.hub import Snapshot
 from infx.hub.seed import WORKFLOW_FILES
+from infx.hub.service import Snapshot
 from infx.hub.state import Comment, Run
 from infx.model import CommentKind, CommentReference, DispatchedRun
 from infx.policy.load import default_policy

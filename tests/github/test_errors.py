@@ -99,13 +99,10 @@ ACCEPTED = "x-accepted-github-permissions"
             "statuses: write",
         ),
         (Request(verb="GET", path="/repos/acme/bench/actions/runs"), DENIED, {}, "actions: read"),
-        (Request(verb="POST", path="/repos/acme/bench/dispatches"), DENIED, {}, "contents: write"),
         (Request(verb="GET", path="/repos/acme/bench/pulls"), DENIED, {}, "pull-requests: read"),
         (Request(verb="GET", path="/repos/acme/bench/commits/abc/statuses"), DENIED, {}, "statuses: read"),
-        (Request(verb="GET", path="/repos/acme/bench/commits/abc/pulls"), DENIED, {}, "pull-requests: read"),
         (Request(verb="GET", path="/repos/acme/bench/compare/a...b"), DENIED, {}, "contents: read"),
-        (Request(verb="PUT", path="/repos/acme/bench/pulls/7/merge"), DENIED, {}, "contents: write"),
-        (Request(verb="GET", path="/user"), DENIED, {}, None),
+        (Request(verb="GET", path="/rate_limit"), DENIED, {}, None),
         (WRITE, "Must have admin rights", {"x-accepted-oauth-scopes": "repo"}, "one of the scopes repo"),
         # the last request of the hour was refused for another reason
         (

@@ -17,7 +17,7 @@ from infx.github.exchange import GRAPHQL, Reply, Request, Transport
 from infx.github.overview import BATCH
 from infx.github.transport import PyGithubTransport
 from infx.hub import FOREVER, Fault, FaultKind, Hub
-from infx.hub.hub import Snapshot
+from infx.hub.service import Snapshot
 from infx.model import GHOST, Overview, User, UserType
 
 BOT = "github-actions[bot]"

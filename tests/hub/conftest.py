@@ -9,8 +9,8 @@ import pytest
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import Faults
-from infx.hub.hub import Snapshot
 from infx.hub.seed import WORKFLOW_FILES
+from infx.hub.service import Snapshot
 from tests.conftest import SHARED
 from tests.hub.openapi import Description, check_log
 

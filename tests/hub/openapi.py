@@ -22,7 +22,6 @@ REST_OF_PATH = {"path", "ref", "basehead", "branch"}
 # What the hub serves and the description lacks; `test_shapes.py` holds their shapes.
 UNDESCRIBED = {
     "/repos/{owner}/{repo}/git/blobs/{sha}",
-    "/orgs/{org}/members/{login}",
     "/_store/{artifact}",
     "/graphql",
 }

@@ -78,11 +78,6 @@ def _delete_comment(github: GitHub) -> bool:
     return True
 
 
-def _add_label(github: GitHub) -> bool:
-    github.add_label(77, "x")
-    return True
-
-
 WRITES = {
     "create comment": Write(
         lambda github: github.create_comment(77, "ours"),
@@ -96,22 +91,11 @@ WRITES = {
         _delete_comment,
         lambda github: all(one.id != 11001 for one in github.issue_comments(77)) or None,
     ),
-    "add label": Write(
-        _add_label,
-        lambda github: "x" in github.labels(77) or None,
-    ),
     "create status": Write(
         lambda github: github.create_status(
             "feat-x-sha", context="c", state=StatusState.SUCCESS, description="d"
         ),
         lambda github: _seen([one for one in github.statuses("feat-x") if one.context == "c"]),
-    ),
-    "react": Write(
-        lambda github: github.add_reaction(11001, "+1"), lambda github: _seen(github.reactions(11001))
-    ),
-    "merge": Write(
-        lambda github: github.merge(77, sha=github.pull(77).head_sha),
-        lambda github: github.pull(77).is_merged or None,
     ),
     "cancel run": Write(
         lambda github: github.cancel_run(300),
@@ -126,15 +110,10 @@ WRITES = {
 
 def end_state(hub: Hub) -> object:
     """What counts, without ids and times."""
-    pull = hub.state.pulls[77]
     return (
         [(comment.author, comment.body) for comment in hub.comments_of(77)],
-        [(r.author, r.content) for c in hub.comments_of(77) for r in c.reactions],
-        [label.name for label in pull.labels],
         [(status.context, status.state) for status in hub.state.statuses],
         [(run.event, run.status, run.conclusion) for run in hub.state.runs.values()],
-        (pull.is_open, pull.merged_at is not None),
-        [hub.git.commit(sha).message for sha in hub.git.commits_between(pull.base_sha, "refs/heads/main")],
     )
 
 

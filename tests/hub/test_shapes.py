@@ -59,16 +59,6 @@ def test_a_blob(hub: Hub) -> None:
     assert requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{'0' * 40}", timeout=5).status_code == 404
 
 
-def test_a_member_is_204_or_404(hub: Hub) -> None:
-    hub.state.teams["acme"] = {"mia"}
-    token = {"Authorization": f"token {hub.app_token('bench-bot[bot]', members='read')}"}
-    answers = [
-        requests.get(f"{hub.api}/orgs/acme/members/{login}", headers=token, timeout=5)
-        for login in ("mia", "eve")
-    ]
-    assert [(answer.status_code, answer.content == b"") for answer in answers] == [(204, True), (404, False)]
-
-
 def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
     plain, edited, gone = (hub.comment(77, "hello", by="amy") for _ in range(3))
     hub.edit_comment(edited.id, "hello again", by="cody")
@@ -111,7 +101,6 @@ def play(hub: Hub) -> None:
     hub.reopen_pull(77)
     hub.set_status(hub.state.pulls[77].head_sha, "infx/sweep", "success")
     hub.dispatch("run-sweep.yml", ref="main", inputs={"pr": "77"})
-    hub.emit("repository_dispatch", "x", "mia", {"branch": "main", "client_payload": {}})
     hub.push("feat-x", {"b": "1"}, start="main", force=True)
     hub.merge_pull(77)
     hub.delete_branch("feat-x")
@@ -158,7 +147,6 @@ EVENTS: dict[str, dict[str, Any]] = {
     ),
     "status": shape(sha=SHA, context=TEXT, state=TEXT),
     "workflow_dispatch": shape(inputs={"type": "object"}, ref=TEXT, workflow=TEXT),
-    "repository_dispatch": shape(action=TEXT, branch=TEXT, client_payload={"type": "object"}),
 }
 MORE: dict[tuple[str, str | None], dict[str, Any]] = {
     ("pull_request", "labeled"): shape(label=LABEL),

@@ -77,12 +77,10 @@ def test_one_reaction_of_a_kind_and_account(hub: Hub, github: GitHub) -> None:
     first = github.add_reaction(comment.id, "+1")
     assert github.add_reaction(comment.id, "+1") == first
     hub.react(comment.id, "+1", by="cody")
-    assert [(r.content, r.author.login) for r in github.reactions(comment.id)] == [
+    assert [(r.content, r.author) for r in comment.reactions] == [
         ("+1", "github-actions[bot]"),
         ("+1", "cody"),
     ]
-    github.remove_reaction(comment.id, first.id)
-    assert [reaction.author.login for reaction in github.reactions(comment.id)] == ["cody"]
     with pytest.raises(ValidationError):
         github.add_reaction(comment.id, "shrug")
 
@@ -154,9 +152,9 @@ def test_jobs_of_attempts(hub: Hub, github: GitHub) -> None:
     assert github.run(run.id).attempt == 2
     (latest,) = github.jobs(run.id)
     assert (latest.attempt, latest.conclusion) == (2, Conclusion.SUCCESS)
-    (first,) = github.jobs(run.id, attempt=1)
-    assert (first.conclusion, first.runner_name) == (Conclusion.FAILURE, "h200-cw_00")
-    assert [job.attempt for job in github.jobs(run.id, every_attempt=True)] == [1, 2]
+    first, second = github.jobs(run.id, every_attempt=True)
+    assert (first.attempt, first.conclusion, first.runner_name) == (1, Conclusion.FAILURE, "h200-cw_00")
+    assert second == latest
 
 
 def test_artifacts_of_two_attempts(hub: Hub, github: GitHub) -> None:
@@ -186,10 +184,6 @@ def test_dispatching(hub: Hub, github: GitHub) -> None:
     run = github.run(started.id)
     assert (run.event, run.status, run.url) == ("workflow_dispatch", "queued", started.url)
     assert hub.state.runs[run.id].inputs == {"pr": "77"}
-    github.dispatch_event("stage-results", {"run-id": "5"})
-    event = hub.state.events[-1]
-    assert (event.name, event.action, event.starts_runs) == ("repository_dispatch", "stage-results", True)
-    assert event.payload["client_payload"] == {"run-id": "5"}
     with pytest.raises(ValidationError):
         github.dispatch_workflow("run-sweep.yml", ref=run.head_sha, inputs={})
     many = {f"input-{number}": "x" for number in range(26)}

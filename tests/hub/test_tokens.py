@@ -22,10 +22,9 @@ def test_a_forks_token_reads_and_never_writes(hub: Hub, client: Client, waits: l
     sha = github.pull(77).head_sha
     writes: list[Callable[[], object]] = [
         lambda: github.create_comment(77, "hello"),
-        lambda: github.add_label(77, "x"),
+        lambda: github.add_reaction(11001, "+1"),
         lambda: github.create_status(sha, context="c", state=StatusState.SUCCESS, description="d"),
-        lambda: github.merge(77, sha=sha),
-        lambda: github.dispatch_event("x", {}),
+        lambda: github.dispatch_workflow("run-sweep.yml", ref="main", inputs={}),
     ]
     for write in writes:
         with pytest.raises(PermissionDeniedError):
@@ -41,9 +40,12 @@ def test_a_forks_token_reads_and_never_writes(hub: Hub, client: Client, waits: l
         ({}, lambda g: g.pull(77), "pull-requests: read"),
         ({"issues": "write"}, lambda g: g.issue_comments(77), "pull-requests: read"),
         ({}, lambda g: g.labels(77), "issues: read or pull-requests: read"),
-        ({"pull-requests": "read"}, lambda g: g.add_label(77, "x"), "issues: write or pull-requests: write"),
+        (
+            {"pull-requests": "read"},
+            lambda g: g.create_comment(77, "x"),
+            "issues: write or pull-requests: write",
+        ),
         ({}, lambda g: g.statuses("main"), "statuses: read"),
-        ({}, lambda g: g.check_runs("main"), "checks: read"),
         ({}, lambda g: g.runs(), "actions: read"),
         ({"actions": "read"}, lambda g: g.cancel_run(1), "actions: write"),
         ({}, lambda g: g.read_file("README.md", "main"), "contents: read"),
@@ -63,12 +65,6 @@ def test_either_permission_is_enough_for_a_comment(hub: Hub, client: Client) -> 
     assert len(hub.comments_of(77)) == 2
 
 
-def test_who_asks_who_they_are(hub: Hub, client: Client) -> None:
-    assert client(hub.user_token("mia")).login() == "mia"
-    assert client(hub.workflow_token()).login() is None
-    assert client(hub.app_token("bench-bot[bot]")).login() is None
-
-
 def test_an_app_has_an_identity_of_its_own(hub: Hub, client: Client) -> None:
     hub.comment(77, "<!-- marker -->", by="github-actions[bot]")
     mine = client(hub.app_token("bench-bot[bot]", issues="write")).create_comment(77, "<!-- marker -->")
@@ -81,19 +77,15 @@ def test_what_a_workflow_token_does_starts_nothing_but_dispatches(hub: Hub, clie
     workflow = client(hub.workflow_token(pull_requests="write", actions="write", contents="write"))
     app = client(hub.app_token("bench-bot[bot]", pull_requests="write"))
     start = len(hub.state.events)
-    workflow.add_label(77, "a")
-    workflow.create_comment(77, "b")
+    workflow.create_comment(77, "a")
     workflow.dispatch_workflow("x.yml", ref="main", inputs={})
-    workflow.dispatch_event("c", {})
-    app.add_label(77, "d")
-    hub.label(77, "e", by="mia")
+    app.create_comment(77, "b")
+    hub.label(77, "c", by="mia")
     assert [(event.name, event.starts_runs) for event in hub.state.events[start:]] == [
-        ("pull_request", False),
         ("issue_comment", False),
         ("workflow_dispatch", True),
         ("workflow_run", False),
-        ("repository_dispatch", True),
-        ("pull_request", True),
+        ("issue_comment", True),
         ("pull_request", True),
     ]
 
@@ -135,18 +127,15 @@ def test_only_who_can_push_may_ask_for_permissions(hub: Hub, client: Client) -> 
         client(hub.user_token("eve")).permission("mia")
 
 
-def test_an_organizations_members_are_hidden_from_the_repositorys_token(hub: Hub, client: Client) -> None:
-    hub.state.teams |= {"acme": {"mia"}, "acme/core": {"mia"}}
+def test_teams_are_hidden_from_the_repositorys_token(hub: Hub, client: Client) -> None:
+    hub.state.teams |= {"acme/core": {"mia"}}
     hub.account("mia", role="write")
     workflow = client(hub.workflow_token())
-    assert workflow.organization_member("acme", "mia") is None
     assert workflow.team_members("acme", "core") is None
     assert workflow.permission("mia").can_write
     app = client(hub.app_token("bench-bot[bot]", members="read"))
-    assert app.organization_member("acme", "mia") is True
     assert app.team_members("acme", "core") == frozenset({"mia"})
     assert app.team_members("acme", "none") is None
-    assert client(hub.fork_token()).organization_member("acme", "mia") is None
 
 
 def test_unknown_tokens_and_no_token(hub: Hub, client: Client) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from infx.hub.hub import Snapshot
+from infx.hub.service import Snapshot
 from tests.reconcile.world import NOW, World, policy
 
 

@@ -30,7 +30,7 @@ from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import CheckOutcome
 from infx.signoff.planned import PlannedRow
 from infx.signoff.results import IDENTITY
-from infx.signoff.verdict import parse_verdict, render_verdict
+from infx.signoff.verdict import render_verdict
 from tests.signoff.facts import (
     ITEMS,
     KEY,
@@ -61,6 +61,7 @@ from tests.signoff.facts import (
     state,
     sweep,
 )
+from tests.signoff.grammar import parse_verdict
 
 PASS, FAIL, WARN, NA = CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.NOT_APPLICABLE
 CHANGELOG = file("perf-changelog.yaml", "- config-keys:")

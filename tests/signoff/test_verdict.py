@@ -19,14 +19,7 @@ from infx.saved import dump_json, parse_json, to_json
 from infx.signoff.facts import PlannedEntry, PlanVariant, SignoffFacts, TextFile
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
-from infx.signoff.verdict import (
-    SignoffVerdict,
-    VerdictError,
-    VerdictRow,
-    parse_verdict,
-    render_failure,
-    render_verdict,
-)
+from infx.signoff.verdict import SignoffVerdict, VerdictRow, render_failure, render_verdict
 from tests.signoff.facts import (
     KEY,
     MODELS,
@@ -43,6 +36,7 @@ from tests.signoff.facts import (
     state,
     sweep,
 )
+from tests.signoff.grammar import VerdictError, parse_verdict
 
 ALL = tuple(CheckStatus)
 FEWER = settings().max_examples // 3  # each draws or judges sixteen rows

@@ -2,16 +2,7 @@
 
 from infx.hub.render.actions import artifact, job, run
 from infx.hub.render.base import Json, account, address, known_account, label, node, page, repository
-from infx.hub.render.commits import (
-    changed_file,
-    check_run,
-    combined_status,
-    commit,
-    git_commit,
-    push,
-    simple_status,
-    status,
-)
+from infx.hub.render.commits import changed_file, commit, git_commit, push, status
 from infx.hub.render.pulls import issue, pull, pull_summary, timeline_entry
 from infx.hub.render.talk import REACTIONS, issue_comment, reaction, review, review_comment, spoken
 
@@ -22,8 +13,6 @@ __all__ = [
     "address",
     "artifact",
     "changed_file",
-    "check_run",
-    "combined_status",
     "commit",
     "git_commit",
     "issue",
@@ -41,7 +30,6 @@ __all__ = [
     "review",
     "review_comment",
     "run",
-    "simple_status",
     "spoken",
     "status",
     "timeline_entry",

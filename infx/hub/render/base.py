@@ -59,6 +59,25 @@ _REPOSITORY_LINKS = [
     "teams",
     "trees",
 ]
+_COUNTS = dict.fromkeys(
+    [
+        "forks",
+        "forks_count",
+        "open_issues",
+        "open_issues_count",
+        "stargazers_count",
+        "watchers",
+        "watchers_count",
+        "size",
+        "network_count",
+        "subscribers_count",
+    ],
+    0,
+)
+_FLAGS = {
+    f"has_{what}": what in {"issues", "downloads"}
+    for what in ["issues", "projects", "wiki", "pages", "downloads", "discussions"]
+}
 
 
 def node(kind: str, number: int) -> str:
@@ -103,25 +122,6 @@ def repository(world: World, full_name: str) -> Json:
     owner, name = full_name.split("/")
     base = f"{world.api}/repos/{full_name}"
     number = 1 if full_name == world.repository else 2
-    counts = dict.fromkeys(
-        [
-            "forks",
-            "forks_count",
-            "open_issues",
-            "open_issues_count",
-            "stargazers_count",
-            "watchers",
-            "watchers_count",
-            "size",
-            "network_count",
-            "subscribers_count",
-        ],
-        0,
-    )
-    flags = {
-        f"has_{what}": what in {"issues", "downloads"}
-        for what in ["issues", "projects", "wiki", "pages", "downloads", "discussions"]
-    }
     clone = f"{world.web}/{full_name}.git"
     return {
         "id": number,
@@ -141,8 +141,8 @@ def repository(world: World, full_name: str) -> Json:
         "ssh_url": clone,
         "svn_url": clone,
         "mirror_url": None,
-        **counts,
-        **flags,
+        **_COUNTS,
+        **_FLAGS,
         **dict.fromkeys(("homepage", "language", "license"), None),
         **dict.fromkeys(("archived", "disabled", "is_template"), False),
         **dict.fromkeys(("pushed_at", "created_at", "updated_at"), "2026-01-01T00:00:00Z"),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from infx.hub.git import ZERO, FileChange, GitCommit
-from infx.hub.render.base import Json, account, address, node, page, repository
-from infx.hub.state import Check, Status
+from infx.hub.render.base import Json, account, address, node, page
+from infx.hub.state import Status
 from infx.hub.world import World
 
 
@@ -86,86 +86,20 @@ def git_commit(world: World, known: GitCommit) -> Json:
     }
 
 
-def simple_status(world: World, status: Status) -> Json:
-    """As the combined status shows it: without its creator."""
-    creator = account(world, status.creator)
-    return {
-        "id": status.id,
-        "node_id": node("SC", status.id),
-        "url": address(world, "statuses", status.sha),
-        "avatar_url": creator["avatar_url"] if creator else None,
-        "state": status.state,
-        "context": status.context,
-        "description": status.description,
-        "target_url": status.target_url,
-        "created_at": status.created_at,
-        "updated_at": status.created_at,
-    }
-
-
 def status(world: World, known: Status) -> Json:
-    return {**simple_status(world, known), "creator": account(world, known.creator)}
-
-
-def combined_status(world: World, sha: str, newest: list[Status]) -> Json:
-    """pending without any; failure as soon as one failed."""
-    states = {known.state for known in newest}
-    state = (
-        "failure" if states & {"failure", "error"} else "pending" if "pending" in states or not states else ""
-    )
+    creator = account(world, known.creator)
     return {
-        "state": state or "success",
-        "sha": sha,
-        "total_count": len(newest),
-        "statuses": [simple_status(world, known) for known in newest],
-        "repository": repository(world, world.repository),
-        "commit_url": address(world, "commits", sha),
-        "url": address(world, "commits", sha, "status"),
-    }
-
-
-def check_run(world: World, check: Check) -> Json:
-    url = address(world, "check-runs", check.id)
-    html = page(world, "runs", check.id)
-    return {
-        "id": check.id,
-        "node_id": node("CR", check.id),
-        "head_sha": check.sha,
-        "external_id": "",
-        "name": check.name,
-        "url": url,
-        "html_url": html,
-        "details_url": html,
-        "status": check.status,
-        "conclusion": check.conclusion,
-        "started_at": check.started_at,
-        "completed_at": check.completed_at,
-        "output": {
-            **dict.fromkeys(("title", "summary", "text"), None),
-            "annotations_count": 0,
-            "annotations_url": f"{url}/annotations",
-        },
-        "check_suite": {"id": 1},
-        "app": _app(world, check.app),
-        "pull_requests": [],
-    }
-
-
-def _app(world: World, slug: str) -> Json:
-    owner = world.repository.split("/")[0]
-    return {
-        "id": sum(slug.encode()),
-        "slug": slug,
-        "node_id": f"A_{slug}",
-        "owner": account(world, owner),
-        "name": slug,
-        "description": None,
-        "external_url": world.web,
-        "html_url": f"{world.web}/apps/{slug}",
-        "created_at": "2026-01-01T00:00:00Z",
-        "updated_at": "2026-01-01T00:00:00Z",
-        "permissions": {},
-        "events": [],
+        "id": known.id,
+        "node_id": node("SC", known.id),
+        "url": address(world, "statuses", known.sha),
+        "avatar_url": creator["avatar_url"] if creator else None,
+        "state": known.state,
+        "context": known.context,
+        "description": known.description,
+        "target_url": known.target_url,
+        "created_at": known.created_at,
+        "updated_at": known.created_at,
+        "creator": creator,
     }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
+from infx.hub.exchange import Answer
+from infx.hub.refusal import Refused, invalid
+from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.runs import WORKFLOWS
 from infx.hub.state import Artifact, Run
@@ -18,7 +20,7 @@ FILTERS = ("actor", "branch", "event", "status", "created", "head_sha")
 def _find_run(call: Call) -> Run:
     run = call.hub.state.runs.get(call.number("run"))
     if run is None:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return run
 
 
@@ -29,7 +31,7 @@ def _find_workflow(call: Call) -> str:
         return hub.state.workflows[int(name) - 500]
     if name in hub.state.workflows or hub.git.file(hub.branch, f"{WORKFLOWS}{name}"):
         return name
-    raise Refusal(404, "Not Found")
+    raise Refused(404, "Not Found")
 
 
 @route("GET", f"{REPO}/actions/runs", needs="actions=read")
@@ -89,15 +91,6 @@ def list_jobs(call: Call) -> Answer:
     return paginate(call, shown, key="jobs", render=render.job)
 
 
-@route("GET", f"{REPO}/actions/runs/{{run:int}}/attempts/{{attempt:int}}/jobs", needs="actions=read")
-def list_jobs_of_attempt(call: Call) -> Answer:
-    run, attempt = _find_run(call), call.number("attempt")
-    if not 1 <= attempt <= run.attempt:
-        raise Refusal(404, "Not Found")
-    found = [job for job in call.hub.state.jobs.values() if (job.run, job.attempt) == (run.id, attempt)]
-    return paginate(call, found, key="jobs", render=render.job)
-
-
 @route("GET", f"{REPO}/actions/runs/{{run:int}}/artifacts", needs="actions=read")
 def list_artifacts(call: Call) -> Answer:
     run, name = _find_run(call), call.query.get("name")
@@ -115,7 +108,7 @@ def list_all_artifacts(call: Call) -> Answer:
 def _find_artifact(call: Call) -> Artifact:
     artifact = call.hub.state.artifacts.get(call.number("artifact"))
     if artifact is None:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return artifact
 
 
@@ -123,7 +116,7 @@ def _find_artifact(call: Call) -> Artifact:
 def download_artifact(call: Call) -> Answer:
     artifact = _find_artifact(call)
     if artifact.expired:
-        raise Refusal(410, "Artifact has expired")
+        raise Refused(410, "Artifact has expired")
     link = f"{call.hub.store}/_store/{artifact.id}?sig={artifact.signature}"
     return Answer(status=302, headers={"Location": link})
 
@@ -134,24 +127,12 @@ def cancel_run(call: Call) -> Answer:
     return Answer(status=202, data={})
 
 
-@route(
-    "POST",
-    f"{REPO}/actions/runs/{{run:int}}/rerun",
-    needs="actions=write",
-    fields={"enable_debug_logging": Field(kind=bool)},
-)
+RERUN = {"enable_debug_logging": Field(kind=bool)}
+
+
+@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun", needs="actions=write", fields=RERUN)
+@route("POST", f"{REPO}/actions/runs/{{run:int}}/rerun-failed-jobs", needs="actions=write", fields=RERUN)
 def rerun(call: Call) -> Answer:
-    call.hub.rerun(_find_run(call).id, by=call.login)
-    return Answer(status=201, data={})
-
-
-@route(
-    "POST",
-    f"{REPO}/actions/runs/{{run:int}}/rerun-failed-jobs",
-    needs="actions=write",
-    fields={"enable_debug_logging": Field(kind=bool)},
-)
-def rerun_failed(call: Call) -> Answer:
     call.hub.rerun(_find_run(call).id, by=call.login)
     return Answer(status=201, data={})
 
@@ -175,19 +156,3 @@ def dispatch_workflow(call: Call) -> Answer:
         return Answer(status=204)
     shown = render.run(call.hub, run)
     return Answer(data={"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
-
-
-@route(
-    "POST",
-    f"{REPO}/dispatches",
-    needs="contents=write",
-    resource="RepositoryDispatch",
-    fields={
-        "event_type": Field(is_required=True, longest=100),
-        "client_payload": Field(kind=dict, longest=10),
-    },
-)
-def dispatch_event(call: Call) -> Answer:
-    body = {"client_payload": call.body.get("client_payload", {}), "branch": call.hub.branch}
-    call.hub.emit("repository_dispatch", call.body["event_type"], call.login, body, starts=True)
-    return Answer(status=204)

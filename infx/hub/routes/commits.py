@@ -6,7 +6,9 @@ import base64
 from typing import Any
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
+from infx.hub.exchange import Answer
+from infx.hub.refusal import Refused, invalid
+from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
 
 LONGEST_DESCRIPTION = 140
@@ -20,7 +22,7 @@ def _resolve(call: Call, name: str) -> str:
     for candidate in (f"refs/heads/{name}", name):
         if (sha := call.hub.git.resolve(candidate)) is not None:
             return sha
-    raise Refusal(422, f"No commit found for SHA: {name}")
+    raise Refused(422, f"No commit found for SHA: {name}")
 
 
 @route("GET", f"{REPO}/git/ref/{{ref:path}}", needs="contents=read")
@@ -28,7 +30,7 @@ def get_ref(call: Call) -> Answer:
     name = f"refs/{call.arguments['ref']}"
     sha = call.hub.git.resolve(name)
     if sha is None:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return Answer(data=_ref(call, name, sha))
 
 
@@ -47,21 +49,11 @@ def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
     }
 
 
-@route("DELETE", f"{REPO}/git/refs/{{ref:path}}", needs="contents=write")
-def delete_ref(call: Call) -> Answer:
-    """A branch of this repository; the hub has no tags, and pull requests' refs are GitHub's own."""
-    kind, _, branch = call.arguments["ref"].partition("/")
-    if kind != "heads":
-        raise Refusal(422, "Reference does not exist")
-    call.hub.delete_branch(branch, by=call.login)
-    return Answer(status=204)
-
-
 @route("GET", f"{REPO}/git/commits/{{sha}}", needs="contents=read")
 def get_git_commit(call: Call) -> Answer:
     found = call.hub.git.object(call.arguments["sha"])
     if found is None or found[1] != "commit":
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return Answer(data=render.git_commit(call.hub, call.hub.git.commit(found[0])))
 
 
@@ -69,7 +61,7 @@ def get_git_commit(call: Call) -> Answer:
 def get_blob(call: Call) -> Answer:
     found = call.hub.git.object(call.arguments["sha"])
     if found is None or found[1] != "blob":
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     sha, _, data = found
     blob = {"sha": sha, "node_id": f"B_{sha}", "size": len(data), "encoding": "base64"}
     content = base64.encodebytes(data).decode()
@@ -82,10 +74,10 @@ def get_contents(call: Call) -> Answer:
     path = call.arguments["path"]
     try:
         found = call.hub.git.file(_resolve(call, ref.removeprefix("refs/heads/")), path)
-    except Refusal:
-        raise Refusal(404, f"No commit found for the ref {ref}") from None
+    except Refused:
+        raise Refused(404, f"No commit found for the ref {ref}") from None
     if found is None:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     sha, kind, data = found
     if kind != "blob":
         return Answer(data=[_entry(call, f"{path}/", line) for line in _tree(call, sha)])
@@ -135,11 +127,11 @@ def compare(call: Call) -> Answer:
     base_name, dots, head_name = call.arguments["basehead"].partition("...")
     try:
         base, head = _resolve(call, base_name), _resolve(call, head_name)
-    except Refusal:
-        raise Refusal(404, "Not Found") from None
+    except Refused:
+        raise Refused(404, "Not Found") from None
     start = hub.git.merge_base(base, head)
     if start is None or not dots:
-        raise Refusal(404, "No common ancestor between the two")
+        raise Refused(404, "No common ancestor between the two")
     ahead = hub.git.commits_between(base, head)
     behind = hub.git.commits_between(head, base)
     status = {(False, False): "identical", (True, False): "ahead", (False, True): "behind"}
@@ -167,59 +159,12 @@ def compare(call: Call) -> Answer:
     return Answer(data=data, headers=page.headers)
 
 
-@route("GET", f"{REPO}/commits/{{ref:path}}/pulls", needs="pull_requests=read")
-def pulls_of_commit(call: Call) -> Answer:
-    hub = call.hub
-    sha = _resolve(call, call.arguments["ref"])
-    found = [
-        pull
-        for pull in hub.state.pulls.values()
-        if sha in hub.git.commits_between(hub.base_of(pull), pull.head_sha)
-        or (pull.merged_at and pull.merge_sha == sha)
-    ]
-    return paginate(call, found, render=render.pull_summary)
-
-
 @route("GET", f"{REPO}/commits/{{ref:path}}/statuses", needs="statuses=read")
 def list_statuses(call: Call) -> Answer:
     """Newest first."""
     sha = _resolve(call, call.arguments["ref"])
     found = [status for status in call.hub.state.statuses if status.sha == sha]
     return paginate(call, sorted(found, key=lambda status: -status.id), render=render.status)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}/status", needs="statuses=read")
-def combined_status(call: Call) -> Answer:
-    sha = _resolve(call, call.arguments["ref"])
-    newest = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
-    page = paginate(call, list(newest.values()))
-    data = render.combined_status(call.hub, sha, list(newest.values()))
-    shown = [render.simple_status(call.hub, status) for status in page.data]
-    return Answer(data={**data, "statuses": shown}, headers=page.headers)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}/check-runs", needs="checks=read")
-def list_check_runs(call: Call) -> Answer:
-    sha = _resolve(call, call.arguments["ref"])
-    found = [check for check in call.hub.state.checks if check.sha == sha]
-    if call.query.get("filter", "latest") == "latest":
-        found = list({(check.name, check.app): check for check in found}.values())
-    name = call.query.get("check_name")
-    found = [check for check in found if name in {None, check.name}]
-    return paginate(call, found[::-1], key="check_runs", render=render.check_run)
-
-
-@route("GET", f"{REPO}/commits/{{ref:path}}", needs="contents=read")
-def get_commit(call: Call) -> Answer:
-    hub = call.hub
-    sha = _resolve(call, call.arguments["ref"])
-    known = hub.git.commit(sha)
-    parent = known.parents[0] if known.parents else None
-    changes = hub.git.changes(parent, sha) if parent else ()
-    numbers = [sum(getattr(c, name) for c in changes) for name in ("additions", "deletions")]
-    stats = {"additions": numbers[0], "deletions": numbers[1], "total": sum(numbers)}
-    files = [render.changed_file(hub, change, sha) for change in changes]
-    return Answer(data={**render.commit(hub, known), "stats": stats, "files": files})
 
 
 @route(
@@ -237,7 +182,7 @@ def get_commit(call: Call) -> Answer:
 def create_status(call: Call) -> Answer:
     sha = call.arguments["sha"]
     if call.hub.git.resolve(sha) != sha:
-        raise Refusal(422, f"No commit found for SHA: {sha}")
+        raise Refused(422, f"No commit found for SHA: {sha}")
     state, description = call.body["state"], call.body.get("description")
     if description is not None and not description.isascii() and max(description) > "\uffff":
         words = "description doesn't accept 4-byte Unicode"

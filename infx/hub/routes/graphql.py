@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from infx.hub.exchange import GRAPHQL, Answer
 from infx.hub.graph import answer
 from infx.hub.graph.parse import QueryError, parse
 from infx.hub.graph.price import check
-from infx.hub.router import GRAPHQL, Answer, Call, Refusal, route
+from infx.hub.refusal import Refused
+from infx.hub.router import Call, route
 
 
 @route("POST", "/graphql", needs=None, is_limited=False)
 def query(call: Call) -> Answer:
     """Refusals come with status 200, but for a caller whom nobody knows."""
     if call.token is None:
-        raise Refusal(401, "This endpoint requires you to be authenticated.")
+        raise Refused(401, "This endpoint requires you to be authenticated.")
     hub, body = call.hub, call.body if isinstance(call.body, dict) else {}
     variables = body.get("variables") or {}
     try:

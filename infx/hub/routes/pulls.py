@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
+from infx.hub.exchange import Answer
+from infx.hub.refusal import Refused, invalid
+from infx.hub.router import Call, Field, paginate, route
 from infx.hub.state import Pull
 
 REPO = "/repos/{owner}/{repo}"
@@ -20,7 +22,7 @@ MAX_FILES, MAX_COMMITS = 3000, 250  # GitHub shows no more and does not say so
 def find_pull(call: Call) -> Pull:
     pull = call.hub.state.pulls.get(call.number("number"))
     if pull is None:
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return pull
 
 
@@ -67,7 +69,7 @@ def create_pull(call: Call) -> Answer:
     own = call.hub.repository.split("/")
     repository = None if owner in {"", own[0]} else f"{owner}/{own[1]}"
     if repository is None and call.is_person_without("write"):
-        raise Refusal(403, "Resource not accessible by personal access token")
+        raise Refused(403, "Resource not accessible by personal access token")
     pull = call.hub.open_pull(
         ref,
         title=call.body["title"],
@@ -111,7 +113,7 @@ def edit_pull(call: Call) -> Answer:
     pull, body = find_pull(call), call.body or {}
     least = "triage" if body.keys() <= {"state"} else "write"
     if call.login != pull.author and call.is_person_without(least):
-        raise Refusal(403, "Resource not accessible by personal access token")
+        raise Refused(403, "Resource not accessible by personal access token")
     given = {name: body.get(name) for name in ("title", "body", "base", "state")}
     call.hub.edit_pull(pull.number, by=call.login, **given)
     return Answer(data=render.pull(call.hub, pull))
@@ -156,11 +158,6 @@ def merge_pull(call: Call) -> Answer:
     return Answer(data={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
 
 
-@route("GET", f"{REPO}/issues/{{number:int}}", needs=EITHER_READ)
-def get_issue(call: Call) -> Answer:
-    return Answer(data=render.issue(call.hub, find_pull(call)))
-
-
 @route("GET", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_READ)
 def list_labels(call: Call) -> Answer:
     return paginate(call, find_pull(call).labels, render=render.label)
@@ -182,7 +179,7 @@ def add_labels(call: Call) -> Answer:
 def remove_label(call: Call) -> Answer:
     pull = find_pull(call)
     if not call.hub.unlabel(pull.number, call.arguments["name"], by=call.login):
-        raise Refusal(404, "Label does not exist")
+        raise Refused(404, "Label does not exist")
     return Answer(data=[render.label(call.hub, label) for label in pull.labels])
 
 

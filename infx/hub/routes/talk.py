@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from infx.hub import render
-from infx.hub.router import Answer, Call, Field, Refusal, invalid, paginate, route
-from infx.hub.routes.pulls import EITHER_READ, EITHER_WRITE, READ, REPO, find_pull
+from infx.hub.exchange import Answer
+from infx.hub.refusal import Refused, invalid
+from infx.hub.router import Call, Field, paginate, route
+from infx.hub.routes.pulls import EITHER_WRITE, READ, REPO, find_pull
 from infx.hub.state import Comment
 from infx.model import CommentKind
 
@@ -14,7 +16,7 @@ LONGEST_COMMENT = 65_536
 def _find(call: Call, kind: CommentKind) -> Comment:
     comment = call.hub.state.comments.get((kind, call.number("id")))
     if comment is None or comment.pull != int(call.arguments.get("number", comment.pull)):
-        raise Refusal(404, "Not Found")
+        raise Refused(404, "Not Found")
     return comment
 
 
@@ -33,7 +35,7 @@ def _body(call: Call) -> str:
 def _check_own(call: Call, author: str | None) -> None:
     """What somebody else has written a person changes only if they may push."""
     if call.login != author and call.is_person_without("write"):
-        raise Refusal(403, "Resource not accessible by personal access token")
+        raise Refused(403, "Resource not accessible by personal access token")
 
 
 @route("GET", f"{REPO}/issues/{{number:int}}/comments", needs="pull_requests=read")
@@ -41,17 +43,6 @@ def list_comments(call: Call) -> Answer:
     """Ascending by id, whatever was updated when."""
     since = call.query.get("since", "").replace("+00:00", "Z")
     found = [c for c in call.hub.comments_of(find_pull(call).number) if c.updated_at >= since]
-    return paginate(call, found, render=render.issue_comment)
-
-
-@route("GET", f"{REPO}/issues/comments", needs="pull_requests=read")
-def list_all_comments(call: Call) -> Answer:
-    since = call.query.get("since", "").replace("+00:00", "Z")
-    found = [
-        comment
-        for (kind, _), comment in sorted(call.hub.state.comments.items(), key=lambda item: item[0][1])
-        if kind is CommentKind.ISSUE and comment.updated_at >= since
-    ]
     return paginate(call, found, render=render.issue_comment)
 
 
@@ -67,7 +58,7 @@ def create_comment(call: Call) -> Answer:
     """Everybody may, unless the conversation is locked."""
     pull = find_pull(call)
     if pull.locked and not call.hub.account(call.login).has_role("write"):
-        raise Refusal(403, "Unable to create comment because issue is locked.")
+        raise Refused(403, "Unable to create comment because issue is locked.")
     comment = call.hub.comment(pull.number, _body(call), by=call.login)
     data = render.issue_comment(call.hub, comment)
     return Answer(status=201, data=data, headers={"Location": data["url"]})
@@ -101,13 +92,6 @@ def delete_comment(call: Call) -> Answer:
     return Answer(status=204)
 
 
-@route("GET", f"{REPO}/issues/comments/{{id:int}}/reactions", needs=EITHER_READ)
-def list_reactions(call: Call) -> Answer:
-    wanted = call.query.get("content")
-    reactions = _find(call, CommentKind.ISSUE).reactions
-    return paginate(call, [r for r in reactions if wanted in {None, r.content}], render=render.reaction)
-
-
 @route(
     "POST",
     f"{REPO}/issues/comments/{{id:int}}/reactions",
@@ -120,22 +104,6 @@ def add_reaction(call: Call) -> Answer:
     comment = _find(call, CommentKind.ISSUE)
     reaction, is_new = call.hub.react(comment.id, call.body["content"], by=call.login)
     return Answer(status=201 if is_new else 200, data=render.reaction(call.hub, reaction))
-
-
-@route(
-    "DELETE",
-    f"{REPO}/issues/comments/{{id:int}}/reactions/{{reaction:int}}",
-    needs=EITHER_WRITE,
-    role="none",
-)
-def remove_reaction(call: Call) -> Answer:
-    comment = _find(call, CommentKind.ISSUE)
-    known = [r for r in comment.reactions if r.id == call.number("reaction")]
-    if not known:
-        raise Refusal(404, "Not Found")
-    _check_own(call, known[0].author)
-    comment.reactions.remove(known[0])
-    return Answer(status=204)
 
 
 @route("GET", f"{REPO}/pulls/{{number:int}}/reviews", needs=READ)

@@ -1,0 +1,40 @@
+"""Events: what GitHub tells of each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from infx.hub import render
+from infx.hub.state import Event
+from infx.hub.world import World
+
+
+class EventSource(World):
+    def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
+        super().__init__(repository, folder, branch=branch, clock=clock)
+        self.listeners: list[Callable[[Event], None]] = []
+        self.actor_is_workflow = False  # set by the server while a workflow token's request is handled
+
+    def emit(
+        self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
+    ) -> None:
+        """Record an event and tell the listeners. starts: it starts runs even when a workflow token made it."""
+        whole = {
+            **({"action": action} if action else {}),
+            **payload,
+            "repository": render.repository(self, self.repository),
+            "sender": render.account(self, sender),
+        }
+        event = Event(
+            name=name,
+            action=action,
+            sender=sender,
+            payload=whole,
+            starts_runs=starts or not self.actor_is_workflow,
+        )
+        self.state.events.append(event)
+        for listener in self.listeners:
+            listener(event)
