@@ -12,11 +12,10 @@ from infx.comments.sticky import Create, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
 from infx.policy.load import default_policy
 from tests.comments.builders import BOT, HEAD, comment, row, run
-from tests.reconcile.world import policy
+from tests.reconcile.world import VISUALIZER, policy
 
 POLICY = policy()
 LIMIT = POLICY.limits.comment_characters
-MARKER = "<!-- inferencex-unofficial-run-visualizer -->"
 
 
 def sweep(
@@ -56,7 +55,7 @@ def test_the_whole_comment() -> None:
             sweep(300, conclusion="failure"),
         )
         == f"""\
-{MARKER}
+{VISUALIZER}
 <!-- order 301.2.0.15 -->
 View unofficial run (performance): https://bench.test/inference?unofficialRun=301
 View unofficial run (accuracy): https://bench.test/evaluation?unofficialRun=301
