@@ -21,13 +21,12 @@ from infx.signoff.facts import (
 )
 from infx.signoff.judge import judge
 from infx.signoff.outcome import CheckOutcome
+from tests.builders import NOW, OLD, comment, pull, run
 from tests.signoff.facts import (
     ITEMS,
     KEY,
     MASTER,
     MODELS,
-    NOW,
-    OLD,
     POLICY,
     RECIPE_URL,
     ROWS,
@@ -36,16 +35,13 @@ from tests.signoff.facts import (
     WAIVER,
     change,
     checklist,
-    comment,
     file,
     job,
     judged,
     plan,
     point,
-    pull,
     results,
     row,
-    run,
     score,
     state,
     sweep,

@@ -17,8 +17,9 @@ from infx.signoff.judge import judge, make_verdict
 from infx.signoff.planned import PlannedRow
 from infx.signoff.results import IDENTITY
 from infx.signoff.verdict import parse_verdict, render_verdict
+from tests.builders import pull
 from tests.signoff.cases import CASES, FAIL, NA, PASS, WARN, outcome
-from tests.signoff.facts import MASTER, POLICY, ROWS, facts, pull, results, score, sweep
+from tests.signoff.facts import MASTER, POLICY, ROWS, facts, results, score, sweep
 
 
 @pytest.mark.parametrize(
