@@ -119,3 +119,36 @@ def test_a_public_class_has_its_name_alone() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def find_test_imports(source: str) -> set[str]:
+    """Return the test files (`test_*`) that the source imports, each as a dotted name."""
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+    return {name for name in imported if re.search(r"(^|\.)test_\w+", name) and name.startswith("tests")}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_no_module_imports_a_test_file(path: Path) -> None:
+    """Shared values and helpers live in modules of their own, so that a test file can move or go alone."""
+    assert find_test_imports(path.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "imports"),
+    [
+        ("from tests.demo.test_demo import offline", {"tests.demo.test_demo.offline"}),
+        ("def f():\n    from tests.demo import test_demo", {"tests.demo.test_demo"}),
+        ("import tests.demo.test_demo", {"tests.demo.test_demo"}),
+        ("from tests.demo.quiet import test_name\nimport test_x", {"tests.demo.quiet.test_name"}),
+        ("from tests.pages import parse\nfrom infx.cli import infx", set()),
+    ],
+)
+def test_the_search_for_imports_of_test_files_finds_them(source: str, imports: set[str]) -> None:
+    assert find_test_imports(source) == imports

@@ -17,7 +17,7 @@ from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
 from infx.model import Comment, CommitStatus, Run, StatusState
 from infx.policy.load import default_policy
 from infx.reconcile.actions import Action, CancelRun, CreateComment, DeleteComment, SetStatus, UpdateComment
-from tests.comments.builders import APP, BOT, EVE, comment, run
+from tests.builders import APP, BOT, EVE, comment, run, status
 
 MARKER = "<!-- infx-greeting -->"
 BODY = f"{MARKER}\nHello\n"
@@ -58,7 +58,7 @@ class Writer:
 
     def create_comment(self, number: int, body: str) -> Comment:
         self._call("create_comment")
-        made = comment(max(self.comments, default=10) + 1, body, self.author)
+        made = comment(body, self.author, id=max(self.comments, default=10) + 1)
         self.comments[made.id] = made
         self.comments |= {other.id: other for other in self.others}
         return made
@@ -76,7 +76,7 @@ class Writer:
 
     def create_status(self, sha: str, **more: Any) -> CommitStatus:
         self._call("create_status")
-        return CommitStatus(creator=BOT, **{"target_url": "", **more})
+        return status(**more)
 
     def cancel_run(self, run_id: int) -> bool:
         self._call("cancel_run")
@@ -84,7 +84,7 @@ class Writer:
 
     def run(self, run_id: int) -> Run:
         self._call("run")
-        return run(run_id, conclusion=None)
+        return run(conclusion=None, id=run_id)
 
     def write_then_look(self, write: Callable[[], Any], look: Callable[[], Any]) -> Any:
         return write()
@@ -114,8 +114,8 @@ def test_deleting_what_is_gone_is_done() -> None:
 
 def test_the_younger_of_two_that_were_created_at_once_goes() -> None:
     """Ours is number 21, another process's number 20."""
-    writer = Writer(comments={19: comment(19, "chat", EVE)}, others=(comment(20, BODY, BOT),))
-    writer.comments[20] = comment(20, "not there yet", EVE)
+    writer = Writer(comments={19: comment("chat", EVE, id=19)}, others=(comment(BODY, BOT, id=20),))
+    writer.comments[20] = comment("not there yet", EVE, id=20)
     outcome = apply(writer, CREATE)
     assert sorted(writer.comments) == [19, 20]
     assert [type(action) for action in outcome.done] == [CreateComment, DeleteComment]
@@ -124,11 +124,11 @@ def test_the_younger_of_two_that_were_created_at_once_goes() -> None:
 def test_of_two_at_once_the_newer_text_survives_in_the_older_comment() -> None:
     newer = Sticky(key="visualizer", marker=MARKER, text="newer", order=(301, 1))
     older = Sticky(key="visualizer", marker=MARKER, text="older", order=(300, 1))
-    writer = Writer(others=(comment(3, newer.body(1000), BOT),))
+    writer = Writer(others=(comment(newer.body(1000), BOT, id=3),))
     create = CreateComment(pull=77, key="visualizer", body=older.body(1000))
     apply(writer, create, sticky=older)
     assert bodies(writer) == [newer.body(1000)]
-    writer = Writer(others=(comment(3, older.body(1000), BOT),))
+    writer = Writer(others=(comment(older.body(1000), BOT, id=3),))
     create = CreateComment(pull=77, key="visualizer", body=newer.body(1000))
     apply(writer, create, sticky=newer)
     assert bodies(writer) == [newer.body(1000)]
@@ -141,7 +141,7 @@ def test_a_list_that_lags_behind_makes_nobody_create_it_again() -> None:
 
 
 def test_without_a_creation_nobody_looks_back() -> None:
-    writer = Writer(comments={5: comment(5, "old", BOT)})
+    writer = Writer(comments={5: comment("old", BOT, id=5)})
     apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY), STATUS)
     assert writer.calls == ["edit_comment", "create_status"]
 
@@ -165,7 +165,7 @@ def test_what_the_token_may_not_do_is_tried_once_and_the_rest_goes_on() -> None:
 
 
 def test_a_locked_conversation_takes_no_new_comment_but_edits() -> None:
-    writer = Writer(comments={5: comment(5, "old", BOT)}, locked=("create_comment",))
+    writer = Writer(comments={5: comment("old", BOT, id=5)}, locked=("create_comment",))
     edit = UpdateComment(pull=77, key="visualizer", id=5, body=BODY)
     outcome = apply(writer, CREATE, edit)
     assert bodies(writer) == [BODY]

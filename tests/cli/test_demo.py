@@ -25,7 +25,7 @@ from infx.demo.play import play
 from infx.demo.story import Story
 from infx.github.api import connect
 from tests.conftest import ROOT
-from tests.demo.test_demo import Quiet, offline
+from tests.demo.quiet import Quiet, offline
 
 
 @pytest.fixture

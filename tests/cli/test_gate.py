@@ -20,7 +20,8 @@ from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
 from infx.saved import dump_json, parse_json
-from tests.gate.facts import HEAD, READY, with_event, with_pull
+from tests.builders import HEAD
+from tests.gate.facts import READY, with_event, with_pull
 
 OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",

@@ -11,7 +11,7 @@ import pytest
 from infx.cli import COMMANDS, infx
 from infx.cli.shell import run
 from tests.cli.tree import EVERY, LEAVES, load, name_of
-from tests.test_docs import name_missing, parse
+from tests.pages import name_missing, parse
 
 HEAVY = [
     "yaml",

@@ -20,7 +20,7 @@ from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
 from infx.results.collect import artifact_name
 from infx.results.sample import make_files
-from tests.cli.test_shards import write_plan
+from tests.cli.plans import write_plan
 from tests.conftest import ROOT
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 

@@ -14,7 +14,7 @@ from infx.cli import infx
 from infx.cli.row_process import find_lacking
 from infx.cli.shell import run
 from infx.matrix.folder import read_jobs
-from tests.cli.test_shards import write_plan
+from tests.cli.plans import write_plan
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
 

@@ -13,7 +13,7 @@ import pytest
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.matrix.folder import read_jobs
-from tests.cli.test_shards import write_plan
+from tests.cli.plans import write_plan
 from tests.matrix.rows import FIXED, row
 
 SCRIPT = """

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from infx.bench.family import bucket_of
-from infx.bench.row import Row, render_row
+from infx.bench.row import render_row
 from infx.cli import infx
 from infx.cli.shell import run
+from tests.cli.plans import write_plan
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
-
-
-def write_plan(path: Path, rows: Sequence[Row]) -> Path:
-    plan: dict[str, Any] = {"single_node": {}, "multi_node": {}}
-    for value in rows:
-        *above, last = bucket_of(value)
-        lists = plan
-        for key in above:
-            lists = lists.setdefault(key, {})
-        lists.setdefault(last, []).append(render_row(value))
-    path.write_text(json.dumps(plan))
-    return path
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from infx.model import PullRequest
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from infx.reconcile.facts import RepositoryContext
-from tests.comments.builders import EVE, NOW, run
+from tests import builders
+from tests.builders import EVE, run
 from tests.conftest import ROOT
 
 PLACE = RepositoryContext(server="https://github.com", repository="acme/bench")
@@ -40,26 +41,14 @@ def project_policy() -> Policy:
 
 
 def pull(labels: tuple[str, ...] = LABELS, *, fork: bool = False, mergeable: bool = True) -> PullRequest:
-    return PullRequest(
-        number=77,
+    return builders.pull(
         title="Add a benchmark",
-        body="",
         author=EVE,
         labels=labels,
-        is_open=True,
-        is_merged=False,
-        is_draft=False,
         mergeable=mergeable,
-        base_ref="main",
         base_sha=BEFORE,
-        head_ref="feat-x",
         head_sha=HEAD,
         head_repository="eve/bench" if fork else "acme/bench",
-        base_repository="acme/bench",
-        changed_files=2,
-        commits=1,
-        updated_at=NOW,
-        created_at=NOW,
     )
 
 
@@ -94,13 +83,13 @@ def below_marker(sticky: Sticky) -> str:
 
 def sweeps() -> tuple[SweepProgress, ...]:
     now = SweepProgress(
-        run=run(34660106061, conclusion=None, head_sha=HEAD),
+        run=run(conclusion=None, head_sha=HEAD, id=34660106061),
         rows=Counts(done=9, failed=1, running=2, waiting=2),
         evals=Counts(done=1, waiting=2),
         has_results=True,
         swept=True,
     )
-    earlier = run(34655656558, conclusion="failure", head_sha=BEFORE)
+    earlier = run(conclusion="failure", head_sha=BEFORE, id=34655656558)
     return (now, SweepProgress(run=earlier, has_results=True, swept=True))
 
 
@@ -173,5 +162,5 @@ def _ended(conclusion: str) -> SweepProgress:
         "cancelled": Counts(done=8, stopped=6),
     }[conclusion]
     return SweepProgress(
-        run=run(34660106061, conclusion=conclusion), rows=rows, evals=Counts(done=3), swept=True
+        run=run(conclusion=conclusion, id=34660106061), rows=rows, evals=Counts(done=3), swept=True
     )

@@ -8,7 +8,7 @@ import pytest
 
 from infx.comments.progress import Counts, SweepProgress, SweepState, read_sweep
 from infx.model import Job
-from tests.comments.builders import job, row, run
+from tests.builders import job, row_job, run
 
 
 def read(*jobs: Job, **more: Any) -> SweepProgress:
@@ -18,14 +18,14 @@ def read(*jobs: Job, **more: Any) -> SweepProgress:
 def test_rows_and_evals_are_counted_apart() -> None:
     sweep = read(
         job("gate"),
-        row(1, family="canary"),
-        row(2),
-        row(3, "failure"),
-        row(4, "cancelled"),
-        row(5, None),
-        row(6, None, status="queued"),
-        row(7, family="multi-node agentic eval"),
-        row(8, "timed_out", family="eval"),
+        row_job(1, family="canary"),
+        row_job(2),
+        row_job(3, "failure"),
+        row_job(4, "cancelled"),
+        row_job(5, None),
+        row_job(6, None, status="queued"),
+        row_job(7, family="multi-node agentic eval"),
+        row_job(8, "timed_out", family="eval"),
         job("sweep / collect"),
         job("sweep-status"),
     )
@@ -35,23 +35,25 @@ def test_rows_and_evals_are_counted_apart() -> None:
 
 
 def test_a_row_counts_once_by_its_newest_attempt() -> None:
-    sweep = read(row(1, "failure", attempt=1), row(1, "success", attempt=2), row(2, "failure", attempt=1))
+    sweep = read(
+        row_job(1, "failure", attempt=1), row_job(1, "success", attempt=2), row_job(2, "failure", attempt=1)
+    )
     assert sweep.rows == Counts(done=1, failed=1)
-    assert read(row(1, "success", attempt=2), row(1, "failure", attempt=1)).rows == Counts(done=1)
+    assert read(row_job(1, "success", attempt=2), row_job(1, "failure", attempt=1)).rows == Counts(done=1)
 
 
 FIRST = (
     job("gate"),
     job("sweep / plan", at=1),
-    row(1, at=2),
-    row(2, "failure", at=2),
-    row(3, at=3),
+    row_job(1, at=2),
+    row_job(2, "failure", at=2),
+    row_job(3, at=3),
     job("sweep-status", "failure", at=4),
 )
 
 
 def test_a_partial_re_run_keeps_what_it_does_not_repeat() -> None:
-    again = (row(2, None, attempt=2, at=9), job("sweep-status", None, status="queued", attempt=2, at=9))
+    again = (row_job(2, None, attempt=2, at=9), job("sweep-status", None, status="queued", attempt=2, at=9))
     assert read(*FIRST, *again, attempt=2, conclusion=None).rows == Counts(done=2, running=1)
     only_status = read(*FIRST, job("sweep-status", attempt=2, at=9), attempt=2)
     assert (only_status.rows, only_status.swept) == (Counts(done=2, failed=1), True)
@@ -63,7 +65,7 @@ def test_a_full_re_run_begins_anew() -> None:
     assert read(*FIRST, gate, attempt=2, conclusion=None).swept is None
     stopped = read(*FIRST, gate, job("sweep", "skipped", attempt=2, at=10), attempt=2)
     assert (stopped.rows, stopped.swept) == (Counts(), False)
-    begun = read(*FIRST, gate, row(1, None, attempt=2, at=11), attempt=2, conclusion=None)
+    begun = read(*FIRST, gate, row_job(1, None, attempt=2, at=11), attempt=2, conclusion=None)
     assert begun.rows == Counts(running=1)
 
 
@@ -76,7 +78,7 @@ def test_a_full_re_run_begins_anew() -> None:
         ((job("gate", "failure"),), "failure", False),
         ((job("gate"), job("sweep / plan", None)), None, True),
         ((job("gate"), job("sweep / plan", "failure")), "failure", True),
-        ((job("gate"), job("sweep / plan"), job("sweep / dropped", "skipped"), row(1)), "success", True),
+        ((job("gate"), job("sweep / plan"), job("sweep / dropped", "skipped"), row_job(1)), "success", True),
         ((job("gate"), job("sweep / plan"), job("sweep / dropped", None)), None, False),
         ((job("gate"), job("sweep / plan"), job("sweep / dropped")), "success", False),
         ((job("gate"), job("sweep-status")), None, None),  # another job whose name begins alike
@@ -107,12 +109,12 @@ def test_the_state_is_that_of_the_run(conclusion: str | None, state: SweepState)
 
 def test_facts_are_ordered_by_run_attempt_and_progress() -> None:
     ordered = [
-        read(row(1), number=99),
-        read(row(1, None), conclusion=None),
-        read(row(1), row(2, None), conclusion=None),
-        read(row(1), row(2)),
-        read(row(1), attempt=2, conclusion=None),
-        read(number=301, conclusion=None),
+        read(row_job(1), id=899),
+        read(row_job(1, None), conclusion=None),
+        read(row_job(1), row_job(2, None), conclusion=None),
+        read(row_job(1), row_job(2)),
+        read(row_job(1), attempt=2, conclusion=None),
+        read(id=901, conclusion=None),
     ]
     orders = [sweep.order for sweep in ordered]
     assert orders == sorted(orders)

@@ -13,7 +13,7 @@ from infx.evidence.proof import Proof
 from infx.gate.decision import Decision, GateVerdict, Reason
 from infx.model import CommitStatus, StatusState, User
 from infx.policy.load import default_policy
-from tests.comments.builders import BOT, EVE, run
+from tests.builders import BOT, EVE, run, status
 
 POLICY = default_policy()
 PROBLEM = Problem(
@@ -154,7 +154,7 @@ def test_state_and_words(status: DesiredStatus, state: str, text: str) -> None:
 
 
 def test_it_links_the_run() -> None:
-    assert make(swept=sweep(None)).target_url == "https://github.com/acme/bench/actions/runs/300"
+    assert make(swept=sweep(None)).target_url == "https://github.com/acme/bench/actions/runs/900"
     assert make().target_url == ""
 
 
@@ -183,7 +183,7 @@ def there(creator: User = BOT, **more: Any) -> CommitStatus:
         "description": HERE.description,
         "target_url": HERE.target_url,
     }
-    return CommitStatus(creator=creator, **{**fields, **more})
+    return status(**{**fields, "creator": creator, **more})
 
 
 @pytest.mark.parametrize(

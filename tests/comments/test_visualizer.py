@@ -11,19 +11,18 @@ from infx.comments.progress import Counts, SweepProgress, read_sweep
 from infx.comments.sticky import Create, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
 from infx.policy.load import default_policy
-from tests.comments.builders import BOT, HEAD, comment, row, run
-from tests.reconcile.world import policy
+from tests.builders import BOT, HEAD, comment, row_job, run
+from tests.reconcile.world import VISUALIZER, policy
 
 POLICY = policy()
 LIMIT = POLICY.limits.comment_characters
-MARKER = "<!-- inferencex-unofficial-run-visualizer -->"
 
 
 def sweep(
     number: int = 301, *, attempt: int = 1, conclusion: str | None = "success", results: bool = True
 ) -> SweepProgress:
     return SweepProgress(
-        run=run(number, attempt=attempt, conclusion=conclusion),
+        run=run(attempt=attempt, conclusion=conclusion, id=number),
         rows=Counts(done=12, failed=1, running=3, waiting=24),
         evals=Counts(done=2),
         has_results=results,
@@ -56,7 +55,7 @@ def test_the_whole_comment() -> None:
             sweep(300, conclusion="failure"),
         )
         == f"""\
-{MARKER}
+{VISUALIZER}
 <!-- order 301.2.0.15 -->
 View unofficial run (performance): https://bench.test/inference?unofficialRun=301
 View unofficial run (accuracy): https://bench.test/evaluation?unofficialRun=301
@@ -99,17 +98,17 @@ def test_an_empty_newer_run_does_not_take_the_place_of_one_with_results() -> Non
 
 def test_one_comment_from_the_first_attempt_to_the_second() -> None:
     first = make_visualizer(
-        POLICY, [read_sweep(run(301, conclusion="failure"), [row(1), row(2, "failure")], "sweep")]
+        POLICY, [read_sweep(run(conclusion="failure", id=301), [row_job(1), row_job(2, "failure")], "sweep")]
     )
-    again = run(301, attempt=2)
-    second = make_visualizer(POLICY, [read_sweep(again, [row(1), row(2, attempt=2)], "sweep")])
+    again = run(attempt=2, id=301)
+    second = make_visualizer(POLICY, [read_sweep(again, [row_job(1), row_job(2, attempt=2)], "sweep")])
     assert first is not None
     assert second is not None
     made = plan_edits(first, [], POLICY.identities, LIMIT)
     assert made == (Create(body=first.body(LIMIT)),)
-    there = comment(1, first.body(LIMIT), BOT)
+    there = comment(first.body(LIMIT), BOT, id=1)
     assert plan_edits(second, [there], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
-    after = comment(1, second.body(LIMIT), BOT)
+    after = comment(second.body(LIMIT), BOT, id=1)
     assert plan_edits(first, [after], POLICY.identities, LIMIT) == ()  # the first attempt's facts come late
 
 
@@ -123,7 +122,7 @@ def test_the_older_system_s_comment_is_adopted(run_shown: int, is_adopted: bool)
     )
     sticky = make_visualizer(POLICY, [sweep(301)])
     assert sticky is not None
-    edits = plan_edits(sticky, [comment(1, text, BOT)], POLICY.identities, LIMIT)
+    edits = plan_edits(sticky, [comment(text, BOT, id=1)], POLICY.identities, LIMIT)
     assert edits == ((Update(id=1, body=sticky.body(LIMIT)),) if is_adopted else ())
 
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 import io
 import json
 import re
-import socket
 import threading
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infx.bench.jobs import RowJob
 from infx.demo.play import Play, play
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
@@ -36,43 +33,16 @@ from infx.demo.repository import (
     without_keys,
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
-from infx.demo.stage import DemoStep, RowOutcome, StoryError
+from infx.demo.stage import DemoStep, StoryError
 from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.model import CommentKind
 from infx.results.collect import artifact_name
 from tests.conftest import ROOT
+from tests.demo.quiet import Quiet, offline
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
-
-
-class Quiet:
-    def begin(self, total: int, title: str) -> None: ...
-
-    def started(self, job: RowJob) -> None: ...
-
-    def ended(self, outcome: RowOutcome) -> None: ...
-
-    def end(self) -> None: ...
-
-
-@contextmanager
-def offline() -> Iterator[None]:
-    """A connection to anywhere but this machine fails, and is noticed even if somebody makes do without it."""
-    real = socket.socket.connect
-    asked = []
-
-    def connect(sock: socket.socket, address: Any) -> None:
-        if address[0] not in {"127.0.0.1", "::1"}:
-            asked.append(address)
-            raise OSError(f"the demo is offline, and {address} was asked for")
-        real(sock, address)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", connect)
-        yield
-    assert asked == []
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,10 @@ import pytest
 
 from infx.evidence.proof import Proof, find_arrival, find_settler, list_settlers
 from infx.markdown import MAX_STRANGE
-from infx.model import Collaborator, Run
+from infx.model import Run
 from infx.policy.signoff import Role
-from tests.signoff.facts import HEAD, NOW, OLD, POLICY, comment, run
+from tests.builders import HEAD, NOW, OLD, comment, person, run
+from tests.signoff.facts import POLICY
 
 WORD = "/settle sweep I have read the workflow"
 
@@ -47,7 +48,7 @@ def test_a_dispatch_shows_the_commit_in_its_title() -> None:
     assert find_arrival([dispatched], HEAD) == at(1)
 
 
-PEOPLE = {"mia": Collaborator(login="mia", permission="write", role="maintain")}
+PEOPLE = {"mia": person("mia", "maintain")}
 
 
 @pytest.mark.parametrize(

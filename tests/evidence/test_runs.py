@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from infx.evidence.runs import find_refusal
-from tests.signoff.facts import HEAD, NOW, OLD, POLICY, pull, run
+from tests.builders import HEAD, NOW, OLD, pull, run
+from tests.signoff.facts import POLICY
 
 DISPATCH: dict[str, Any] = {
     "event": "workflow_dispatch",

@@ -3,43 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from infx.gate.event import Event, EventAction, EventName
 from infx.gate.facts import Changelog, GateFacts
-from infx.model import Collaborator, PullRequest, User
+from tests.builders import HEAD, person, pull
 
-HEAD, OLD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
-MOMENT = datetime(2026, 11, 1, 12, tzinfo=UTC)
+MERGE = "d" * 40
 
-PULL = PullRequest(
-    number=77,
-    title="Faster",
-    body="",
-    author=User(login="cody"),
-    labels=("full-sweep-fail-fast",),
-    is_open=True,
-    is_merged=False,
-    is_draft=False,
-    mergeable=True,
-    base_ref="main",
-    base_sha=BASE,
-    head_ref="feat-x",
-    head_sha=HEAD,
-    head_repository="acme/bench",
-    base_repository="acme/bench",
-    changed_files=1,
-    commits=1,
-    updated_at=MOMENT,
-    created_at=MOMENT,
-)
-
-
-def person(login: str, role: str = "write") -> Collaborator:
-    """permission as GitHub tells it: maintain shows as write, triage as read."""
-    permission = {"maintain": "write", "triage": "read"}.get(role, role)
-    return Collaborator(login=login, permission=permission, role=role)
+PULL = pull(title="Faster", labels=("full-sweep-fail-fast",), changed_files=1, commits=1)
 
 
 def pull_event(action: EventAction, label: str | None = None, **fields: Any) -> Event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import timedelta
 
 import pytest
 
@@ -24,12 +24,17 @@ from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
-from infx.model import Comment, CommentKind, CommentReference, User, UserType
+from infx.model import Comment, CommentKind, CommentReference, User
 from infx.policy.load import default_policy
-from tests.gate.facts import BASE, HEAD, MERGE, MOMENT, OLD, PULL, person
+from tests.builders import APP, BASE, BOT, HEAD, NOW, OLD, comment, person
+from tests.gate.facts import MERGE, PULL
 
 POLICY = default_policy()
 COMMAND = "/approve-sweep"
+
+
+def asking(body: str = f"{COMMAND} {HEAD}", author: User | str = "mia") -> Comment:
+    return comment(body, author)
 
 
 @pytest.mark.parametrize(
@@ -67,35 +72,22 @@ def test_a_long_comment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten of them, by anybody, kept a reconciliation busy for seconds."""
     monkeypatch.setattr("markdown_it.MarkdownIt.parse", None)  # whoever calls it fails
     assert find_request(LONG, COMMAND) is None
-    assert find_approved([comment(LONG)] * 10, COMMAND) is None
+    assert find_approved([asking(LONG)] * 10, COMMAND) is None
 
 
 def test_a_long_approval_is_refused_and_a_strangers_is_nothing() -> None:
-    refused = decide_approval(replace(FACTS, comment=comment(LONG)), POLICY)
+    refused = decide_approval(replace(FACTS, comment=asking(LONG)), POLICY)
     assert refused.answer is ApprovalAnswer.REFUSED
     assert "longer than 4,000 characters" in refused.words
-    eve = replace(FACTS, comment=comment(LONG), actor=person("eve", "read"), gate=None)
+    eve = replace(FACTS, comment=asking(LONG), actor=person("eve", "read"), gate=None)
     assert decide_approval(eve, POLICY).answer is ApprovalAnswer.NOTHING
-    bot = comment(LONG, User(login="github-actions[bot]", type=UserType.BOT))
+    bot = asking(LONG, BOT)
     assert decide_approval(replace(FACTS, comment=bot), POLICY).answer is ApprovalAnswer.NOTHING
-
-
-def comment(body: str = f"{COMMAND} {HEAD}", author: User | None = None) -> Comment:
-    return Comment(
-        id=11,
-        kind=CommentKind.ISSUE,
-        author=author or User(login="mia"),
-        body=body,
-        created_at=MOMENT,
-        updated_at=MOMENT,
-        url="https://github.com/acme/bench/pull/77#issuecomment-11",
-        pull_number=77,
-    )
 
 
 FORK = replace(PULL, head_repository="eve/bench")
 FACTS = ApprovalFacts(
-    comment=comment(),
+    comment=asking(),
     actor=person("mia"),
     gate=GateFacts(event=Event(name=EventName.ASKED, pull=77), pull=FORK, changelog=Changelog(touched=True)),
     merge=MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_github_s=True),
@@ -117,18 +109,18 @@ def test_an_approval_names_what_will_be_dispatched() -> None:
 
 
 def test_upper_case_digits_are_the_same_commit() -> None:
-    facts = replace(FACTS, comment=comment(f"{COMMAND} {HEAD.upper()}"))
+    facts = replace(FACTS, comment=asking(f"{COMMAND} {HEAD.upper()}"))
     assert decide_approval(facts, POLICY).answer is ApprovalAnswer.APPROVED
 
 
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        (replace(FACTS, comment=comment(f"{COMMAND} {HEAD[:39]}")), "40 digits"),
-        (replace(FACTS, comment=comment(f"{COMMAND} {HEAD} now")), "40 digits"),
-        (replace(FACTS, comment=comment(COMMAND)), "40 digits"),
-        (replace(FACTS, comment=comment(f"{COMMAND} {OLD}")), f"the head is {HEAD[:12]}"),
-        (replace(FACTS, comment=replace(comment(), updated_at=datetime.now(UTC))), "was edited"),
+        (replace(FACTS, comment=asking(f"{COMMAND} {HEAD[:39]}")), "40 digits"),
+        (replace(FACTS, comment=asking(f"{COMMAND} {HEAD} now")), "40 digits"),
+        (replace(FACTS, comment=asking(COMMAND)), "40 digits"),
+        (replace(FACTS, comment=asking(f"{COMMAND} {OLD}")), f"the head is {HEAD[:12]}"),
+        (replace(FACTS, comment=replace(asking(), updated_at=NOW + timedelta(minutes=1))), "was edited"),
         (replace(FACTS, actor=person("mia", "triage")), "no write access"),
         (replace(FACTS, actor=person("mia", "read")), "no write access"),
         (replace(FACTS, actor=replace(person("mia"), role="label-manager")), "no write access"),
@@ -161,13 +153,13 @@ def test_what_is_refused(facts: ApprovalFacts, words: str) -> None:
 @pytest.mark.parametrize(
     "author",
     [
-        User(login="github-actions[bot]", type=UserType.BOT),
-        User(login="bench-bot[bot]", type=UserType.BOT),
+        BOT,
+        APP,
         User(login="ghost"),
     ],
 )
 def test_only_people_approve(author: User) -> None:
-    facts = replace(FACTS, comment=comment(author=author))
+    facts = replace(FACTS, comment=asking(author=author))
     assert decide_approval(facts, POLICY).answer is ApprovalAnswer.NOTHING
 
 

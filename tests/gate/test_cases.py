@@ -13,7 +13,8 @@ from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, Reuse
 from infx.model import Conclusion
 from infx.policy.load import default_policy
 from infx.policy.model import OnMerge
-from tests.gate.facts import HEAD, LABELED, OLD, READY, person, pull_event, with_event, with_pull
+from tests.builders import HEAD, OLD, person
+from tests.gate.facts import LABELED, READY, pull_event, with_event, with_pull
 
 POLICY = default_policy()
 

@@ -19,7 +19,8 @@ from infx.gate.event import EventAction
 from infx.gate.facts import Approval, Changelog, GateFacts
 from infx.policy.load import default_policy
 from infx.policy.model import Drafts
-from tests.gate.facts import HEAD, OLD, PULL, person, pull_event
+from tests.builders import HEAD, OLD, person
+from tests.gate.facts import PULL, pull_event
 
 # label → (scope, canary, fail-fast), from the table of primary labels
 PRIMARY = MappingProxyType(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infx.gate.event import DispatchInputs, Event, EventAction, EventName, parse_event
-from tests.gate.facts import BASE, HEAD, OLD
+from tests.builders import BASE, HEAD, OLD
 
 SENDER = {"sender": {"login": "cody"}}
 

@@ -14,7 +14,8 @@ from infx.gate.facts import Approval, Changelog, GateFacts, MergeCheck, Reuse
 from infx.policy.load import default_policy
 from infx.policy.model import OnMerge
 from infx.policy.stage import Stage
-from tests.gate.facts import BASE, HEAD, MERGE, OLD, PULL, person
+from tests.builders import BASE, HEAD, OLD, person
+from tests.gate.facts import MERGE, PULL
 
 POLICY = default_policy()
 BOT = "github-actions[bot]"

@@ -16,7 +16,8 @@ from infx.github.errors import (
     UnknownOutcomeError,
 )
 from infx.model import GHOST
-from tests.github.answers import T0, WEB, WHEN, issue_comment, pull
+from tests.builders import NOW, pull
+from tests.github.answers import T0, WEB, issue_comment
 from tests.github.scripted import play_github, refusal, reply
 
 # Lists that GitHub cuts without saying so
@@ -130,7 +131,7 @@ def test_an_artifact_of_nobody_knows_which_run_stops_no_search() -> None:
     """GitHub's description allows null for both."""
     found = [artifact(3, "r", workflow_run=None), artifact(2, "r", created_at=None), artifact(1, "r")]
     github, _, _ = play_github([reply(data={"total_count": 3, "artifacts": found})])
-    assert [one.id for one in github.named_artifacts("r", since=WHEN)] == [1]
+    assert [one.id for one in github.named_artifacts("r", since=NOW)] == [1]
 
 
 def run(**more: Any) -> dict[str, Any]:

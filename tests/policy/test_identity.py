@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from infx.model import CommitStatus, StatusState, User, UserType
+from infx.model import User, UserType
 from infx.policy.identity import find_status, is_ours
+from tests.builders import EVE, status
 
-BOT = User(login="github-actions[bot]", type=UserType.BOT)
 NAMES = ("GitHub-Actions[bot]", "robot", "ghost", "")
-
-
-def status(creator: User, context: str = "infx/sweep") -> CommitStatus:
-    return CommitStatus(
-        context=context, state=StatusState.SUCCESS, description="", target_url="", creator=creator
-    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +31,7 @@ def test_login_and_type_say_who_is_ours(login: str, kind: UserType, expected: bo
 
 
 def test_whoever_sets_our_status_anew_takes_it_back() -> None:
-    ours, theirs, other = status(BOT), status(User(login="eve")), status(BOT, "infx/approval")
+    ours, theirs, other = status(), status(creator=EVE), status("infx/approval")
     assert find_status([other, ours, theirs], "infx/sweep", NAMES) is ours
     assert find_status([theirs, ours], "infx/sweep", NAMES) is None
     assert find_status([other], "infx/sweep", NAMES) is None

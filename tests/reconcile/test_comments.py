@@ -13,9 +13,7 @@ from infx.hub.state import Comment
 from infx.policy.model import Language
 from infx.reconcile.actions import CreateComment, UpdateComment
 from infx.reconcile.facts import RepositoryContext
-from tests.reconcile.world import BASE, LABEL, World, entry
-
-VISUALIZER = "<!-- inferencex-unofficial-run-visualizer -->"
+from tests.reconcile.world import BASE, LABEL, VISUALIZER, World, entry
 
 
 def visualizer(world: World) -> Comment:

@@ -9,8 +9,7 @@ import pytest
 
 from infx.hub.state import Run
 from infx.reconcile.actions import SetStatus
-from tests.reconcile.test_scenes import status
-from tests.reconcile.world import BASE, LABEL, MASTER, ROWS, World, entry, plan_ids
+from tests.reconcile.world import BASE, LABEL, MASTER, ROWS, World, entry, plan_ids, status
 
 OTHER = MASTER.replace("m1-fp8-h200-vllm", "m2-fp8-h200-vllm").replace("m1", "m2").replace("org/M1", "org/M2")
 WORKFLOW = ".github/workflows/run-sweep.yml"

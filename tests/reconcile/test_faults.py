@@ -17,8 +17,7 @@ import pytest
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Comment
 from infx.reconcile.actions import CancelRun, SetStatus
-from tests.comments.test_visualizer import MARKER as VISUALIZER
-from tests.reconcile.world import BASE, BOT, LABEL, POLICY, World, entry
+from tests.reconcile.world import BASE, BOT, LABEL, POLICY, VISUALIZER, World, entry
 
 
 def fresh(world: World) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from infx.hub.state import Run
 from infx.reconcile.actions import CancelRun
-from tests.comments.test_visualizer import MARKER as VISUALIZER
-from tests.reconcile.world import BASE, BOT, LABEL, World, entry
+from tests.reconcile.world import BASE, BOT, LABEL, VISUALIZER, World, entry, status
 
 GREETING = "<!-- infx-greeting -->"
 OWN_LINK = "https://github.com/acme/bench/pull/77"
@@ -27,13 +26,6 @@ def notices(world: World) -> list[str]:
 
 def text(world: World, marker: str) -> str:
     return next(body for body in world.comments() if body.startswith(marker))
-
-
-def status(world: World, sha: str | None = None) -> tuple[str, str]:
-    """State and description of the newest `infx/sweep` on a commit, by default the head."""
-    sha = sha or world.hub.state.pulls[77].head_sha
-    found = [s for s in world.hub.state.statuses if s.sha == sha and s.context == "infx/sweep"]
-    return found[-1].state, found[-1].description or ""
 
 
 # Greeting

@@ -18,6 +18,7 @@ from infx.github.errors import GitHubError
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Run
 from infx.reconcile.facts import ReconcileFacts
+from tests.builders import run
 from tests.reconcile.world import BASE, BOT, LABEL, NOW, World, entry
 
 MANY = 30
@@ -162,27 +163,18 @@ def test_another_pull_request_than_those_of_the_command(world: World) -> None:
     assert (world.hub.queries, world.hub.reads) == (2, 0)
 
 
-def run(number: int, hours: int) -> Run:
-    return Run(
-        id=number,
-        attempt=1,
-        path="x.yml",
-        event="pull_request",
-        status="completed",
-        conclusion=None,
-        head_sha="a" * 40,
-        head_branch="b",
-        head_repository="acme/bench",
-        url="",
-        created_at=NOW - timedelta(hours=hours),
-        updated_at=NOW,
-    )
+def hours_ago(number: int, hours: int) -> Run:
+    return run(id=number, created_at=NOW - timedelta(hours=hours))
 
 
 def test_a_page_that_fails_is_read_by_the_next_who_needs_it() -> None:
     """What could not be read is not the end of the list. A run that came in between shows one run twice."""
     pages: Iterator[tuple[list[Run], bool] | InfxError] = iter(
-        [([run(9, 1), run(8, 2)], False), GitHubError("away"), ([run(8, 2), run(7, 3)], True)]
+        [
+            ([hours_ago(9, 1), hours_ago(8, 2)], False),
+            GitHubError("away"),
+            ([hours_ago(8, 2), hours_ago(7, 3)], True),
+        ]
     )
     asked: list[int] = []
 

@@ -34,6 +34,7 @@ comments:
       - {text: View unofficial run (accuracy), short: accuracy, url: "https://bench.test/evaluation?unofficialRun={run}"}
 """
 BOT = "github-actions[bot]"
+VISUALIZER = "<!-- inferencex-unofficial-run-visualizer -->"
 BASE = """\
 - config-keys:
     - m1-fp8-h200-vllm
@@ -224,6 +225,13 @@ class World:
             },
             sorted((run.id, run.status, run.conclusion) for run in state.runs.values()),
         )
+
+
+def status(world: World, sha: str | None = None) -> tuple[str, str]:
+    """State and description of the newest `infx/sweep` on a commit, by default the head."""
+    sha = sha or world.hub.state.pulls[77].head_sha
+    found = [s for s in world.hub.state.statuses if s.sha == sha and s.context == "infx/sweep"]
+    return found[-1].state, found[-1].description or ""
 
 
 class _Remembered(GitClone):

@@ -12,6 +12,8 @@ from infx.bench.jobs import RowJob, row_ids
 from infx.bench.row import Row
 from infx.policy.load import default_policy
 from infx.results.artifact import ArtifactFile, ReadArtifact
+from infx.results.collect import artifact_name
+from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 RULES = default_policy().results
 RESULT: dict[str, Any] = {
@@ -64,3 +66,35 @@ def artifact(name: str, files: Mapping[str, Any]) -> ReadArtifact:
             for path, value in files.items()
         ),
     )
+
+
+def harness(score: Any = 0.9, samples: Any = 1319, task: str = "gsm8k", **more: Any) -> dict[str, Any]:
+    return {
+        "lm_eval_version": "0.4",
+        "results": {task: {"exact_match,strict-match": score, "exact_match_stderr,strict-match": 0.01}},
+        "n-samples": {task: {"original": 1319, "effective": samples}},
+        **more,
+    }
+
+
+ROWS = [
+    row(FIXED, 64),
+    row(AGENTIC, 8),
+    row(DISAGG, 4, 8),
+    row(FIXED, 64, eval_only=True),
+]
+FIXED_JOB, AGENTIC_JOB, DISAGG_JOB, EVAL_JOB = JOBS = make_jobs(ROWS)
+MULTI = {"framework": "dynamo-vllm", "disagg": True, "tp": None, "dp_attention": None}
+
+
+def good() -> dict[str, dict[str, Any]]:
+    """Artifact → files, for a sweep in which everything went well."""
+    return {
+        artifact_name(FIXED_JOB): {"agg.json": result()},
+        artifact_name(AGENTIC_JOB): {"agg.json": result(conc=8, isl=0, osl=0, spec_decoding="mtp")},
+        artifact_name(DISAGG_JOB): {
+            "agg_conc4.json": result(conc=4, **MULTI),
+            "deep/agg_conc8.json": result(conc=8, **MULTI),
+        },
+        artifact_name(EVAL_JOB): {"meta_env.json": {"conc": 64}, "results.json": harness()},
+    }

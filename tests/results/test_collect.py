@@ -21,31 +21,21 @@ from infx.results.collect import (
     list_problems,
     render_files,
 )
-from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
-from tests.results.made import RULES, artifact, make_jobs, result
-from tests.results.test_evals import harness
-
-ROWS = [
-    row(FIXED, 64),
-    row(AGENTIC, 8),
-    row(DISAGG, 4, 8),
-    row(FIXED, 64, eval_only=True),
-]
-FIXED_JOB, AGENTIC_JOB, DISAGG_JOB, EVAL_JOB = JOBS = make_jobs(ROWS)
-MULTI = {"framework": "dynamo-vllm", "disagg": True, "tp": None, "dp_attention": None}
-
-
-def good() -> dict[str, dict[str, Any]]:
-    """Artifact → files, for a sweep in which everything went well."""
-    return {
-        artifact_name(FIXED_JOB): {"agg.json": result()},
-        artifact_name(AGENTIC_JOB): {"agg.json": result(conc=8, isl=0, osl=0, spec_decoding="mtp")},
-        artifact_name(DISAGG_JOB): {
-            "agg_conc4.json": result(conc=4, **MULTI),
-            "deep/agg_conc8.json": result(conc=8, **MULTI),
-        },
-        artifact_name(EVAL_JOB): {"meta_env.json": {"conc": 64}, "results.json": harness()},
-    }
+from tests.matrix.rows import DISAGG, row
+from tests.results.made import (
+    AGENTIC_JOB,
+    DISAGG_JOB,
+    EVAL_JOB,
+    FIXED_JOB,
+    JOBS,
+    MULTI,
+    RULES,
+    artifact,
+    good,
+    harness,
+    make_jobs,
+    result,
+)
 
 
 def run(files: dict[str, dict[str, Any]]) -> Collection:

@@ -8,19 +8,10 @@ import pytest
 
 from infx.results.artifact import ArtifactFile
 from infx.results.evals import MAX_TASKS, EvalReader, EvalRow, render_eval
-from tests.results.made import RULES, artifact
+from tests.results.made import RULES, artifact, harness
 
 READER = EvalReader(check_meta=lambda meta: [], rules=RULES)
 META = {"hw": "h200", "conc": 64, "framework": "vllm", "nested": {"dropped": 1}}
-
-
-def harness(score: Any = 0.9, samples: Any = 1319, task: str = "gsm8k", **more: Any) -> dict[str, Any]:
-    return {
-        "lm_eval_version": "0.4",
-        "results": {task: {"exact_match,strict-match": score, "exact_match_stderr,strict-match": 0.01}},
-        "n-samples": {task: {"original": 1319, "effective": samples}},
-        **more,
-    }
 
 
 def read(files: dict[str, Any]) -> tuple[list[EvalRow], list[tuple[str, str]]]:

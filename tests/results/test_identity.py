@@ -23,8 +23,7 @@ from infx.results.identity import (
 )
 from infx.schema import read_schema
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
-from tests.results.made import RULES, artifact, make_jobs, result
-from tests.results.test_evals import harness
+from tests.results.made import RULES, artifact, harness, make_jobs, result
 
 AGGREGATED = replace(
     DISAGG,

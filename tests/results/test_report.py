@@ -12,8 +12,7 @@ from infx.results.artifact import ReadArtifact
 from infx.results.collect import artifact_name, collect
 from infx.results.report import render_report
 from tests.matrix.rows import FIXED, row
-from tests.results.made import RULES, artifact, make_jobs, result
-from tests.results.test_collect import EVAL_JOB, FIXED_JOB, JOBS, good
+from tests.results.made import EVAL_JOB, FIXED_JOB, JOBS, RULES, artifact, good, make_jobs, result
 
 
 def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from infx.model import GHOST, Collaborator, Comment, CommentKind, User, UserType
+from infx.model import GHOST, Comment, CommentKind, User, UserType
 from infx.policy.load import default_policy
 from infx.reuse.command import find_command, find_misread, find_misread_commands, list_usage, select_command
-from tests.signoff.facts import NOW, comment
+from tests.builders import NOW, comment, person
 
 POLICY = default_policy().reuse
-PEOPLE = {"noor": Collaborator(login="noor", permission="write", role="write")}
+PEOPLE = {"noor": person("noor")}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_newest_by_creation_counts() -> None:
     ],
 )
 def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *, counts: bool) -> None:
-    people = {"noor": Collaborator(login="noor", permission=permission, role=role)}
+    people = {"noor": person("noor", role, permission=permission)}
     given = comment("/use 1")
     assert (select_command([given], POLICY, people) is not None) is counts
     assert select_command([replace(given, kind=CommentKind.REVIEW)], POLICY, people) is None
@@ -98,9 +98,7 @@ def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *,
 )
 def test_only_a_person_with_a_login_commands(author: User) -> None:
     """Whatever a list of people says of that login."""
-    people = {
-        name: Collaborator(login=name, permission="admin", role="admin") for name in ("noor", "ghost", "")
-    }
+    people = {name: person(name, "admin") for name in ("noor", "ghost", "")}
     given = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
     chosen = select_command(given, POLICY, people)
     assert chosen is not None

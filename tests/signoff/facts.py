@@ -7,21 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from infx.model import (
-    Collaborator,
-    Comment,
-    CommentKind,
-    Conclusion,
-    FileStatus,
-    Job,
-    PullRequest,
-    Run,
-    User,
-    UserType,
-)
+from infx.model import Conclusion, FileStatus, Job
 from infx.policy.load import default_policy
 from infx.policy.model import Policy
 from infx.signoff.facts import (
@@ -42,9 +30,9 @@ from infx.signoff.facts import (
 )
 from infx.signoff.facts import PlannedEntry as PlanEntry
 from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig, PlannedRow
+from tests import builders
+from tests.builders import BASE, HEAD, NOW, OLD, comment, person, pull, run
 
-NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
 IMAGE = "vllm/vllm-openai:v0.9.1"
 RECIPE_URL = "https://github.com/vllm-project/recipes/pull/12"
 KEY = "m1-fp8-h200-vllm"
@@ -76,31 +64,6 @@ TEMPLATE = (
 )
 
 
-def comment(body: str, author: str = "noor", **fields: Any) -> Comment:
-    defaults: dict[str, Any] = {
-        "id": 555,
-        "kind": CommentKind.ISSUE,
-        "author": User(login=author, type=UserType.BOT if author.endswith("[bot]") else UserType.USER),
-        "body": body,
-        "created_at": NOW,
-        "updated_at": NOW,
-        "url": f"https://github.com/acme/bench/pull/77#issuecomment-{fields.get('id', 555)}",
-        "pull_number": 77,
-    }
-    return Comment(**{**defaults, **fields})
-
-
-def pull(**fields: Any) -> PullRequest:
-    defaults: dict[str, Any] = {
-        "number": 77, "title": "Newer image", "body": "", "author": User(login="cody"), "labels": (),
-        "is_open": True, "is_merged": False, "is_draft": False, "mergeable": True, "base_ref": "main",
-        "base_sha": BASE, "head_ref": "feat-x", "head_sha": HEAD, "head_repository": "acme/bench",
-        "base_repository": "acme/bench", "changed_files": 2, "commits": 2, "updated_at": NOW,
-        "created_at": NOW - timedelta(days=1),
-    }  # fmt: skip
-    return PullRequest(**{**defaults, **fields})
-
-
 def row(number: int, *, conc: int = 0, evaluated: bool = False, **fields: Any) -> PlannedRow:
     conc = conc or 2**number
     family = "eval" if evaluated else "single-node 8k1k"
@@ -121,24 +84,8 @@ ROWS = (
 
 
 def job(planned: PlannedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
-    number = int(planned.id, 16)
-    defaults: dict[str, Any] = {
-        "id": number, "run_id": 900, "attempt": 1,
-        "name": f"sweep / shard (1) / {planned.id} · {planned.family} · {planned.runner} · {planned.text}",
-        "status": "completed" if conclusion else "in_progress", "conclusion": conclusion,
-        "url": f"https://github.com/acme/bench/actions/runs/900/job/{number}",
-    }  # fmt: skip
-    return Job(**{**defaults, **fields})
-
-
-def run(**fields: Any) -> Run:
-    defaults: dict[str, Any] = {
-        "id": 900, "attempt": 1, "path": ".github/workflows/run-sweep.yml", "event": "pull_request",
-        "status": "completed", "conclusion": Conclusion.SUCCESS, "head_sha": HEAD, "head_branch": "feat-x",
-        "head_repository": "acme/bench", "url": "https://github.com/acme/bench/actions/runs/900",
-        "created_at": NOW - timedelta(hours=5), "updated_at": NOW - timedelta(hours=1),
-    }  # fmt: skip
-    return Run(**{**defaults, **fields})
+    name = f"sweep / shard (1) / {planned.id} · {planned.family} · {planned.runner} · {planned.text}"
+    return builders.job(**{"name": name, "conclusion": conclusion, "id": int(planned.id, 16), **fields})
 
 
 def state(**fields: Any) -> ConfigState:
@@ -226,7 +173,7 @@ def facts(**fields: Any) -> SignoffFacts:
         "diff": "d" * 64,
         "now": NOW,
         "signoff": comment(checklist()),
-        "signer": Collaborator(login="noor", permission="write", role="write"),
+        "signer": person("noor"),
         "files": (
             file(MASTER, "        conc-list: [1, 2, 4]"),
             file("perf-changelog.yaml", "- config-keys:"),
@@ -245,8 +192,8 @@ def facts(**fields: Any) -> SignoffFacts:
         "links": (ResolvedLink(url=RECIPE_URL, state=LinkState.MERGED),),
         "comments": (REUSE,),
         "people": (
-            Collaborator(login="noor", permission="write", role="write"),
-            Collaborator(login="mia", permission="admin", role="admin"),
+            person("noor"),
+            person("mia", "admin"),
         ),
         "reported_at": NOW,
     }

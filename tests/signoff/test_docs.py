@@ -8,8 +8,8 @@ from pathlib import Path
 
 from infx.policy.checks import CHECKS
 from infx.policy.signoff import CheckStatus, Role
+from tests.signoff.cases import CASES, outcome
 from tests.signoff.facts import POLICY, facts
-from tests.signoff.test_checks import CASES, outcome
 
 PAGE = Path(__file__).parents[2] / "docs/signoff.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

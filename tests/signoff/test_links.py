@@ -16,7 +16,8 @@ from infx.github.errors import NotFoundError, PermissionDeniedError, UnexpectedR
 from infx.model import ChangedFile, FileStatus, PullRequest
 from infx.signoff.checks.recipe import find_recipe_links
 from infx.signoff.facts import LinkState
-from tests.signoff.facts import POLICY, pull
+from tests.builders import pull
+from tests.signoff.facts import POLICY
 
 
 class _Site(BaseHTTPRequestHandler):

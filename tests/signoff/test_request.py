@@ -22,7 +22,8 @@ from infx.signoff.request import (
 )
 from infx.signoff.scope import decide_scope
 from infx.signoff.wake import Trigger, read_wake, wake_words
-from tests.signoff.facts import HEAD, MASTER, NOW, POLICY, checklist, comment, facts, file, pull
+from tests.builders import HEAD, NOW, comment, person, pull
+from tests.signoff.facts import MASTER, POLICY, checklist, facts, file
 
 ROOT = Path(__file__).parents[2]
 PHRASE = POLICY.signoff.phrase
@@ -155,8 +156,8 @@ def test_only_open_pull_requests_against_the_base_branch(fields: dict[str, Any],
     ],
 )
 def test_who_may_sign(permission: str, role: str, may: bool) -> None:
-    person = Collaborator(login="noor", permission=permission, role=role)
-    assert (find_signer_refusal(person, "noor") is None) is may
+    signer = person("noor", role, permission=permission)
+    assert (find_signer_refusal(signer, "noor") is None) is may
 
 
 def test_an_unreadable_role_counts_against_the_signer() -> None:
@@ -249,7 +250,7 @@ def test_the_workflow_filters_by_the_same_words() -> None:
 
 
 def people(**roles: str) -> tuple[Collaborator, ...]:
-    return tuple(Collaborator(login=login, permission=role, role=role) for login, role in roles.items())
+    return tuple(person(login, role) for login, role in roles.items())
 
 
 SCOPED = replace(POLICY.signoff, core_owners=("@acme/core",))

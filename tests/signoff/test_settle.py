@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infx.evidence.settle import Refusal, Settlement, has_role, parse_settlements, select_settlements
-from infx.model import Collaborator, Comment, CommentKind, CommitStatus, StatusState, User, UserType
+from infx.model import Comment, CommentKind, StatusState
 from infx.policy.signoff import CheckStatus, Role
 from infx.signoff.judge import judge
 from infx.signoff.record import (
@@ -25,15 +25,11 @@ from infx.signoff.record import (
     read_record,
     rebind,
 )
-from tests.signoff.facts import HEAD, NOW, OLD, POLICY, checklist, comment, facts, pull, run
+from tests.builders import EVE, HEAD, NOW, OLD, comment, person, pull, run, status
+from tests.signoff.facts import POLICY, checklist, facts
 
 ROLES = {"amy": "write", "mia": "admin", "max": "maintain", "eve": "read", "odd": "custom", "cody": "admin"}
-PEOPLE = {
-    login: Collaborator(
-        login=login, permission="write" if role in {"maintain", "custom"} else role, role=role
-    )
-    for login, role in ROLES.items()
-}
+PEOPLE = {login: person(login, role) for login, role in ROLES.items()}
 LATER = NOW + timedelta(minutes=5)
 
 
@@ -236,15 +232,12 @@ def test_what_was_assessed_once_stays_bound() -> None:
 
 def test_what_tells_when_a_head_was_there() -> None:
     """Of others' statuses and of dispatches, which name another commit than they run on, nothing is concluded."""
-    bot = User(login="github-actions[bot]", type=UserType.BOT)
-    status = CommitStatus(
-        context="infx/sweep", state=StatusState.PENDING, description="", target_url="", creator=bot, created_at=NOW
-    )  # fmt: skip
+    pending = status(state=StatusState.PENDING)
     review = comment("", kind=CommentKind.REVIEW, commit_sha="e" * 40)
     found = find_sightings(
         pull(),
         [run(head_sha=OLD), run(event="workflow_dispatch")],
-        [status, replace(status, creator=User(login="eve")), replace(status, created_at=None)],
+        [pending, replace(pending, creator=EVE), replace(pending, created_at=None)],
         [review, comment("", commit_sha=HEAD), replace(review, kind=CommentKind.REVIEW_COMMENT)],
         POLICY.publisher,
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from infx.markdown import read_blocks
-from infx.model import Collaborator, User
+from infx.model import User
 from infx.policy.checks import CHECKS
 from infx.policy.signoff import CheckStatus
 from infx.saved import dump_json, parse_json, to_json
@@ -20,18 +20,17 @@ from infx.signoff.facts import PlannedEntry, PlanVariant, SignoffFacts, TextFile
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
 from infx.signoff.verdict import SignoffVerdict, VerdictRow, render_failure, render_verdict
+from tests.builders import comment, person, pull
 from tests.signoff.facts import (
     KEY,
     MODELS,
     POLICY,
     change,
     checklist,
-    comment,
     facts,
     file,
     judged,
     plan,
-    pull,
     row,
     state,
     sweep,
@@ -252,7 +251,7 @@ def hostile_facts(text: str) -> SignoffFacts:
         plan=plan(rows, variants=(PlanVariant(name="full", rows=rows),), problem=None),
         runs=(sweep(rows[:1]),),
         comments=(comment(f"/settle 14 {text}", id=1, author="mia"),),
-        people=(Collaborator(login="mia", permission="admin", role="admin"),),
+        people=(person("mia", "admin"),),
         golden=(judged(f"golden/{text}_x.yaml", text, text + "2"),),
         models=judged("m.yaml", MODELS, text),
         codeowners=TextFile(path="CODEOWNERS", text=f"* @noor\n!{text}"),

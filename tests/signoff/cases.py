@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import pytest
-
-from infx.errors import ProblemsError
 from infx.model import Conclusion, FileStatus, User
-from infx.policy.checks import CHECKS
-from infx.policy.load import parse_policy
 from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import (
-    EvalScore,
     LinkState,
     Membership,
     PlannedEntry,
@@ -26,18 +19,14 @@ from infx.signoff.facts import (
     SignoffFacts,
     TextFile,
 )
-from infx.signoff.judge import judge, make_verdict
+from infx.signoff.judge import judge
 from infx.signoff.outcome import CheckOutcome
-from infx.signoff.planned import PlannedRow
-from infx.signoff.results import IDENTITY
-from infx.signoff.verdict import render_verdict
+from tests.builders import NOW, OLD, comment, pull, run
 from tests.signoff.facts import (
     ITEMS,
     KEY,
     MASTER,
     MODELS,
-    NOW,
-    OLD,
     POLICY,
     RECIPE_URL,
     ROWS,
@@ -46,22 +35,17 @@ from tests.signoff.facts import (
     WAIVER,
     change,
     checklist,
-    comment,
-    facts,
     file,
     job,
     judged,
     plan,
     point,
-    pull,
     results,
     row,
-    run,
     score,
     state,
     sweep,
 )
-from tests.signoff.grammar import parse_verdict
 
 PASS, FAIL, WARN, NA = CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.NOT_APPLICABLE
 CHANGELOG = file("perf-changelog.yaml", "- config-keys:")
@@ -410,119 +394,3 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("description", "quoted claim", {"pull": pull(body="> It is 20% faster.")}, NA, "no claim"),
     ("description", "no plan", {"plan": None}, FAIL, "Without a plan"),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("slug", "name", "fields", "status", "words"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES]
-)
-def test_check(slug: str, name: str, fields: dict[str, Any], status: CheckStatus, words: str) -> None:
-    found = outcome(slug, facts(**fields))
-    assert (found.status, words in found.reason) == (status, True), found.reason
-
-
-def test_every_status_of_every_check_is_in_the_table() -> None:
-    seen = {(slug, status) for slug, _, _, status, _ in CASES}
-    missing = {
-        (check.slug, status)
-        for check in CHECKS
-        for status in {*POLICY.signoff.checks[check.slug].statuses, FAIL}
-        if (check.slug, status) not in seen
-    }
-    # A reuse command, missing points and a description never fail by themselves; see `test_forbidden_status_fails`.
-    assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
-
-
-@pytest.mark.parametrize("field", IDENTITY)
-def test_a_score_of_something_else_fails(field: str) -> None:
-    """Each thing that a score says about its origin is compared with its row, and both are named."""
-    changes: dict[str, Any] = {field: "x/y:1"}
-    wrong = results(scores=(score(ROWS[6], **changes), score(ROWS[7])))
-    [found] = (r.outcome for r in judge(facts(results=wrong), POLICY).results if r.check.slug == "accuracy")
-    planned = getattr(ROWS[6], field)
-    said = f"`gsm8k` ran with the {IDENTITY[field]} `x/y:1`, the plan says `{planned}`"
-    assert (found.status, said in found.reason) == (FAIL, True)
-
-
-def test_whatever_a_score_says_about_its_origin_is_compared() -> None:
-    """A field that a score and a planned row both have, and that is no measurement."""
-    said, planned = ({field.name for field in dataclasses.fields(kind)} for kind in (EvalScore, PlannedRow))
-    assert (said & planned) - {"conc"} == set(IDENTITY)
-
-
-def test_the_share_of_samples_is_the_policy_s() -> None:
-    policy = replace(POLICY, results=replace(POLICY.results, effective_samples=0.001))
-    few = results(scores=(score(ROWS[6], samples=5), score(ROWS[7])))
-    [found] = (r.outcome for r in judge(facts(results=few), policy).results if r.check.slug == "accuracy")
-    assert found.status is PASS
-
-
-def test_links_are_of_the_policy_s_server() -> None:
-    policy = replace(POLICY, pr_link=replace(POLICY.pr_link, server="https://github.acme.example"))
-    body = (
-        "https://github.acme.example/Acme/bench/actions/runs/1 https://github.com/acme/bench/actions/runs/2"
-    )
-    results = {
-        result.check.slug: result.outcome for result in judge(facts(pull=pull(body=body)), policy).results
-    }
-    assert "run 1" in results["description"].reason
-    assert "run 2" not in results["description"].reason
-    assert (
-        results["checklist"].links[0].url.startswith("https://github.acme.example/acme/bench/blob/main/docs/")
-    )
-
-
-@pytest.mark.parametrize("slug", ["reuse", "pareto"])
-def test_forbidden_status_fails(slug: str) -> None:
-    """What the policy does not allow becomes a FAIL, so a repository can make any warning binding."""
-    strict = replace(POLICY.signoff.checks[slug], statuses=(PASS,))
-    policy = replace(POLICY, signoff=replace(POLICY.signoff, checks={**POLICY.signoff.checks, slug: strict}))
-    spoilt = facts(comments=(), results=None)
-    (found,) = (r.outcome for r in judge(spoilt, policy).results if r.check.slug == slug)
-    assert found.status is FAIL
-    assert found.reason.startswith("WARN is not allowed here")
-
-
-def test_everything_fails_without_everything_read() -> None:
-    judged_ = judge(facts(shortfalls=("Page 2 of the comments is missing.",)), POLICY)
-    assert {result.outcome.status for result in judged_.results} == {FAIL}
-
-
-@pytest.mark.parametrize(
-    ("fields", "waiting"),
-    [
-        ({"runs": (), "results": None}, True),
-        ({"comments": ()}, True),
-        ({"runs": (sweep(ROWS[:7]),)}, False),
-        ({"codeowners": None}, False),
-        ({}, False),
-    ],
-)
-def test_what_may_still_come_is_waited_for(fields: dict[str, Any], waiting: bool) -> None:
-    assert judge(facts(**fields), POLICY).is_waiting is waiting
-
-
-@pytest.mark.parametrize("slug", [check.slug for check in CHECKS])
-def test_each_check_can_be_off(slug: str) -> None:
-    """It then ends in N/A, whatever the facts, and its row stays; all others are made as before."""
-    own = f"repository: acme/bench\nmaster-configs: [{MASTER}]\nsignoff: {{checks: {{{slug}: off}}}}\n"
-    policy = parse_policy(own.encode(), "policy.yaml")
-    unread = facts(shortfalls=("Page 2 of the comments is missing.",))
-    for given, others in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
-        found = {result.check.slug: result.outcome for result in judge(given, policy).results}
-        assert (found[slug].status, found[slug].reason) == (NA, "The policy has switched this check off.")
-        assert len(found) == 16
-        assert {outcome.status for name, outcome in found.items() if name != slug} <= others
-    judgement = judge(facts(), policy)
-    allowed = {check.number: (*policy.signoff.checks[check.slug].statuses, FAIL) for check in CHECKS}
-    assert parse_verdict(render_verdict(make_verdict(judgement, facts(), policy)), allowed).rows
-
-
-@pytest.mark.parametrize("word", ["on", "false", "OFF", "[off]", "{off: true}"])
-def test_no_other_word_switches_a_check(word: str) -> None:
-    with pytest.raises(ProblemsError):
-        parse_policy(f"signoff: {{checks: {{owner: {word}}}}}\n".encode(), "policy.yaml")
-
-
-def test_hand_made_facts_are_good() -> None:
-    judgement = judge(facts(), POLICY)
-    assert judgement.is_good, [r for r in judgement.results if not r.is_good]

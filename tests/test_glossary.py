@@ -1,0 +1,96 @@
+"""The glossary and the six rules of docs/architecture.md name classes and functions that exist, each in its file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "infx"
+PLACE = re.compile(r"\[([a-z_/]+\.py)\]\(\.\./infx/([a-z_/]+\.py)\): `([\w.]+)`")
+QUESTIONS = (
+    "Which label wins?",
+    "When does a row get an accuracy run?",
+    "Who must sign?",
+    "What is a canonical link?",
+    "When does a status turn green?",
+    "How is a comment found again?",
+)
+LONGEST = 40  # lines of the glossary: what is longer is not read
+
+
+def section(title: str) -> str:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def read_rows(title: str) -> list[list[str]]:
+    lines = [line for line in section(title).splitlines() if line.startswith("| ")]
+    return [re.split(r" \| ", line.strip("| ")) for line in lines[2:]]
+
+
+def find_names(path: Path) -> set[str]:
+    """Return every class, function, method, field and constant of a file; members also as `Class.member`."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef):
+            names |= {node.name, *(f"{node.name}.{member}" for member in map(name_of, node.body) if member)}
+        elif name := name_of(node):
+            names.add(name)
+    return names
+
+
+def name_of(node: ast.AST) -> str | None:
+    match node:
+        case ast.FunctionDef(name=name):
+            return name
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+        case _:
+            return None
+
+
+GLOSSARY, RULES = read_rows("Glossary"), read_rows("Six rules and where they live")
+
+
+@pytest.mark.parametrize("row", [*GLOSSARY, *RULES], ids=lambda row: row[0])
+def test_what_a_line_names_exists_where_it_says(row: list[str]) -> None:
+    places = PLACE.findall(row[-1])
+    assert places
+    for shown, path, name in places:
+        assert shown == path
+        assert name in find_names(PACKAGE / path)
+
+
+def test_every_class_of_the_glossary_exists_once() -> None:
+    """The hub holds GitHub's side of the same things, under the same names."""
+    classes = Counter(
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        if "hub" not in path.relative_to(PACKAGE).parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    named = [name.partition(".")[0] for row in GLOSSARY for *_, name in PLACE.findall(row[-1])]
+    assert {name: classes[name] for name in named if classes[name] != 1} == {}
+
+
+def test_a_word_stands_in_the_glossary_once() -> None:
+    words = Counter(word for row in GLOSSARY for word in row[0].split(", "))
+    assert [word for word, times in words.items() if times > 1] == []
+    assert len(words) > 30
+
+
+def test_the_glossary_fits_on_one_screen() -> None:
+    lines = section("Glossary").strip().splitlines()
+    assert len(lines) + len(["## Glossary", ""]) <= LONGEST
+
+
+def test_the_six_rules_are_these() -> None:
+    assert tuple(question for question, *_ in RULES) == QUESTIONS
+    assert [len(row) for row in RULES] == [3] * 6
