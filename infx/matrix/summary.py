@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from infx.bench.config import Runners
+from infx.bench.entry import Entry
 from infx.bench.row import Row
 from infx.bench.topology import count_gpus, count_nodes
-from infx.changelog.delta import Entry
 from infx.errors import Level, Problem
 from infx.escape import foreign, table_code
 from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
