@@ -106,7 +106,7 @@ class Planner:
 
         Raises InfxError where the head cannot be planned.
         """
-        from infx.bench.jobs import row_ids
+        from infx.bench.identity import row_ids
         from infx.evidence.rows import KindRows
 
         plan = self.open(base, head)

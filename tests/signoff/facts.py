@@ -5,11 +5,16 @@ cody writes, noor owns configs/nvidia.yaml and signs; the sweep has four through
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from infx.bench.config import KvOffloading, Parallelism, SpecDecoding
+from infx.bench.entry import Entry
+from infx.bench.family import family_of
+from infx.bench.identity import IdentifiedRow, curve_of
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Row
 from infx.model import (
     Collaborator,
     Comment,
@@ -40,8 +45,7 @@ from infx.signoff.facts import (
     SweepResults,
     TextFile,
 )
-from infx.signoff.facts import PlannedEntry as PlanEntry
-from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig, PlannedRow
+from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
@@ -101,16 +105,30 @@ def pull(**fields: Any) -> PullRequest:
     return PullRequest(**{**defaults, **fields})
 
 
-def row(number: int, *, conc: int = 0, evaluated: bool = False, **fields: Any) -> PlannedRow:
-    conc = conc or 2**number
-    family = "eval" if evaluated else "single-node 8k1k"
+WORKLOADS: Mapping[str, FixedWorkload | AgenticWorkload] = {
+    "8k1k": FixedWorkload(isl=8192, osl=1024, max_model_len=9472),
+    "1k1k": FixedWorkload(isl=1024, osl=1024, max_model_len=2304),
+    "agentic": AgenticWorkload(kv_offloading=KvOffloading.NONE, total_cpu_dram_gb=0),
+}
+
+
+def row(
+    number: int, *, conc: int = 0, evaluated: bool = False, scenario: str = "8k1k", **fields: Any
+) -> IdentifiedRow:
+    """fields: of its recipe."""
     defaults: dict[str, Any] = {
-        "id": f"{number:012x}", "family": family, "text": f"m1 fp8 h200 vllm TP8 c{conc}", "image": IMAGE,
-        "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm", "runner": "h200",
-        "scenario": "8k1k", "spec_decoding": "none", "conc": (conc,), "recipe": "r1",
-        "evaluated": (conc,) if evaluated else (),
+        "image": IMAGE, "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm",
+        "runner": "h200", "spec_decoding": SpecDecoding.NONE, "layout": Parallelism(tp=8, ep=1, dp_attn=False),
+        "workload": WORKLOADS[scenario],
     }  # fmt: skip
-    return PlannedRow(**{**defaults, **fields})
+    made = Row(
+        recipe=Recipe(**{**defaults, **fields}),
+        conc=(conc or 2**number,),
+        exp_name=f"m1_{scenario}",
+        run_eval=evaluated,
+        eval_only=evaluated,
+    )
+    return IdentifiedRow(id=f"{number:012x}", row=made)
 
 
 ROWS = (
@@ -120,11 +138,11 @@ ROWS = (
 )
 
 
-def job(planned: PlannedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
+def job(planned: IdentifiedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
     number = int(planned.id, 16)
     defaults: dict[str, Any] = {
         "id": number, "run_id": 900, "attempt": 1,
-        "name": f"sweep / shard (1) / {planned.id} · {planned.family} · {planned.runner} · {planned.text}",
+        "name": f"sweep / shard (1) / {planned.id} · {family_of(planned.row)} · {planned.recipe.runner} · {planned.text}",
         "status": "completed" if conclusion else "in_progress", "conclusion": conclusion,
         "url": f"https://github.com/acme/bench/actions/runs/900/job/{number}",
     }  # fmt: skip
@@ -159,44 +177,49 @@ def file(path: str, *lines: str, **fields: Any) -> FileChange:
     return FileChange(**{**defaults, **fields})
 
 
-def score(planned: PlannedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
+def score(planned: IdentifiedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
+    """said: what it says beside the image and the model."""
     defaults: dict[str, Any] = {
-        "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id, "image": planned.image,
-        "model_prefix": planned.model_prefix, "conc": planned.conc[0],
+        "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id,
+        "conc": planned.row.conc[0],
     }  # fmt: skip
-    return EvalScore(**{**defaults, **fields})
+    said = {"image": planned.recipe.image, "infmax_model_prefix": planned.recipe.model_prefix}
+    return EvalScore(**{**defaults, **fields, "said": said | fields.get("said", {})})
 
 
-def point(planned: PlannedRow, **fields: Any) -> MeasuredPoint:
+def point(planned: IdentifiedRow, **fields: Any) -> MeasuredPoint:
     """By rising concurrency both latency and throughput rise, so each lies on the frontier."""
-    conc = planned.conc[0]
+    conc = planned.row.conc[0]
     defaults: dict[str, Any] = {
-        "model": "m1", "scenario": planned.scenario, "hardware": "h200", "framework": "vllm", "precision": "fp8",
-        "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
+        "curve": curve_of(planned.recipe), "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
     }  # fmt: skip
     return MeasuredPoint(**{**defaults, **fields})
 
 
-def plan(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> RecomputedPlan:
+def plan_entry(line: int = 7, **fields: Any) -> Entry:
+    return Entry(line=line, config_keys=(KEY,), description=("More points",), pr_link=None, **fields)
+
+
+def plan(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> RecomputedPlan:
     defaults: dict[str, Any] = {
-        "entries": (PlanEntry(keys=(KEY,), line=7),),
+        "entries": (plan_entry(),),
         "variants": (PlanVariant(name="full", rows=tuple(rows)),),
     }
     return RecomputedPlan(**{**defaults, **fields})
 
 
-def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> SweepResults:
+def results(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> SweepResults:
     defaults: dict[str, Any] = {
         "run_id": 900,
         "has_scores": True,
         "has_points": True,
-        "scores": tuple(score(planned) for planned in rows if planned.evaluated),
-        "points": tuple(point(planned) for planned in rows if not planned.evaluated),
+        "scores": tuple(score(planned) for planned in rows if planned.row.eval_only),
+        "points": tuple(point(planned) for planned in rows if not planned.row.eval_only),
     }
     return SweepResults(**{**defaults, **fields})
 
 
-def sweep(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> EvidenceRun:
+def sweep(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> EvidenceRun:
     defaults: dict[str, Any] = {"run": run(), "jobs": tuple(job(planned) for planned in rows)}
     return EvidenceRun(**{**defaults, **fields})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -14,11 +13,10 @@ from infx.model import Conclusion, FileStatus, User
 from infx.policy.checks import CHECKS
 from infx.policy.load import parse_policy
 from infx.policy.signoff import CheckStatus
+from infx.results.identity import plan_identity
 from infx.signoff.facts import (
-    EvalScore,
     LinkState,
     Membership,
-    PlannedEntry,
     PlanVariant,
     RecipeFile,
     RecomputedPlan,
@@ -28,8 +26,7 @@ from infx.signoff.facts import (
 )
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import CheckOutcome
-from infx.signoff.planned import PlannedRow
-from infx.signoff.results import IDENTITY
+from infx.signoff.results import SAID
 from infx.signoff.verdict import parse_verdict, render_verdict
 from tests.signoff.facts import (
     ITEMS,
@@ -52,6 +49,7 @@ from tests.signoff.facts import (
     job,
     judged,
     plan,
+    plan_entry,
     point,
     pull,
     results,
@@ -120,7 +118,9 @@ VLLM = (
 def append_only(added: Any = None, **fields: Any) -> dict[str, Any]:
     """Concurrency 128 is added to the curve of the other rows."""
     rows = (added or row(7),)
-    selected = plan(rows, entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True),), base_rows=ROWS[:6])
+    selected = plan(
+        rows, entries=(plan_entry(append_only=True),), base_rows=tuple(old.row for old in ROWS[:6])
+    )
     return {"plan": selected, **fields}
 
 
@@ -185,7 +185,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     # 2: every accuracy run, by the target branch's bars, with the plan's image.
     ("accuracy", "above", {}, PASS, "2 scores of 2"),
     ("accuracy", "below the model's bar", {"results": results(scores=(score(ROWS[6], 0.93), score(ROWS[7])))}, FAIL, "0.93, below 0.94"),
-    ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], image="x/y:1"), score(ROWS[7])))}, FAIL, "`x/y:1`"),
+    ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], said={"image": "x/y:1"}), score(ROWS[7])))}, FAIL, "`x/y:1`"),
     ("accuracy", "broken", {"results": results(scores=(score(ROWS[6], None, is_sound=False), score(ROWS[7])))}, FAIL, "broke down"),
     ("accuracy", "not a number", {"results": results(scores=(score(ROWS[6], float("nan")), score(ROWS[7])))}, FAIL, "broke down"),
     ("accuracy", "percent", {"results": results(scores=(score(ROWS[6], 95.0), score(ROWS[7])))}, FAIL, "the score 95, which is not between 0 and 1"),
@@ -369,7 +369,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     # 12
     ("append-only", "none", {}, NA, "No changelog entry is append-only"),
     ("append-only", "pure", append_only(), PASS, "1 new point on curves with one image, 6 old points unchanged"),
-    ("append-only", "mixed", {"plan": plan(entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True), PlannedEntry(keys=(KEY,), line=15)))}, FAIL, "perf-changelog.yaml:15"),
+    ("append-only", "mixed", {"plan": plan(entries=(plan_entry(append_only=True), plan_entry(15)))}, FAIL, "perf-changelog.yaml:15"),
     ("append-only", "other image", append_only(row(7, image="vllm/vllm-openai:v1")), FAIL, "its curve has"),
     ("append-only", "other curve", append_only(row(7, precision="fp4")), FAIL, "on no curve"),
     ("append-only", "repeats", append_only(row(6)), FAIL, "repeats concurrency 64"),
@@ -431,21 +431,21 @@ def test_every_status_of_every_check_is_in_the_table() -> None:
     assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
 
 
-@pytest.mark.parametrize("field", IDENTITY)
-def test_a_score_of_something_else_fails(field: str) -> None:
+@pytest.mark.parametrize("name", SAID)
+def test_a_score_of_something_else_fails(name: str) -> None:
     """Each thing that a score says about its origin is compared with its row, and both are named."""
-    changes: dict[str, Any] = {field: "x/y:1"}
-    wrong = results(scores=(score(ROWS[6], **changes), score(ROWS[7])))
+    wrong = results(scores=(score(ROWS[6], said={name: "x/y:1"}), score(ROWS[7])))
     [found] = (r.outcome for r in judge(facts(results=wrong), POLICY).results if r.check.slug == "accuracy")
-    planned = getattr(ROWS[6], field)
-    said = f"`gsm8k` ran with the {IDENTITY[field]} `x/y:1`, the plan says `{planned}`"
+    [planned] = plan_identity(ROWS[6].row)[name]
+    said = f"`gsm8k` ran with the {name} `x/y:1`, the plan says `{planned}`"
     assert (found.status, said in found.reason) == (FAIL, True)
 
 
-def test_whatever_a_score_says_about_its_origin_is_compared() -> None:
-    """A field that a score and a planned row both have, and that is no measurement."""
-    said, planned = ({field.name for field in dataclasses.fields(kind)} for kind in (EvalScore, PlannedRow))
-    assert (said & planned) - {"conc"} == set(IDENTITY)
+def test_a_score_says_what_no_plan_knows() -> None:
+    """Facts may be written by hand; what cannot be compared never passes."""
+    wrong = results(scores=(score(ROWS[6], said={"weather": "fine"}), score(ROWS[7])))
+    found = outcome("accuracy", facts(results=wrong))
+    assert (found.status, "the weather `fine`, the plan says nothing" in found.reason) == (FAIL, True)
 
 
 def test_the_share_of_samples_is_the_policy_s() -> None:
