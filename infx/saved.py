@@ -1,7 +1,8 @@
 """Frozen values as JSON and back: facts that a command saves today and decides by again tomorrow.
 
 Keys are the fields' names with `-` for `_`; times are ISO 8601 in UTC. What a file leaves out has the field's
-default; a key or a value that does not fit is refused with the place where it stands.
+default; a key or a value that does not fit is refused with the place where it stands. A class may have a form of its
+own: `to_saved` makes it, and `from_saved` raises ValueError, with what it expected, for anything else.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def dump_json(value: Any) -> str:
 
 
 def to_json(value: Any) -> Any:
+    if hasattr(value, "to_saved"):
+        return value.to_saved()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         return {_key(field.name): to_json(getattr(value, field.name)) for field in fields}
@@ -50,7 +53,9 @@ def parse_json(cls: type[_T], data: bytes, path: str) -> _T:
     try:
         return typing.cast("_T", from_json(cls, value))
     except _MisfitError as error:
-        raise UsageError(str(error), where=path) from None
+        raise UsageError(
+            str(error), hint="Save it anew with this version of infx, or mend it.", where=path
+        ) from None
 
 
 class _MisfitError(Exception):
@@ -67,6 +72,8 @@ class _MisfitError(Exception):
 
 
 def from_json(hint: Any, value: Any) -> Any:
+    if hasattr(hint, "from_saved"):
+        return _own_form(hint, value)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
         inner = next(argument for argument in arguments if argument is not type(None))
@@ -82,6 +89,16 @@ def from_json(hint: Any, value: Any) -> Any:
     if issubclass(hint, StrEnum):
         return _choice(hint, value)
     return _plain(hint, value)
+
+
+def _own_form(cls: Any, value: Any) -> Any:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()  # fails for halves of characters
+        return cls.from_saved(value)
+    except UnicodeEncodeError:
+        raise _MisfitError("text without halves of characters", value) from None
+    except ValueError as error:
+        raise _MisfitError(str(error), value) from None
 
 
 def _record(cls: type, value: Any) -> Any:

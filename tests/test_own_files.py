@@ -13,7 +13,8 @@ import pytest
 
 from infx import yaml12
 from infx.bench.config import Config, KvOffloading
-from infx.changelog.delta import Entry, read_entries
+from infx.bench.entry import Entry
+from infx.changelog.delta import read_entries
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.matrix.parse import parse_master

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from infx import schema
-from infx.bench.names import AGENTIC, name_sequence
-from infx.bench.row import FixedWorkload, Row, RowReader
+from infx.bench.names import scenario_of
+from infx.bench.row import Row, RowReader
 from infx.errors import InfxError
 from infx.phrases import count
 
@@ -26,9 +26,7 @@ def bucket_of(row: Row) -> tuple[str, ...]:
     recipe = row.recipe
     if row.eval_only:
         return (_EVAL_BUCKETS[recipe.is_multinode, recipe.is_agentic],)
-    workload = recipe.workload
-    kind = name_sequence(workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else AGENTIC
-    return ("multi_node" if recipe.is_multinode else "single_node", kind)
+    return ("multi_node" if recipe.is_multinode else "single_node", scenario_of(recipe))
 
 
 def places_of(rows: Iterable[Row]) -> list[str]:
@@ -51,7 +49,7 @@ def family_of(row: Row) -> str:
         return " ".join(part for part in parts if part)
     if recipe.is_agentic:
         return "multi-node agentic" if recipe.is_multinode else "agentic"
-    return f"{nodes} {bucket_of(row)[1]}"
+    return f"{nodes} {scenario_of(recipe)}"
 
 
 def read_rows(plan: Any, path: str) -> list[Row]:

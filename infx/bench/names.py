@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from infx.bench.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
-from infx.bench.row import Roles
+from infx.bench.config import Config, Parallelism, ScenarioType, SpecDecoding, Worker
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles
 
 SEQUENCES = {"1k1k": (1024, 1024), "8k1k": (8192, 1024)}
 _NAMES = {lengths: name for name, lengths in SEQUENCES.items()}
@@ -15,6 +15,22 @@ def name_sequence(isl: int, osl: int) -> str:
     return _NAMES.get((isl, osl), f"{isl}_{osl}")
 
 
+def scenario_of(recipe: Recipe) -> str:
+    workload = recipe.workload
+    return name_sequence(workload.isl, workload.osl) if isinstance(workload, FixedWorkload) else AGENTIC
+
+
+def scenarios_of(config: Config) -> tuple[str, ...]:
+    """The scenarios of a configuration, each once, AgentX last."""
+    fixed = [name_sequence(scenario.isl, scenario.osl) for scenario in config.fixed]
+    return tuple(dict.fromkeys([*fixed, *([AGENTIC] if config.agentic else [])]))
+
+
+def spell_scenario(name: str) -> str:
+    """A scenario as files spell it, which call AgentX by its type."""
+    return ScenarioType.AGENTIC.value if name == AGENTIC else name
+
+
 def name_fixed(model_prefix: str, isl: int, osl: int) -> str:
     return f"{model_prefix}_{name_sequence(isl, osl)}"
 
@@ -24,14 +40,14 @@ def name_agentic(
     layout: Parallelism | Roles,
     conc: int,
     spec_decoding: SpecDecoding,
-    offloading: KvOffloading,
-    backend: Component | None,
+    workload: AgenticWorkload,
 ) -> str:
     """dsv4_tp8_conc32_kvdram-hicache_spec-mtp; dsv4_p1x8_d1x16ep16dpa_conc64."""
-    offload = "none" if backend is None else f"{offloading.value}-{backend.name}"
+    backend = workload.kv_offload_backend
+    offload = "none" if backend is None else f"{workload.kv_offloading.value}-{backend.name}"
     if isinstance(layout, Roles):
         roles = f"p{_name_worker(layout.prefill)}_d{_name_worker(layout.decode)}"
-        kv = "" if offloading is KvOffloading.NONE else f"_kv{offload}"
+        kv = f"_kv{offload}" if workload.offloads else ""
         return f"{model_prefix}_{roles}_conc{conc}{kv}"
     spec = "" if spec_decoding is SpecDecoding.NONE else f"_spec-{spec_decoding.value}"
     return f"{model_prefix}_tp{layout.tp}_conc{conc}_kv{offload}{spec}"

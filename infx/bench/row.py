@@ -42,6 +42,10 @@ class AgenticWorkload:
     kv_offload_backend: Component | None = None
 
     @property
+    def offloads(self) -> bool:
+        return self.kv_offloading is not KvOffloading.NONE
+
+    @property
     def warmup_requests(self) -> int:
         """Per lane; a shortened replay warms up once."""
         return WARMUP_REQUESTS.get(self.duration, WARMUP_REQUESTS[AGENTIC_DURATION])
@@ -92,6 +96,10 @@ class Recipe:
     def is_agentic(self) -> bool:
         return isinstance(self.workload, AgenticWorkload)
 
+    @property
+    def offloads(self) -> bool:
+        return isinstance(self.workload, AgenticWorkload) and self.workload.offloads
+
 
 _compared = attrgetter(*(item.name for item in fields(Recipe) if item.compare))
 
@@ -114,6 +122,23 @@ class Row:
     eval_framework: str | None = None
     eval_suite: str | None = None
     recipe_fingerprint: str | None = None
+
+    @property
+    def eval_concs(self) -> tuple[int, ...]:
+        """The concurrencies that its accuracy run measures, if it has one."""
+        return self.conc if self.eval_all_concs or self.eval_conc is None else (self.eval_conc,)
+
+    def to_saved(self) -> dict[str, Any]:
+        return render_row(self)
+
+    @classmethod
+    def from_saved(cls, value: Any) -> Row:
+        """Raises ValueError with what was expected."""
+        from infx import schema
+
+        if not schema.is_valid("matrix-row", value):
+            raise ValueError("a row of a plan, as schemas/matrix-row.json has it")
+        return RowReader().read(value)
 
 
 def render_row(row: Row) -> dict[str, Any]:
@@ -245,9 +270,9 @@ class RowReader:
 def _read_recipe(values: Mapping[str, Any]) -> Recipe:
     layout: Parallelism | Roles
     if "prefill" in values:
-        layout = Roles(prefill=_read_worker(values["prefill"]), decode=_read_worker(values["decode"]))
+        layout = Roles(prefill=read_worker(values["prefill"]), decode=read_worker(values["decode"]))
     else:
-        layout = Parallelism(**_read_parallelism(values))
+        layout = read_parallelism(values)
     return Recipe(
         image=values["image"],
         model=values["model"],
@@ -259,7 +284,7 @@ def _read_recipe(values: Mapping[str, Any]) -> Recipe:
         layout=layout,
         workload=_read_workload(values),
         disagg=values.get("disagg", False),
-        router=_read_component(values.get("router")),
+        router=read_component(values.get("router")),
         kv_p2p_transfer=values.get("kv-p2p-transfer"),
         srt_recipe=values.get("srt-recipe"),
         eval_srt_recipe=values.get("eval-srt-recipe"),
@@ -280,11 +305,26 @@ def _read_workload(values: Mapping[str, Any]) -> FixedWorkload | AgenticWorkload
         kv_offloading=KvOffloading(values["kv-offloading"]),
         total_cpu_dram_gb=values["total-cpu-dram-gb"],
         duration=values["duration"],
-        kv_offload_backend=_read_component(values.get("kv-offload-backend")),
+        kv_offload_backend=read_component(values.get("kv-offload-backend")),
     )
 
 
-def _read_parallelism(values: Mapping[str, Any]) -> dict[str, Any]:
+def read_parallelism(values: Mapping[str, Any]) -> Parallelism:
+    return Parallelism(**_degrees(values))
+
+
+def read_worker(values: Mapping[str, Any]) -> Worker:
+    """A configuration may leave the number of workers out, a row may not."""
+    settings = values.get("additional-settings")
+    return Worker(
+        num_worker=values.get("num-worker", 1),
+        hardware=values.get("hardware"),
+        additional_settings=None if settings is None else tuple(settings),
+        **_degrees(values),
+    )
+
+
+def _degrees(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tp": values["tp"],
         "pp": values.get("pp", 1),
@@ -295,15 +335,5 @@ def _read_parallelism(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_worker(values: Mapping[str, Any]) -> Worker:
-    settings = values.get("additional-settings")
-    return Worker(
-        num_worker=values["num-worker"],
-        hardware=values.get("hardware"),
-        additional_settings=None if settings is None else tuple(settings),
-        **_read_parallelism(values),
-    )
-
-
-def _read_component(values: Mapping[str, str] | None) -> Component | None:
+def read_component(values: Mapping[str, str] | None) -> Component | None:
     return None if values is None else Component(name=values["name"], version=values.get("version"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from infx.bench.config import Hardware, Parallelism, Runners, Worker
+from infx.bench.identity import hardware_of
 from infx.bench.row import Recipe, Roles
 
 USUAL_GPUS_PER_NODE = 8  # of a label about which the inventory says nothing
@@ -54,13 +55,8 @@ def find_hardware(label: str, runners: Runners) -> Hardware | None:
     """One node of a runner label: its own record, else that of its GPU family if all clusters agree on it."""
     if label in runners.hardware:
         return runners.hardware[label]
-    family = gpu_family(label)
-    found = {record for name, record in runners.hardware.items() if gpu_family(name) == family}
+    family = hardware_of(label)
+    found = {record for name, record in runners.hardware.items() if hardware_of(name) == family}
     if len({record.gpus_per_node for record in found}) != 1:
         return None
     return Hardware(gpus_per_node=found.pop().gpus_per_node)
-
-
-def gpu_family(label: str) -> str:
-    """`b200` of `cluster:b200-nscale`."""
-    return label.removeprefix("cluster:").split("-", 1)[0]

@@ -6,8 +6,9 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from infx.bench.entry import Entry
 from infx.changelog.blocks import parse_blocks
-from infx.changelog.entries import Entry, read_entry
+from infx.changelog.entries import read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.errors import InfxError, Problem, ProblemsError, UsageError, suggest
 from infx.phrases import count, join_some

@@ -1,4 +1,4 @@
-"""What a head's changelog has that its base has not: new entries, or corrected links.
+"""Reads what a head's changelog has that its base has not.
 
 A delta is readable if every past entry still stands, in order and to the letter, and what stands besides is a list
 of entries; or if nothing but links changed. That is all the planner needs. Where new entries stand, and whether
@@ -7,38 +7,15 @@ links, blank lines and bytes are as they should be, is `validate`'s to judge, on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from infx.bench.delta import Correction, Delta
+from infx.bench.entry import Entry
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import compare
 from infx.changelog.comparison import Change, ChangeKind, Comparison
-from infx.changelog.entries import Entry, check_fields, read_entry
+from infx.changelog.entries import check_fields, read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.changelog.subject import quote
 from infx.errors import Problem, ProblemsError
-
-__all__ = ["Correction", "Delta", "Entry", "read_delta", "read_entries"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Correction:
-    """A past entry's link line that the head wrote anew; both without their line break."""
-
-    line: int
-    before: bytes
-    after: bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Delta:
-    """Entries or corrections, never both; neither where the two files say the same.
-
-    is_append: the head starts with the base's bytes, a missing final newline completed.
-    """
-
-    entries: tuple[Entry, ...] = ()
-    corrections: tuple[Correction, ...] = ()
-    is_append: bool = True
 
 
 def read_delta(base: bytes, head: bytes, path: str) -> Delta:

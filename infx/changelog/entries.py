@@ -1,36 +1,17 @@
-"""What an item of a changelog says, as an entry, and what is wrong with one that says none."""
+"""Reads an item of a changelog as an entry, and says what is wrong with one that is none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from infx.bench.entry import Entry
 from infx.bench.scenario import ScenarioType
 from infx.changelog.blocks import LINK_KEY, Block
 from infx.errors import Problem, ProblemsError
 
 FIRST_KEY = "config-keys"
 ENTRY_START = b"- config-keys:"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """What an appended entry says; `line` is that of its first key, from 1.
-
-    config_keys: exact keys or patterns, as written. pr_link: None where the entry gives no text.
-    scenario_types: empty means all.
-    """
-
-    line: int
-    config_keys: tuple[str, ...]
-    description: tuple[str, ...]
-    pr_link: str | None
-    scenario_types: tuple[ScenarioType, ...] = ()
-    evals_only: bool = False
-    all_evals: bool = False
-    no_evals: bool = False
-    append_only: bool = False
-    eval_min_prefill_ep: int | None = None
 
 
 def check_fields(block: Block) -> list[Problem]:

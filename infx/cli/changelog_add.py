@@ -110,9 +110,9 @@ def _refuse_skipped(path: str) -> None:
 
 
 def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
+    from infx.bench.entry import Entry
     from infx.bench.scenario import ScenarioType
     from infx.changelog.add import NewEntry, complete_keys
-    from infx.changelog.entries import Entry
 
     configs = read_configs(find_root(Path.cwd()), policy)
     if configs is None:

@@ -11,7 +11,7 @@ from infx.cli.options import load_policy
 from infx.errors import Level, Problem, ProblemsError
 
 if TYPE_CHECKING:
-    from infx.changelog.entries import Entry
+    from infx.bench.entry import Entry
     from infx.changelog.validate import ChangelogVerdict
     from infx.policy.model import Policy
 
@@ -53,7 +53,7 @@ def _plan(
     *,
     is_valid: bool,
 ) -> list[Problem]:
-    from infx.changelog.delta import Delta
+    from infx.bench.delta import Delta
     from infx.gather.plan import load_named_inputs
     from infx.matrix.evals import find_profile
     from infx.matrix.load import check_runners

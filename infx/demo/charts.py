@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from infx.bench.jobs import describe_layout
+from infx.bench.words import describe_layout
 from infx.demo.stage import RowOutcome, SweepRecord
 from infx.results.collect import CollectedPoint
 

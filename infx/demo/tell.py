@@ -7,7 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from infx.bench.jobs import RowJob, describe_layout
+from infx.bench.jobs import RowJob
+from infx.bench.words import describe_layout
 from infx.demo.stage import DemoStep, RowOutcome
 from infx.phrases import count
 

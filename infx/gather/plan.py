@@ -11,9 +11,9 @@ from infx.git import Git
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.bench.delta import Delta
+    from infx.bench.entry import Entry
     from infx.bench.row import Row
-    from infx.changelog.delta import Delta
-    from infx.changelog.entries import Entry
     from infx.evidence.rows import KindRows, SweepKind
     from infx.matrix.load import PlanInputs
 
@@ -106,7 +106,7 @@ class Planner:
 
         Raises InfxError where the head cannot be planned.
         """
-        from infx.bench.jobs import row_ids
+        from infx.bench.identity import row_ids
         from infx.evidence.rows import KindRows
 
         plan = self.open(base, head)

@@ -116,7 +116,7 @@ class SignoffGatherer:
         """Plan, configurations, runs and results: what only a sign-off needs."""
         revisions, policy = self.revisions, self.policy
         plan = read_plan(revisions)
-        named = list(dict.fromkeys(key for entry in plan.entries for key in entry.keys))
+        named = list(dict.fromkeys(key for entry in plan.entries for key in entry.config_keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
         configs = read_configs(revisions, named, paths)
         judged = revisions.judged(policy.eval_thresholds, policy.models)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from infx.bench.jobs import row_ids
+from infx.bench.identity import identify_rows
 from infx.bench.keys import resolve_keys
 from infx.bench.row import Row
 from infx.errors import InfxError
@@ -17,8 +17,8 @@ from infx.matrix.expand import expand_config
 from infx.matrix.load import PlanInputs
 from infx.matrix.parse import MasterFile, parse_master
 from infx.phrases import count
-from infx.signoff.facts import PlannedEntry, PlanVariant, RecomputedPlan
-from infx.signoff.planned import ConfigChange, KnownConfig, PlannedRow, describe_config, describe_planned
+from infx.signoff.facts import PlanVariant, RecomputedPlan
+from infx.signoff.planned import ConfigChange, KnownConfig, describe_config
 
 # name, what the labels ask for, whether such a sweep shows everything; the first is what a merge needs.
 VARIANTS: tuple[tuple[str, SweepKind, bool], ...] = (
@@ -39,19 +39,13 @@ def read_plan(revisions: Revisions) -> RecomputedPlan:
         if not delta.entries:
             return RecomputedPlan()
         entries = tuple(
-            PlannedEntry(
-                keys=tuple(resolve_keys(entry.config_keys, inputs.raw)[0]),
-                line=entry.line,
-                append_only=entry.append_only,
-                evals_only=entry.evals_only,
-                no_evals=entry.no_evals,
-            )
+            replace(entry, config_keys=tuple(resolve_keys(entry.config_keys, inputs.raw)[0]))
             for entry in delta.entries
         )
         variants = []
         for name, kind, is_complete in VARIANTS:
             try:
-                rows = _describe(plan.rows(kind))
+                rows = identify_rows(plan.rows(kind))
             except InfxError:
                 if name == VARIANTS[0][0]:
                     raise
@@ -59,24 +53,19 @@ def read_plan(revisions: Revisions) -> RecomputedPlan:
             variants.append(PlanVariant(name=name, rows=rows, is_complete=is_complete))
     except InfxError as error:
         return RecomputedPlan(problem=_first_problem(error))
-    keys = {key for entry in entries if entry.append_only for key in entry.keys}
+    keys = {key for entry in entries if entry.append_only for key in entry.config_keys}
     base_rows = _expand_base(base_inputs, keys) if base_inputs else ()
     return RecomputedPlan(entries=entries, variants=tuple(variants), base_rows=base_rows)
 
 
-def _describe(rows: Sequence[Row]) -> tuple[PlannedRow, ...]:
-    return tuple(describe_planned(row_id, row) for row_id, row in zip(row_ids(rows), rows, strict=True))
-
-
-def _expand_base(inputs: PlanInputs, keys: set[str]) -> tuple[PlannedRow, ...]:
+def _expand_base(inputs: PlanInputs, keys: set[str]) -> tuple[Row, ...]:
     """What the fork point already measures of some configurations."""
-    rows = [
+    return tuple(
         row
         for key, config in inputs.configs.items()
         if key in keys
         for row in expand_config(config, inputs.runners)
-    ]
-    return _describe(rows)
+    )
 
 
 def _first_problem(error: InfxError) -> str:

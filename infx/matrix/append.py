@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from infx.bench.config import KvOffloading, ScenarioType
-from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.bench.config import ScenarioType
+from infx.bench.identity import series_of
+from infx.bench.row import Recipe, Row
+from infx.bench.words import describe_recipe
 from infx.errors import Problem, ProblemsError
 from infx.matrix.concurrency import show_points
 from infx.matrix.points import collect_points, drop_points
@@ -68,7 +70,7 @@ def select_added(base: Sequence[Row], head: Sequence[Row], path: str) -> list[Ro
     elif not added and not messages:
         messages.append("There is no new point; append-only adds some.")
     elif not messages:
-        messages += _find_strangers(base, added)
+        messages += _describe_strangers(base, added)
     if messages:
         raise ProblemsError(
             Problem(rule="append-only", message=message, path=path, hint=_HINT) for message in messages
@@ -86,46 +88,21 @@ def _find_missing(
             yield f"A curve of the base {what}: {describe_recipe(recipe)} at concurrency {', '.join(missing)}."
 
 
-def _find_strangers(base: Sequence[Row], added: Sequence[Row]) -> Iterator[str]:
+def find_strangers(base: Iterable[Row], recipes: Iterable[Recipe]) -> dict[Recipe, tuple[str, ...]]:
+    """Return the recipes that do not go on with a curve of the base: each with the images that its curve has, none
+    where there is no curve.
+    """
     images: dict[Hashable, set[str]] = {}
     for row in base:
         images.setdefault(series_of(row.recipe), set()).add(row.recipe.image)
-    for recipe in collect_points(added):
-        found = images.get(series_of(recipe))
-        if found is None:
-            yield f"New points are on no curve of the base: {describe_recipe(recipe)}."
-        elif found != {recipe.image}:
-            listed = ", ".join(sorted(found))
+    curves = {recipe: images.get(series_of(recipe), set()) for recipe in recipes}
+    return {recipe: tuple(sorted(curve)) for recipe, curve in curves.items() if curve != {recipe.image}}
+
+
+def _describe_strangers(base: Sequence[Row], added: Sequence[Row]) -> Iterator[str]:
+    for recipe, images in find_strangers(base, collect_points(added)).items():
+        if images:
+            listed = ", ".join(images)
             yield f"New points of {describe_recipe(recipe)} use {recipe.image}; their curve was measured with {listed}."
-
-
-def series_of(recipe: Recipe) -> Hashable:
-    """What a chart draws as one curve."""
-    workload, layout = recipe.workload, recipe.layout
-    fixed = workload if isinstance(workload, FixedWorkload) else None
-    agentic = workload if isinstance(workload, AgenticWorkload) else None
-    hardware = (
-        (layout.prefill.hardware, layout.decode.hardware) if isinstance(layout, Roles) else (None, None)
-    )
-    return (
-        recipe.model,
-        recipe.model_prefix,
-        recipe.precision,
-        recipe.framework,
-        recipe.runner,
-        recipe.disagg,
-        recipe.is_agentic,
-        (fixed.isl, fixed.osl, recipe.spec_decoding) if fixed else None,
-        agentic is not None and agentic.kv_offloading is not KvOffloading.NONE,
-        hardware,
-    )
-
-
-def describe_recipe(recipe: Recipe) -> str:
-    """A recipe in a few words, for messages."""
-    layout = recipe.layout
-    if isinstance(layout, Roles):
-        shape = f"{layout.prefill.num_worker} x tp{layout.prefill.tp} + {layout.decode.num_worker} x tp{layout.decode.tp}"
-    else:
-        shape = f"tp{layout.tp} ep{layout.ep or 1}{' dp-attn' if layout.dp_attn else ''}"
-    return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}, {shape}"
+        else:
+            yield f"New points are on no curve of the base: {describe_recipe(recipe)}."

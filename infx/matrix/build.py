@@ -14,16 +14,15 @@ import yaml
 
 from infx.bench.config import (
     AgenticScenario,
-    Component,
     Concurrency,
     Config,
     FixedScenario,
     KvOffloading,
-    Parallelism,
     SearchRow,
     SpecDecoding,
     Worker,
 )
+from infx.bench.row import read_component, read_parallelism, read_worker
 
 
 def build_config(key_node: yaml.Node, node: yaml.Node, value: Mapping[str, Any], path: str) -> Config:
@@ -41,7 +40,7 @@ def build_config(key_node: yaml.Node, node: yaml.Node, value: Mapping[str, Any],
         path=path,
         line=_line(key_node),
         disagg=value.get("disagg", False),
-        router=_component(value.get("router")),
+        router=read_component(value.get("router")),
         kv_p2p_transfer=value.get("kv-p2p-transfer"),
         srt_recipe_dir=value.get("srt-recipe-dir"),
         fixed=tuple(
@@ -98,48 +97,23 @@ def _build_row(index: int, value: Mapping[str, Any], line: int) -> SearchRow:
             values=None if values is None else tuple(values), start=get("conc-start"), end=get("conc-end")
         ),
         spec_decoding=SpecDecoding(get("spec-decoding", "none")),
-        engine=Parallelism(**_parallelism(value)) if "tp" in value else None,
-        worker=_build_worker(get("worker")),
-        prefill=_build_worker(get("prefill")),
-        decode=_build_worker(get("decode")),
+        engine=read_parallelism(value) if "tp" in value else None,
+        worker=_worker(get("worker")),
+        prefill=_worker(get("prefill")),
+        decode=_worker(get("decode")),
         num_nodes=get("num-nodes"),
-        router=_component(get("router")),
+        router=read_component(get("router")),
         kv_p2p_transfer=get("kv-p2p-transfer"),
         kv_offloading=None if offloading is None else KvOffloading(offloading),
-        kv_offload_backend=_component(get("kv-offload-backend")),
+        kv_offload_backend=read_component(get("kv-offload-backend")),
         srt_recipe=get("srt-recipe"),
         eval_srt_recipe=get("eval-srt-recipe"),
         power=get("power"),
     )
 
 
-def _parallelism(value: Mapping[str, Any]) -> dict[str, Any]:
-    get = value.get
-    return {
-        "tp": value["tp"],
-        "pp": get("pp", 1),
-        "dcp_size": get("dcp-size", 1),
-        "pcp_size": get("pcp-size", 1),
-        "ep": get("ep"),
-        "dp_attn": get("dp-attn"),
-    }
-
-
-def _build_worker(value: Mapping[str, Any] | None) -> Worker | None:
-    if value is None:
-        return None
-    get = value.get
-    settings = get("additional-settings")
-    return Worker(
-        **_parallelism(value),
-        num_worker=get("num-worker", 1),
-        hardware=get("hardware"),
-        additional_settings=None if settings is None else tuple(settings),
-    )
-
-
-def _component(value: Mapping[str, str] | None) -> Component | None:
-    return None if value is None else Component(name=value["name"], version=value.get("version"))
+def _worker(value: Mapping[str, Any] | None) -> Worker | None:
+    return None if value is None else read_worker(value)
 
 
 def _pairs(

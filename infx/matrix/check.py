@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from infx.bench.config import Config, ScenarioType, SearchRow
-from infx.bench.names import name_sequence
+from infx.bench.config import Config, SearchRow
+from infx.bench.names import scenarios_of, spell_scenario
 from infx.errors import Level, Problem
 from infx.matrix.concurrency import expand_all
 from infx.matrix.image import find_moving_tag
@@ -149,7 +149,7 @@ def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
             runner=_text(entry, "runner"),
             framework=_text(entry, "framework"),
             precision=_text(entry, "precision"),
-            scenarios=_name_scenarios(config) if config else (),
+            scenarios=tuple(map(spell_scenario, scenarios_of(config))) if config else (),
             rows=_count_rows(config) if config else None,
             errors=levels.count(Level.ERROR),
             warnings=levels.count(Level.WARNING),
@@ -159,12 +159,6 @@ def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
 def _text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else "?"
-
-
-def _name_scenarios(config: Config) -> tuple[str, ...]:
-    names = [name_sequence(scenario.isl, scenario.osl) for scenario in config.fixed]
-    names += [ScenarioType.AGENTIC.value] if config.agentic else []
-    return tuple(dict.fromkeys(names))
 
 
 def _count_rows(config: Config) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from infx.bench.config import ScenarioType
-from infx.changelog.delta import Entry
+from infx.bench.entry import Entry
 
 ALL_TYPES = frozenset(ScenarioType)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from infx.bench.config import Worker
-from infx.bench.fingerprint import fingerprint_recipe
+from infx.bench.identity import fingerprint_recipe
 from infx.bench.row import FAST_DURATION, AgenticWorkload, Recipe, Roles, Row
 from infx.matrix.planned import Planned
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from infx.bench.family import family_of
-from infx.bench.jobs import describe_layout
 from infx.bench.row import Row, render_row
+from infx.bench.words import describe_deployment, describe_layout
 from infx.errors import visible
 from infx.phrases import count
 
@@ -149,8 +149,7 @@ def _describe_groups(rows: Iterable[Row]) -> list[str]:
 
 
 def _title(row: Row) -> str:
-    recipe = row.recipe
-    return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}, {family_of(row)}"
+    return f"{describe_deployment(row.recipe)}, {family_of(row)}"
 
 
 def _concurrencies(rows: Iterable[Row]) -> str:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, Worker
+from infx.bench.config import Component, Parallelism, ScenarioType, Worker
 from infx.bench.jobs import RowJob
 from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import InfxError
@@ -83,7 +83,7 @@ def _offload(workload: AgenticWorkload) -> dict[str, str]:
         "KV_OFFLOADING": workload.kv_offloading.value,
         "TOTAL_CPU_DRAM_GB": str(workload.total_cpu_dram_gb),
     }
-    if workload.kv_offloading is not KvOffloading.NONE and workload.kv_offload_backend is not None:
+    if workload.offloads and workload.kv_offload_backend is not None:
         values["KV_OFFLOAD_BACKEND"] = workload.kv_offload_backend.name
         values["KV_OFFLOAD_BACKEND_METADATA"] = _metadata(workload.kv_offload_backend)
     return values
@@ -142,10 +142,8 @@ def _concurrency(row: Row) -> dict[str, str]:
 
 def _evaluation(row: Row) -> dict[str, str]:
     values = {"RUN_EVAL": _flag(bool(row.run_eval)), "EVAL_ONLY": _flag(bool(row.eval_only))}
-    if row.eval_all_concs:
-        values["EVAL_CONC"] = " ".join(map(str, row.conc))
-    elif row.eval_conc is not None:
-        values["EVAL_CONC"] = str(row.eval_conc)
+    if row.eval_all_concs or row.eval_conc is not None:
+        values["EVAL_CONC"] = " ".join(map(str, row.eval_concs))
     if row.eval_framework is not None:
         values["EVAL_FRAMEWORK"] = row.eval_framework
     if row.eval_suite is not None:

@@ -12,9 +12,8 @@ from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 
-from infx.bench.config import KvOffloading
-from infx.bench.names import name_sequence
-from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.bench.names import scenario_of
+from infx.bench.row import FixedWorkload, Recipe, Roles, Row
 from infx.errors import UsageError, suggest
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
@@ -141,12 +140,12 @@ def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]
         return result
     claimed: set[Hashable] = set()
     identity_of = functools.cache(lambda recipe: key_of(recipe, profile.identity))
-    for index in sorted(range(len(rows)), key=lambda i: _offloads(rows[i])):
+    for index in sorted(range(len(rows)), key=lambda i: rows[i].recipe.offloads):
         row = rows[index]
         if not row.run_eval:
             continue
         who = (identity_of(row.recipe), row.eval_framework, row.eval_suite)
-        free = tuple(conc for conc in _evaluated(row) if (who, conc) not in claimed)
+        free = tuple(conc for conc in row.eval_concs if (who, conc) not in claimed)
         claimed.update((who, conc) for conc in free)
         if not free:
             result[index] = None if row.eval_only else _unmark(row)
@@ -220,10 +219,7 @@ def _find_rule(row: Row, profile: EvalProfile) -> EvalRule:
 
 
 def _is_eligible(row: Row, rule: EvalRule) -> bool:
-    workload = row.recipe.workload
-    return (
-        isinstance(workload, AgenticWorkload) or name_sequence(workload.isl, workload.osl) in rule.sequences
-    )
+    return row.recipe.is_agentic or scenario_of(row.recipe) in rule.sequences
 
 
 def _find_suite(row: Row, profile: EvalProfile, *, on_request: bool) -> EvalTask | None:
@@ -248,15 +244,6 @@ def _mark(row: Row, conc: int, task: EvalTask | None) -> Row:
 
 def _unmark(row: Row) -> Row:
     return replace(row, run_eval=False, eval_conc=None, eval_framework=None, eval_suite=None)
-
-
-def _evaluated(row: Row) -> tuple[int, ...]:
-    return row.conc if row.eval_all_concs or row.eval_conc is None else (row.eval_conc,)
-
-
-def _offloads(row: Row) -> bool:
-    workload = row.recipe.workload
-    return isinstance(workload, AgenticWorkload) and workload.kv_offloading is not KvOffloading.NONE
 
 
 def _drop_power(recipe: Recipe) -> Recipe:

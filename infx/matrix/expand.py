@@ -121,16 +121,15 @@ def _expand_agentic(
 ) -> Iterator[Row]:
     """Every point is a row: single node by concurrency, then by runner; multi-node the other way round."""
     layout = _layout(search)
-    offloading = search.kv_offloading or KvOffloading.NONE
     workload = AgenticWorkload(
-        kv_offloading=offloading, total_cpu_dram_gb=budget, kv_offload_backend=search.kv_offload_backend
+        kv_offloading=search.kv_offloading or KvOffloading.NONE,
+        total_cpu_dram_gb=budget,
+        kv_offload_backend=search.kv_offload_backend,
     )
     recipes = _build_recipes(config, search, layout, workload, runners)
     points = expand_filtered(search.concurrency, limits.bounds)
     names = {
-        conc: name_agentic(
-            config.model_prefix, layout, conc, search.spec_decoding, offloading, search.kv_offload_backend
-        )
+        conc: name_agentic(config.model_prefix, layout, conc, search.spec_decoding, workload)
         for conc in points
     }
     if isinstance(layout, Roles):

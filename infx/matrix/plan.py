@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from infx.bench.config import ScenarioType
+from infx.bench.delta import Delta
+from infx.bench.entry import Entry
 from infx.bench.keys import resolve_keys
 from infx.bench.row import Recipe, Roles, Row
-from infx.changelog.delta import Delta, Entry
 from infx.errors import Problem, ProblemsError
 from infx.matrix import plan_warnings
 from infx.matrix.append import check_unchanged, select_added

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from infx.bench.config import Config, ScenarioType
+from infx.bench.entry import Entry
 from infx.bench.row import Recipe, Row
-from infx.changelog.delta import Entry
+from infx.bench.words import describe_recipe
 from infx.errors import Level, Problem
-from infx.matrix.append import describe_recipe
 from infx.matrix.concurrency import show_points
 from infx.matrix.load import PlanInputs
 from infx.matrix.planned import Planned

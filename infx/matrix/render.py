@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from infx.bench.row import Row, render_point, render_recipe
 
 if TYPE_CHECKING:
-    from infx.changelog.delta import Entry
+    from infx.bench.entry import Entry
     from infx.matrix.plan import Plan
 
 _dump = json.JSONEncoder(ensure_ascii=False).encode

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from infx.bench.config import Runners
 from infx.bench.family import CANARY, family_of, places_of
-from infx.bench.jobs import MAX_NAME, RowJob, job_name, row_ids
+from infx.bench.identity import row_ids
+from infx.bench.jobs import MAX_NAME, RowJob, job_name
 from infx.bench.row import Row
 from infx.bench.topology import count_nodes
 from infx.errors import Problem, ProblemsError

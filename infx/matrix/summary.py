@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from infx.bench.config import Runners
+from infx.bench.entry import Entry
 from infx.bench.row import Row
 from infx.bench.topology import count_gpus, count_nodes
-from infx.changelog.delta import Entry
 from infx.errors import Level, Problem
 from infx.escape import foreign, table_code
 from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
@@ -95,9 +95,8 @@ def _why(entries: Sequence[Entry], index: int | None) -> str:
 
 
 def _evaluated(row: Row) -> str:
-    conc = row.conc if row.eval_all_concs or row.eval_conc is None else (row.eval_conc,)
     suite = f"{row.eval_suite} " if row.eval_suite else ""
-    return f"{suite}c{','.join(map(str, conc))}"
+    return f"{suite}c{','.join(map(str, row.eval_concs))}"
 
 
 def find_long_queues(summary: PlanSummary, limit_hours: int) -> list[Problem]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from infx.bench.jobs import RowJob, describe_row
+from infx.bench.jobs import RowJob
+from infx.bench.words import describe_row
 from infx.errors import Level, Problem
 from infx.phrases import count
 from infx.policy.results import ResultRules
@@ -173,8 +174,8 @@ def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _
     if len(row.conc) == 1:  # which concurrency was measured may be left out
         rows = [replace(found, conc=row.conc[0]) if found.conc is None else found for found in rows]
     concs = {found.conc for found in rows}
-    wanted = row.conc if row.eval_all_concs else (row.eval_conc,) if row.eval_conc is not None else ()
-    asked = wanted or row.conc
+    asked = row.eval_concs
+    wanted = asked if row.eval_all_concs or row.eval_conc is not None else ()
     strange = sorted(conc for conc in concs if conc is not None and conc not in asked)
     wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, asked))}") for conc in strange]
     counts = Counter((found.task, found.conc) for found in rows)

@@ -102,13 +102,12 @@ def _plan_workload(recipe: Recipe) -> dict[str, Accepted]:
             "kv_offloading": (KvOffloading.NONE.value,),
             "kv_offload_backend": (),
         }
-    offloads = workload.kv_offloading is not KvOffloading.NONE
     return {
         "isl": (0,),
         "osl": (0,),
         "scenario_type": (ScenarioType.AGENTIC.value,),
         "kv_offloading": (workload.kv_offloading.value,),
-        "kv_offload_backend": _optional(workload.kv_offload_backend if offloads else None),
+        "kv_offload_backend": _optional(workload.kv_offload_backend if workload.offloads else None),
     }
 
 

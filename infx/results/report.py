@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infx.bench.jobs import describe_row
+from infx.bench.words import describe_row
 from infx.escape import foreign, table_code
 from infx.phrases import count, join_some
 from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection

@@ -16,7 +16,10 @@ from types import MappingProxyType
 from typing import Any
 
 from infx import schema, yaml12
-from infx.bench.config import Component
+from infx.bench.config import Component, ScenarioType
+from infx.bench.identity import Curve, hardware_of
+from infx.bench.names import AGENTIC, name_sequence
+from infx.bench.row import read_component
 from infx.phrases import count
 from infx.results.identity import FIELDS
 
@@ -86,6 +89,23 @@ class ResultRow:
     def has_failed(self) -> bool:
         return self.outcome is not None and self.outcome.status is OutcomeStatus.FAILED
 
+    @property
+    def scenario(self) -> str:
+        is_agentic = (self.isl, self.osl) == (0, 0) or self.details.get(
+            "scenario_type"
+        ) == ScenarioType.AGENTIC
+        return AGENTIC if is_agentic else name_sequence(self.isl, self.osl)
+
+    @property
+    def curve(self) -> Curve:
+        return Curve(
+            model_prefix=self.infmax_model_prefix,
+            scenario=self.scenario,
+            hardware=hardware_of(self.hw),
+            framework=self.framework,
+            precision=self.precision,
+        )
+
 
 _IDENTITY = (
     "hw", "conc", "image", "model", "infmax_model_prefix", "framework", "precision", "spec_decoding", "disagg",
@@ -116,7 +136,7 @@ def parse_row(values: object) -> ResultRow:
         details=MappingProxyType(details),
         metrics=MappingProxyType({key: float(value) for key, value in rest.items() if key not in details}),
         recipe_fingerprint=values.get("recipe_fingerprint"),
-        router=_component(values.get("router")),
+        router=read_component(values.get("router")),
         kv_p2p_transfer=values.get("kv_p2p_transfer"),
         outcome=_outcome(values.get("benchmark_outcome")),
     )
@@ -163,10 +183,6 @@ def is_finite(value: float) -> bool:
         return math.isfinite(float(value))
     except OverflowError:  # an integer beyond every float
         return False
-
-
-def _component(value: Any) -> Component | None:
-    return None if value is None else Component(name=value["name"], version=value.get("version"))
 
 
 def _outcome(value: Any) -> BenchmarkOutcome | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+from infx.bench.identity import IdentifiedRow
 from infx.bench.jobs import parse_job_name
 from infx.evidence.runs import find_refusal
 from infx.model import Conclusion, Job
 from infx.policy.model import Policy
 from infx.signoff.facts import EvidenceRun, PlanVariant, SignoffFacts
-from infx.signoff.planned import PlannedRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +24,10 @@ class SweepCoverage:
 
     run: EvidenceRun
     variant: PlanVariant
-    done: tuple[PlannedRow, ...]
-    failed: tuple[tuple[PlannedRow, Job], ...]
-    running: tuple[PlannedRow, ...]
-    missing: tuple[PlannedRow, ...]
+    done: tuple[IdentifiedRow, ...]
+    failed: tuple[tuple[IdentifiedRow, Job], ...]
+    running: tuple[IdentifiedRow, ...]
+    missing: tuple[IdentifiedRow, ...]
     foreign: tuple[str, ...] = ()
 
     @property

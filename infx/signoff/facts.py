@@ -6,12 +6,16 @@ checklist, thresholds, acceptance lengths, models) is of the target branch's tip
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from infx.bench.entry import Entry
+from infx.bench.identity import Curve, IdentifiedRow
+from infx.bench.row import Row
 from infx.model import Collaborator, Comment, FileStatus, Job, PullRequest, Run
-from infx.signoff.planned import ConfigChange, KnownConfig, PlannedRow
+from infx.signoff.planned import ConfigChange, KnownConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,22 +72,11 @@ class Membership:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedEntry:
-    """A changelog entry that the pull request appends. keys: resolved. line: in the head's changelog."""
-
-    keys: tuple[str, ...]
-    line: int
-    append_only: bool = False
-    evals_only: bool = False
-    no_evals: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class PlanVariant:
     """The rows that a sweep of one kind has. is_complete: whether such a sweep shows all that the plan asks for."""
 
     name: str
-    rows: tuple[PlannedRow, ...]
+    rows: tuple[IdentifiedRow, ...]
     is_complete: bool = True
 
 
@@ -91,16 +84,17 @@ class PlanVariant:
 class RecomputedPlan:
     """Recomputed from git at the head. problem: why it could not be, in a sentence.
 
+    entries: those that the pull request appends, with their keys resolved and the lines of the head's changelog.
     base_rows: what the target branch already measures of the selected configurations.
     """
 
-    entries: tuple[PlannedEntry, ...] = ()
+    entries: tuple[Entry, ...] = ()
     variants: tuple[PlanVariant, ...] = ()
-    base_rows: tuple[PlannedRow, ...] = ()
+    base_rows: tuple[Row, ...] = ()
     problem: str | None = None
 
     @property
-    def rows(self) -> tuple[PlannedRow, ...]:
+    def rows(self) -> tuple[IdentifiedRow, ...]:
         """Those of an ordinary full sweep."""
         return self.variants[0].rows if self.variants else ()
 
@@ -125,7 +119,7 @@ class EvalScore:
     """One task of one accuracy run, and what the run says about itself.
 
     value: from 0 to 1, None if there is none. samples: that counted. original: of the task, None where nothing says
-    how many it has. is_sound: nothing broke down.
+    how many it has. is_sound: nothing broke down. said: what it says it measured, by the names of results.
     """
 
     task: str
@@ -135,24 +129,14 @@ class EvalScore:
     is_sound: bool = True
     row_id: str | None = None
     conc: int | None = None
-    image: str | None = None
-    model: str | None = None
-    model_prefix: str | None = None
-    runner: str | None = None
-    framework: str | None = None
-    precision: str | None = None
-    spec_decoding: str | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
     """One measured throughput row. latency: end to end, seconds. throughput: all tokens per second and GPU."""
 
-    model: str
-    scenario: str
-    hardware: str
-    framework: str
-    precision: str
+    curve: Curve
     conc: int
     latency: float | None = None
     throughput: float | None = None

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from infx.bench.config import ScenarioType
-from infx.bench.names import AGENTIC, name_sequence
+from infx.bench.names import AGENTIC
 from infx.results.artifact import JsonFaultError, ReadArtifact, read_json
-from infx.results.row import ResultRow, RowFaultError, is_finite, parse_row
+from infx.results.row import RowFaultError, is_finite, parse_row
 from infx.signoff.facts import EvalScore, MeasuredPoint
 
 _T = TypeVar("_T")
 
 MAX_ROWS = 20_000
-# What an accuracy row says about its origin, by the field of `EvalScore` and of `PlannedRow`.
-IDENTITY = {
-    "image": "image",
-    "model": "model",
-    "model_prefix": "infmax_model_prefix",
-    "runner": "hw",
-    "framework": "framework",
-    "precision": "precision",
-    "spec_decoding": "spec_decoding",
-}
+# What an accuracy result says about its origin, by the names of `infx.results.identity`.
+SAID = ("image", "model", "infmax_model_prefix", "hw", "framework", "precision", "spec_decoding")
 
 
 class ResultsFaultError(ValueError):
@@ -75,30 +66,20 @@ def _score(values: Mapping[str, Any]) -> EvalScore:
         is_sound=_field(values, "infrastructure_success", bool),
         row_id=_optional(values, "row_id", str),
         conc=_optional(values, "conc", int),
-        **{field: _optional(values, name, str) for field, name in IDENTITY.items()},
+        said={name: said for name in SAID if (said := _optional(values, name, str)) is not None},
     )
 
 
 def _point(values: Mapping[str, Any], agentic_latency: str) -> MeasuredPoint:
     row = parse_row(values)
-    scenario = _scenario(row)
     mark = values.get("isOnNormalizedInteractivityFrontier")
     return MeasuredPoint(
-        model=row.infmax_model_prefix,
-        scenario=scenario,
-        hardware=row.hw,
-        framework=row.framework,
-        precision=row.precision,
+        curve=row.curve,
         conc=row.conc,
-        latency=row.metrics.get(agentic_latency if scenario == AGENTIC else "median_e2el"),
+        latency=row.metrics.get(agentic_latency if row.scenario == AGENTIC else "median_e2el"),
         throughput=row.metrics.get("tput_per_gpu"),
         on_canonical_frontier=mark if isinstance(mark, bool) else None,
     )
-
-
-def _scenario(row: ResultRow) -> str:
-    is_agentic = row.details.get("scenario_type") == ScenarioType.AGENTIC or (row.isl, row.osl) == (0, 0)
-    return AGENTIC if is_agentic else name_sequence(row.isl, row.osl)
 
 
 def _field(values: Mapping[str, Any], name: str, kind: type[_T]) -> _T:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from infx.bench.config import ScenarioType
-from infx.changelog.delta import Correction, read_delta, read_entries
+from infx.bench.delta import Correction
+from infx.changelog.delta import read_delta, read_entries
 from infx.errors import ProblemsError
 
 PATH = "perf-changelog.yaml"

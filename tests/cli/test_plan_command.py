@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infx.bench.family import read_rows
-from infx.bench.jobs import row_ids
+from infx.bench.identity import row_ids
 from infx.cli import infx
 from infx.cli.shell import run
 from infx.gate.decision import Decision, GateVerdict, Reason

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from infx.bench.delta import Delta
+from infx.bench.entry import Entry
 from infx.bench.row import Roles, Row
-from infx.changelog.delta import Delta, Entry, read_entries
+from infx.changelog.delta import read_entries
 from infx.matrix.evals import find_profile
 from infx.matrix.load import PlanInputs, load_inputs
 from infx.matrix.plan import Options, Plan, plan_delta

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from infx.bench.delta import Correction, Delta
 from infx.bench.row import render_row
-from infx.changelog.delta import Correction, Delta
 from infx.errors import Level, ProblemsError
 from infx.matrix.plan import Options, plan_delta
 from infx.matrix.render import render_plan

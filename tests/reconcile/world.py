@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from infx.apply.reconcile import GitClone, Reconciler
 from infx.apply.serialize import TurnReport
-from infx.bench.jobs import row_ids
+from infx.bench.identity import row_ids
 from infx.git import Git
 from infx.github.api import connect
 from infx.hub import Hub

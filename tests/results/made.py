@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from infx.bench.family import family_of
-from infx.bench.jobs import RowJob, row_ids
+from infx.bench.identity import row_ids
+from infx.bench.jobs import RowJob
 from infx.bench.row import Row
 from infx.policy.load import default_policy
 from infx.results.artifact import ArtifactFile, ReadArtifact

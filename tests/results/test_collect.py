@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from infx.bench.jobs import RowJob, describe_row
+from infx.bench.jobs import RowJob
+from infx.bench.words import describe_row
 from infx.errors import Level
 from infx.policy.results import ResultRules
 from infx.results.artifact import ReadArtifact

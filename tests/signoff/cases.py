@@ -11,7 +11,6 @@ from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import (
     LinkState,
     Membership,
-    PlannedEntry,
     PlanVariant,
     RecipeFile,
     RecomputedPlan,
@@ -39,6 +38,7 @@ from tests.signoff.facts import (
     job,
     judged,
     plan,
+    plan_entry,
     point,
     results,
     row,
@@ -105,7 +105,9 @@ VLLM = (
 def append_only(added: Any = None, **fields: Any) -> dict[str, Any]:
     """Concurrency 128 is added to the curve of the other rows."""
     rows = (added or row(7),)
-    selected = plan(rows, entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True),), base_rows=ROWS[:6])
+    selected = plan(
+        rows, entries=(plan_entry(append_only=True),), base_rows=tuple(old.row for old in ROWS[:6])
+    )
     return {"plan": selected, **fields}
 
 
@@ -170,7 +172,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     # 2: every accuracy run, by the target branch's bars, with the plan's image.
     ("accuracy", "above", {}, PASS, "2 scores of 2"),
     ("accuracy", "below the model's bar", {"results": results(scores=(score(ROWS[6], 0.93), score(ROWS[7])))}, FAIL, "0.93, below 0.94"),
-    ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], image="x/y:1"), score(ROWS[7])))}, FAIL, "`x/y:1`"),
+    ("accuracy", "other image", {"results": results(scores=(score(ROWS[6], said={"image": "x/y:1"}), score(ROWS[7])))}, FAIL, "`x/y:1`"),
     ("accuracy", "broken", {"results": results(scores=(score(ROWS[6], None, is_sound=False), score(ROWS[7])))}, FAIL, "broke down"),
     ("accuracy", "not a number", {"results": results(scores=(score(ROWS[6], float("nan")), score(ROWS[7])))}, FAIL, "broke down"),
     ("accuracy", "percent", {"results": results(scores=(score(ROWS[6], 95.0), score(ROWS[7])))}, FAIL, "the score 95, which is not between 0 and 1"),
@@ -354,7 +356,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     # 12
     ("append-only", "none", {}, NA, "No changelog entry is append-only"),
     ("append-only", "pure", append_only(), PASS, "1 new point on curves with one image, 6 old points unchanged"),
-    ("append-only", "mixed", {"plan": plan(entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True), PlannedEntry(keys=(KEY,), line=15)))}, FAIL, "perf-changelog.yaml:15"),
+    ("append-only", "mixed", {"plan": plan(entries=(plan_entry(append_only=True), plan_entry(15)))}, FAIL, "perf-changelog.yaml:15"),
     ("append-only", "other image", append_only(row(7, image="vllm/vllm-openai:v1")), FAIL, "its curve has"),
     ("append-only", "other curve", append_only(row(7, precision="fp4")), FAIL, "on no curve"),
     ("append-only", "repeats", append_only(row(6)), FAIL, "repeats concurrency 64"),

@@ -5,10 +5,15 @@ cody writes, noor owns configs/nvidia.yaml and signs; the sweep has four through
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from infx.bench.config import KvOffloading, Parallelism, SpecDecoding
+from infx.bench.entry import Entry
+from infx.bench.family import family_of
+from infx.bench.identity import IdentifiedRow, curve_of
+from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Row
 from infx.model import Conclusion, FileStatus, Job
 from infx.policy.load import default_policy
 from infx.policy.model import Policy
@@ -28,8 +33,7 @@ from infx.signoff.facts import (
     SweepResults,
     TextFile,
 )
-from infx.signoff.facts import PlannedEntry as PlanEntry
-from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig, PlannedRow
+from infx.signoff.planned import ConfigChange, ConfigState, KnownConfig
 from tests import builders
 from tests.builders import BASE, HEAD, NOW, OLD, comment, person, pull, run
 
@@ -64,16 +68,30 @@ TEMPLATE = (
 )
 
 
-def row(number: int, *, conc: int = 0, evaluated: bool = False, **fields: Any) -> PlannedRow:
-    conc = conc or 2**number
-    family = "eval" if evaluated else "single-node 8k1k"
+WORKLOADS: Mapping[str, FixedWorkload | AgenticWorkload] = {
+    "8k1k": FixedWorkload(isl=8192, osl=1024, max_model_len=9472),
+    "1k1k": FixedWorkload(isl=1024, osl=1024, max_model_len=2304),
+    "agentic": AgenticWorkload(kv_offloading=KvOffloading.NONE, total_cpu_dram_gb=0),
+}
+
+
+def row(
+    number: int, *, conc: int = 0, evaluated: bool = False, scenario: str = "8k1k", **fields: Any
+) -> IdentifiedRow:
+    """fields: of its recipe."""
     defaults: dict[str, Any] = {
-        "id": f"{number:012x}", "family": family, "text": f"m1 fp8 h200 vllm TP8 c{conc}", "image": IMAGE,
-        "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm", "runner": "h200",
-        "scenario": "8k1k", "spec_decoding": "none", "conc": (conc,), "recipe": "r1",
-        "evaluated": (conc,) if evaluated else (),
+        "image": IMAGE, "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm",
+        "runner": "h200", "spec_decoding": SpecDecoding.NONE, "layout": Parallelism(tp=8, ep=1, dp_attn=False),
+        "workload": WORKLOADS[scenario],
     }  # fmt: skip
-    return PlannedRow(**{**defaults, **fields})
+    made = Row(
+        recipe=Recipe(**{**defaults, **fields}),
+        conc=(conc or 2**number,),
+        exp_name=f"m1_{scenario}",
+        run_eval=evaluated,
+        eval_only=evaluated,
+    )
+    return IdentifiedRow(id=f"{number:012x}", row=made)
 
 
 ROWS = (
@@ -83,8 +101,9 @@ ROWS = (
 )
 
 
-def job(planned: PlannedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
-    name = f"sweep / shard (1) / {planned.id} · {planned.family} · {planned.runner} · {planned.text}"
+def job(planned: IdentifiedRow, conclusion: Conclusion | None = Conclusion.SUCCESS, **fields: Any) -> Job:
+    family, runner = family_of(planned.row), planned.recipe.runner
+    name = f"sweep / shard (1) / {planned.id} · {family} · {runner} · {planned.text}"
     return builders.job(**{"name": name, "conclusion": conclusion, "id": int(planned.id, 16), **fields})
 
 
@@ -106,44 +125,49 @@ def file(path: str, *lines: str, **fields: Any) -> FileChange:
     return FileChange(**{**defaults, **fields})
 
 
-def score(planned: PlannedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
+def score(planned: IdentifiedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
+    """said: what it says beside the image and the model."""
     defaults: dict[str, Any] = {
-        "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id, "image": planned.image,
-        "model_prefix": planned.model_prefix, "conc": planned.conc[0],
+        "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id,
+        "conc": planned.row.conc[0],
     }  # fmt: skip
-    return EvalScore(**{**defaults, **fields})
+    said = {"image": planned.recipe.image, "infmax_model_prefix": planned.recipe.model_prefix}
+    return EvalScore(**{**defaults, **fields, "said": said | fields.get("said", {})})
 
 
-def point(planned: PlannedRow, **fields: Any) -> MeasuredPoint:
+def point(planned: IdentifiedRow, **fields: Any) -> MeasuredPoint:
     """By rising concurrency both latency and throughput rise, so each lies on the frontier."""
-    conc = planned.conc[0]
+    conc = planned.row.conc[0]
     defaults: dict[str, Any] = {
-        "model": "m1", "scenario": planned.scenario, "hardware": "h200", "framework": "vllm", "precision": "fp8",
-        "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
+        "curve": curve_of(planned.recipe), "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
     }  # fmt: skip
     return MeasuredPoint(**{**defaults, **fields})
 
 
-def plan(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> RecomputedPlan:
+def plan_entry(line: int = 7, **fields: Any) -> Entry:
+    return Entry(line=line, config_keys=(KEY,), description=("More points",), pr_link=None, **fields)
+
+
+def plan(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> RecomputedPlan:
     defaults: dict[str, Any] = {
-        "entries": (PlanEntry(keys=(KEY,), line=7),),
+        "entries": (plan_entry(),),
         "variants": (PlanVariant(name="full", rows=tuple(rows)),),
     }
     return RecomputedPlan(**{**defaults, **fields})
 
 
-def results(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> SweepResults:
+def results(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> SweepResults:
     defaults: dict[str, Any] = {
         "run_id": 900,
         "has_scores": True,
         "has_points": True,
-        "scores": tuple(score(planned) for planned in rows if planned.evaluated),
-        "points": tuple(point(planned) for planned in rows if not planned.evaluated),
+        "scores": tuple(score(planned) for planned in rows if planned.row.eval_only),
+        "points": tuple(point(planned) for planned in rows if not planned.row.eval_only),
     }
     return SweepResults(**{**defaults, **fields})
 
 
-def sweep(rows: Sequence[PlannedRow] = ROWS, **fields: Any) -> EvidenceRun:
+def sweep(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> EvidenceRun:
     defaults: dict[str, Any] = {"run": run(), "jobs": tuple(job(planned) for planned in rows)}
     return EvidenceRun(**{**defaults, **fields})
 

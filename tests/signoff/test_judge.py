@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,9 @@ from infx.errors import ProblemsError
 from infx.policy.checks import CHECKS
 from infx.policy.load import parse_policy
 from infx.policy.signoff import CheckStatus
-from infx.signoff.facts import EvalScore
+from infx.results.identity import plan_identity
 from infx.signoff.judge import judge, make_verdict
-from infx.signoff.planned import PlannedRow
-from infx.signoff.results import IDENTITY
+from infx.signoff.results import SAID
 from infx.signoff.verdict import render_verdict
 from tests.builders import pull
 from tests.signoff.cases import CASES, FAIL, NA, PASS, WARN, outcome
@@ -43,21 +41,21 @@ def test_every_status_of_every_check_is_in_the_table() -> None:
     assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
 
 
-@pytest.mark.parametrize("field", IDENTITY)
-def test_a_score_of_something_else_fails(field: str) -> None:
+@pytest.mark.parametrize("name", SAID)
+def test_a_score_of_something_else_fails(name: str) -> None:
     """Each thing that a score says about its origin is compared with its row, and both are named."""
-    changes: dict[str, Any] = {field: "x/y:1"}
-    wrong = results(scores=(score(ROWS[6], **changes), score(ROWS[7])))
+    wrong = results(scores=(score(ROWS[6], said={name: "x/y:1"}), score(ROWS[7])))
     [found] = (r.outcome for r in judge(facts(results=wrong), POLICY).results if r.check.slug == "accuracy")
-    planned = getattr(ROWS[6], field)
-    said = f"`gsm8k` ran with the {IDENTITY[field]} `x/y:1`, the plan says `{planned}`"
+    [planned] = plan_identity(ROWS[6].row)[name]
+    said = f"`gsm8k` ran with the {name} `x/y:1`, the plan says `{planned}`"
     assert (found.status, said in found.reason) == (FAIL, True)
 
 
-def test_whatever_a_score_says_about_its_origin_is_compared() -> None:
-    """A field that a score and a planned row both have, and that is no measurement."""
-    said, planned = ({field.name for field in dataclasses.fields(kind)} for kind in (EvalScore, PlannedRow))
-    assert (said & planned) - {"conc"} == set(IDENTITY)
+def test_a_score_says_what_no_plan_knows() -> None:
+    """Facts may be written by hand; what cannot be compared never passes."""
+    wrong = results(scores=(score(ROWS[6], said={"weather": "fine"}), score(ROWS[7])))
+    found = outcome("accuracy", facts(results=wrong))
+    assert (found.status, "the weather `fine`, the plan says nothing" in found.reason) == (FAIL, True)
 
 
 def test_the_share_of_samples_is_the_policy_s() -> None:

@@ -35,7 +35,7 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     plan = read_plan(revisions)
     assert plan.problem is None
     assert len({row.id for row in plan.rows}) == len(plan.rows)
-    named = [key for entry in plan.entries for key in entry.keys]
+    named = [key for entry in plan.entries for key in entry.config_keys]
     found = read_configs(revisions, named, list(revisions.added_lines()))
     changes, known = found.changes, found.known
     assert found.problems == ()

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 import infx.gather.signoff_links
 from infx.apply.writes import WrongIdentityError
+from infx.bench.family import family_of
 from infx.errors import InfxError, UnavailableError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
@@ -391,7 +392,7 @@ def test_fork_counts_only_its_approved_run(world: World) -> None:
     rows = world.rows()  # the same change, so the same rows
     run = world.hub.add_run(event="workflow_dispatch", branch="main", by="github-actions[bot]")
     for row in rows:
-        world.hub.add_job(run.id, f"sweep / row / {row.id} · {row.family} · h200 · x")
+        world.hub.add_job(run.id, f"sweep / row / {row.id} · {family_of(row.row)} · h200 · x")
     world.hub.finish_run(run.id)
     _, out, _ = world.verify("--pr", "79", "--format", "json")
     assert json.loads(out)["checks"][1]["reason"].startswith(

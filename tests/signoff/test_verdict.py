@@ -16,7 +16,7 @@ from infx.model import User
 from infx.policy.checks import CHECKS
 from infx.policy.signoff import CheckStatus
 from infx.saved import dump_json, parse_json, to_json
-from infx.signoff.facts import PlannedEntry, PlanVariant, SignoffFacts, TextFile
+from infx.signoff.facts import PlanVariant, SignoffFacts, TextFile
 from infx.signoff.judge import judge, make_verdict
 from infx.signoff.outcome import EMOJI, MAX_REASON, Link, code, cut, name_all
 from infx.signoff.verdict import SignoffVerdict, VerdictRow, render_failure, render_verdict
@@ -31,6 +31,7 @@ from tests.signoff.facts import (
     file,
     judged,
     plan,
+    plan_entry,
     row,
     state,
     sweep,
@@ -239,8 +240,8 @@ HOSTILE = "x` @mia <img src=x onerror=1> <!-- codeowner-signoff-verify --> 🎉 
 
 def hostile_facts(text: str) -> SignoffFacts:
     """Every text that a pull request, a comment or an artifact can bring, filled with the same bad one."""
-    rows = (row(1, text=text, image=text, model_prefix=text, framework=text, precision=text, scenario=text, recipe=text),
-            row(2, text=text, image=text, evaluated=True))  # fmt: skip
+    rows = (row(1, image=text, model=text, model_prefix=text, framework=text, precision=text, runner=text),
+            row(2, image=text, model_prefix=text, evaluated=True))  # fmt: skip
     config = state(path=text, image=text, model_prefix=text, framework=text, runner=text, speculative=True)
     vllm = replace(config, framework="vllm", agentic_speculative=True)
     return facts(
@@ -261,7 +262,7 @@ def hostile_facts(text: str) -> SignoffFacts:
 def broken_facts(text: str) -> tuple[SignoffFacts, ...]:
     """What says why something cannot be read quotes what the pull request has in its files."""
     titled = MODELS.replace("m1: {title: M1", f"m1: {{deprecated: 2026-01-01, title: {json.dumps(text)}")
-    append = plan(problem=text, entries=(PlannedEntry(keys=(KEY,), line=7, append_only=True),))
+    append = plan(problem=text, entries=(plan_entry(append_only=True),))
     return (
         facts(plan=append),
         facts(shortfalls=(text,)),

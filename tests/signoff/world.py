@@ -16,6 +16,9 @@ from typing import Any
 from click.testing import CliRunner
 
 from infx.apply.reconcile import GitClone
+from infx.bench.family import family_of
+from infx.bench.identity import IdentifiedRow
+from infx.bench.row import Recipe, Row
 from infx.cli.signoff import signoff
 from infx.gather.signoff_clone import open_revisions
 from infx.gather.signoff_plan import read_plan
@@ -23,7 +26,6 @@ from infx.git import Git
 from infx.hub import Hub
 from infx.hub.state import Comment, Event, Run
 from infx.policy.load import parse_policy
-from infx.signoff.planned import PlannedRow
 
 KEY = "m1-fp8-h200-vllm"
 IMAGE = "vllm/vllm-openai:v0.9.1"
@@ -102,7 +104,7 @@ class World:
     def head(self) -> str:
         return self.hub.state.pulls[77].head_sha
 
-    def rows(self) -> tuple[PlannedRow, ...]:
+    def rows(self) -> tuple[IdentifiedRow, ...]:
         """The plan at the head, recomputed."""
         git = Git(self.folder / "clone")
         base = GitClone(git).fetch("main", [77])
@@ -114,11 +116,13 @@ class World:
         run = self.hub.add_run(pull=77, **more)
         rows = self.rows()
         for place, row in enumerate(rows):
-            name = f"sweep / rows (1) / row / {row.id} · {row.family} · {row.runner} · {row.text}"
+            name = (
+                f"sweep / rows (1) / row / {row.id} · {family_of(row.row)} · {row.recipe.runner} · {row.text}"
+            )
             self.hub.add_job(run.id, name, conclusion="failure" if place in failing else "success")
         self.hub.finish_run(run.id, "failure" if failing else "success")
-        points = [point(row) for row in rows if not row.evaluated]
-        scores = [accuracy(row, score) for row in rows if row.evaluated]
+        points = [point(row.row) for row in rows if not row.row.eval_only]
+        scores = [accuracy(row, score) for row in rows if row.row.eval_only]
         self.hub.add_artifact(run.id, "results_bmk", {"agg_bmk.json": json.dumps(points)})
         self.hub.add_artifact(run.id, "eval_results_all", {"agg_eval_all.json": json.dumps(scores)})
         return run
@@ -208,21 +212,26 @@ def open_world(
         assert hub.errors == []
 
 
-def point(row: PlannedRow) -> dict[str, Any]:
-    conc = row.conc[0]
+def point(row: Row) -> dict[str, Any]:
+    conc, recipe = row.conc[0], row.recipe
     return {
-        "hw": row.runner, "conc": conc, "image": row.image, "model": row.model, "infmax_model_prefix": row.model_prefix,
-        "framework": row.framework, "precision": row.precision, "spec_decoding": row.spec_decoding, "disagg": False,
-        "isl": 0 if row.is_agentic else 8192, "osl": 0 if row.is_agentic else 1024, "tput_per_gpu": 100.0 * conc,
-        "p90_e2el" if row.is_agentic else "median_e2el": float(conc),
+        **said(recipe), "conc": conc, "disagg": False,
+        "isl": 0 if recipe.is_agentic else 8192, "osl": 0 if recipe.is_agentic else 1024, "tput_per_gpu": 100.0 * conc,
+        "p90_e2el" if recipe.is_agentic else "median_e2el": float(conc),
     }  # fmt: skip
 
 
-def accuracy(row: PlannedRow, score: float) -> dict[str, Any]:
+def accuracy(row: IdentifiedRow, score: float) -> dict[str, Any]:
     return {
-        "task": "gsm8k", "conc": row.evaluated[0], "score": score, "n_eff": 1319, "n_original": 1319, "infrastructure_success": True,
-        "row_id": row.id, "image": row.image, "model": row.model, "infmax_model_prefix": row.model_prefix,
-        "hw": row.runner, "framework": row.framework, "precision": row.precision, "spec_decoding": row.spec_decoding,
+        **said(row.recipe), "task": "gsm8k", "conc": row.row.eval_concs[0], "score": score, "n_eff": 1319,
+        "n_original": 1319, "infrastructure_success": True, "row_id": row.id,
+    }  # fmt: skip
+
+
+def said(recipe: Recipe) -> dict[str, str]:
+    return {
+        "hw": recipe.runner, "image": recipe.image, "model": recipe.model, "infmax_model_prefix": recipe.model_prefix,
+        "framework": recipe.framework, "precision": recipe.precision, "spec_decoding": recipe.spec_decoding.value,
     }  # fmt: skip
 
 

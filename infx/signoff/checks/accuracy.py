@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx import schema, yaml12
+from infx.bench.identity import IdentifiedRow
 from infx.errors import InfxError, ProblemsError
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.results import ResultRules
+from infx.results.identity import plan_identity
 from infx.signoff.coverage import SweepCoverage, choose_coverage
 from infx.signoff.facts import EvalScore, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
-from infx.signoff.planned import PlannedRow
-from infx.signoff.results import IDENTITY
 
 DEFAULT_BAR = 0.85  # of a task that the file does not name
 
@@ -53,7 +53,7 @@ def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if plan is None or plan.problem:
         return failed("Without a plan nobody knows which accuracy runs are due.")
     coverage = choose_coverage(facts, policy)
-    rows = [row for row in (coverage.variant.rows if coverage else plan.rows) if row.evaluated]
+    rows = [row for row in (coverage.variant.rows if coverage else plan.rows) if row.row.eval_only]
     if not rows:
         return not_applicable("The plan has no accuracy runs.")
     if coverage is None:
@@ -68,7 +68,7 @@ def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 
 def _judge(
-    facts: SignoffFacts, coverage: SweepCoverage, rows: list[PlannedRow], bars: Thresholds, policy: Policy
+    facts: SignoffFacts, coverage: SweepCoverage, rows: list[IdentifiedRow], bars: Thresholds, policy: Policy
 ) -> CheckOutcome:
     run = coverage.run.run
     link = Link(text=f"run {run.id}", url=run.url)
@@ -87,7 +87,7 @@ def _judge(
         for score in scores:
             used.append(score)
             fault = _find_fault(row, score, bars, policy.results)
-            bar = bars.bar(row.model_prefix, score.task)
+            bar = bars.bar(row.recipe.model_prefix, score.task)
             evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
@@ -99,7 +99,7 @@ def _judge(
 
 
 def _list_notes(
-    facts: SignoffFacts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+    facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
     """What a human should look at although every score reaches its bar."""
     if changed := list(_find_changed_bars(facts, rows, scores, bars)):
@@ -109,24 +109,24 @@ def _list_notes(
         yield f"{count(len(unknown), 'score')} ({tasks}) without the number of samples that the task has."
 
 
-def _scores_of(row: PlannedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
+def _scores_of(row: IdentifiedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
     return [score for score in scores if score.row_id == row.id]
 
 
-def _find_missing(row: PlannedRow, scores: list[EvalScore]) -> Iterator[str]:
+def _find_missing(row: IdentifiedRow, scores: list[EvalScore]) -> Iterator[str]:
     measured = [score.conc for score in scores if score.conc is not None]
-    absent = [conc for conc in row.evaluated if conc not in measured]
+    absent = [conc for conc in row.row.eval_concs if conc not in measured]
     if not scores:
         yield f"{code(row.text)} has no score"
     elif absent:
         yield f"{code(row.text)} has no score at concurrency {', '.join(map(str, absent))}"
-    if extra := sorted({conc for conc in measured if conc not in row.evaluated}):
+    if extra := sorted({conc for conc in measured if conc not in row.row.eval_concs}):
         yield f"{code(row.text)} has scores that nobody planned, at concurrency {', '.join(map(str, extra))}"
     if len({(score.task, score.conc) for score in scores}) < len(scores):
         yield f"{code(row.text)} has several scores for one task; which one counts is ambiguous"
 
 
-def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds, rules: ResultRules) -> str | None:
+def _find_fault(row: IdentifiedRow, score: EvalScore, bars: Thresholds, rules: ResultRules) -> str | None:
     task = code(score.task)
     if not score.is_sound or score.value is None or not math.isfinite(score.value):
         return f"{task} broke down and has no usable score"
@@ -136,16 +136,19 @@ def _find_fault(row: PlannedRow, score: EvalScore, bars: Thresholds, rules: Resu
         return f"{task} counted no samples"
     if fault := rules.find_sample_fault(score.samples or 0, score.original):
         return f"{task}: {fault}"
-    for field, name in IDENTITY.items():
-        found, planned = getattr(score, field), getattr(row, field)
-        if found is not None and found != planned:
-            return f"{task} ran with the {name} {code(found)}, the plan says {code(planned)}"
-    bar = bars.bar(row.model_prefix, score.task)
+    planned = plan_identity(row.row)
+    for name, found in score.said.items():
+        expected = planned.get(name, ())
+        if found not in expected:
+            return (
+                f"{task} ran with the {name} {code(found)}, the plan says {name_all(expected) or 'nothing'}"
+            )
+    bar = bars.bar(row.recipe.model_prefix, score.task)
     return f"{task} reached {score.value:.4g}, below {bar:g}" if score.value < bar else None
 
 
 def _find_changed_bars(
-    facts: SignoffFacts, rows: list[PlannedRow], scores: list[EvalScore], bars: Thresholds
+    facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
     """`task of model: 0.94 → 0.9` for each bar that was used and is another one at the head."""
     judged = facts.thresholds
@@ -157,7 +160,7 @@ def _find_changed_bars(
         yield f"{judged.path} cannot be read at the head"
         return
     for task, prefix in sorted(
-        {(s.task, row.model_prefix) for s in scores for row in rows if s.row_id == row.id}
+        {(s.task, row.recipe.model_prefix) for s in scores for row in rows if s.row_id == row.id}
     ):
         before, after = bars.bar(prefix, task), head.bar(prefix, task)
         if before != after:

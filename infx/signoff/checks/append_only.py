@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from infx.bench.identity import IdentifiedRow
+from infx.bench.row import Row
+from infx.matrix.append import find_strangers
+from infx.matrix.points import collect_points
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.lines import serving_files
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
-from infx.signoff.planned import PlannedRow
 
 
 def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
@@ -22,13 +25,13 @@ def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if others := [entry for entry in entries if not entry.append_only]:
         where = name_all(f"{policy.changelog}:{entry.line}" for entry in others)
         return failed(f"Other entries of this pull request are not append-only: {where}.")
-    added = [row for row in plan.rows if not row.evaluated]
-    if faults := [*_find_lost(facts), *_find_strangers(added, plan.base_rows)]:
+    added = [row for row in plan.rows if not row.row.eval_only]
+    if faults := [*_find_lost(facts), *_find_faults(added, plan.base_rows)]:
         return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=faults)
-    evidence = [f"added: {row.text} on {row.image}" for row in added]
+    evidence = [f"added: {row.text} on {row.recipe.image}" for row in added]
     masters = set(policy.master_configs)
     others_changed = [file.path for file in serving_files(facts, policy) if file.path not in masters]
-    points = count(sum(len(row.conc) for row in added), "new point")
+    points = count(sum(len(row.row.conc) for row in added), "new point")
     if others_changed:
         text = f"{points}; whether these files change anything for old points is for a human: {name_all(others_changed)}."
         return warned(text, evidence=evidence)
@@ -51,21 +54,19 @@ def _find_lost(facts: SignoffFacts) -> list[str]:
     ]
 
 
-def _find_strangers(added: list[PlannedRow], base: tuple[PlannedRow, ...]) -> list[str]:
+def _find_faults(added: list[IdentifiedRow], base: tuple[Row, ...]) -> list[str]:
     """Added points that belong to no curve of the target branch, repeat one, or do not have its one image."""
     faults = []
-    images: dict[tuple[object, ...], set[str]] = {}
-    for row in base:
-        images.setdefault(row.series, set()).add(row.image)
-    old = {(row.recipe, conc) for row in base for conc in row.conc}
+    strangers = find_strangers(base, [row.recipe for row in added])
+    old = collect_points(base)
     for row in added:
-        curve = images.get(row.series)
-        if curve is None:
+        images = strangers.get(row.recipe)
+        if images == ():
             faults.append(f"{name_all([row.text])} is on no curve that is measured already")
-        elif curve != {row.image}:
+        elif images:
             faults.append(
-                f"{name_all([row.text])} uses {name_all([row.image])}; its curve has {name_all(sorted(curve))}"
+                f"{name_all([row.text])} uses {name_all([row.recipe.image])}; its curve has {name_all(images)}"
             )
-        elif repeated := [conc for conc in row.conc if (row.recipe, conc) in old]:
+        elif repeated := [conc for conc in row.row.conc if conc in old.get(row.recipe, {})]:
             faults.append(f"{name_all([row.text])} repeats concurrency {', '.join(map(str, repeated))}")
     return faults

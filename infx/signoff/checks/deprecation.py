@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from infx import schema, yaml12
-from infx.bench.config import ScenarioType
-from infx.bench.names import AGENTIC
+from infx.bench.names import scenario_of, spell_scenario
 from infx.errors import InfxError, ProblemsError
 from infx.phrases import join_some
 from infx.policy.model import Policy
@@ -84,9 +83,9 @@ def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     wanted = sorted(
         {
             Combination(
-                model_prefix=row.model_prefix,
-                scenario=ScenarioType.AGENTIC.value if row.scenario == AGENTIC else row.scenario,
-                precision=row.precision,
+                model_prefix=row.recipe.model_prefix,
+                scenario=spell_scenario(scenario_of(row.recipe)),
+                precision=row.recipe.precision,
             )
             for row in rows
         }

@@ -71,7 +71,9 @@ def _find_claims(
 
 
 def _images(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
-    now = {row.image for row in plan.rows} | {change.after.image for change in facts.configs if change.after}
+    now = {row.recipe.image for row in plan.rows} | {
+        change.after.image for change in facts.configs if change.after
+    }
     before = {change.before.image for change in facts.configs if change.before}
     known = {_without_digest(image) for image in now | before}
     repositories = {image.rpartition(":")[0] for image in known}

@@ -6,26 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from infx.bench.identity import curve_of
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.coverage import choose_coverage
 from infx.signoff.facts import MeasuredPoint, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applicable, passed, warned
-from infx.signoff.planned import PlannedRow, hardware_of
-
-
-@dataclass(frozen=True, kw_only=True, order=True)
-class Curve:
-    """The series of a chart: model, scenario, hardware, engine, precision."""
-
-    model: str
-    scenario: str
-    hardware: str
-    framework: str
-    precision: str
-
-    def __str__(self) -> str:
-        return f"{self.model} {self.scenario} {self.hardware} {self.framework} {self.precision}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +63,7 @@ def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     plan = facts.plan
     if plan is None or plan.problem:
         return warned("Without a plan nobody knows which curves are affected.")
-    curves = sorted({curve_of_row(row) for row in plan.rows if not row.evaluated})
+    curves = sorted({curve_of(row.recipe) for row in plan.rows if not row.row.eval_only})
     if not curves:
         return not_applicable("The plan has no throughput rows.")
     coverage = choose_coverage(facts, policy)
@@ -93,7 +79,7 @@ def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     faults: list[str] = []
     evidence: list[str] = []
     for curve in curves:
-        frontier = find_frontier(point for point in results.points if curve_of_point(point) == curve)
+        frontier = find_frontier(point for point in results.points if point.curve == curve)
         text = f"{len(frontier.points)} of {frontier.measured} measured on the frontier"
         evidence.append(f"{curve}: {text}, {frontier.invalid} invalid")
         evidence += [f"  c{p.conc}: {p.latency:g} s, {p.throughput:g} tok/s/GPU" for p in frontier.points]
@@ -105,23 +91,3 @@ def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
         return warned(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
     text = f"At least {least} frontier points on {count(len(curves), 'curve')}: {name_all(curves)}."
     return passed(text, link, evidence=evidence)
-
-
-def curve_of_row(row: PlannedRow) -> Curve:
-    return Curve(
-        model=row.model_prefix,
-        scenario=row.scenario,
-        hardware=hardware_of(row.runner),
-        framework=row.framework,
-        precision=row.precision,
-    )
-
-
-def curve_of_point(point: MeasuredPoint) -> Curve:
-    return Curve(
-        model=point.model,
-        scenario=point.scenario,
-        hardware=hardware_of(point.hardware),
-        framework=point.framework,
-        precision=point.precision,
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from infx.bench.identity import IdentifiedRow
 from infx.phrases import count
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
 from infx.signoff.coverage import SweepCoverage, choose_coverage
 from infx.signoff.facts import EvidenceRun, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
-from infx.signoff.planned import PlannedRow
 
 
 def check_sweep(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
@@ -42,7 +42,7 @@ def _find_unmeasured(facts: SignoffFacts) -> list[str]:
     no measurement.
     """
     entries = facts.plan.entries if facts.plan and facts.plan.rows else ()
-    named = {key for entry in entries for key in entry.keys}
+    named = {key for entry in entries for key in entry.config_keys}
     return [
         f"{change.after.path}:{change.after.line}" if change.before != change.after else change.key
         for change in facts.configs
@@ -103,8 +103,8 @@ def _later_changes(run: EvidenceRun, facts: SignoffFacts, policy: Policy) -> lis
     return [path for path in run.later_paths if path in facts.paths and is_serving(path, policy)]
 
 
-def _rows(rows: tuple[PlannedRow, ...]) -> str:
-    evals = sum(bool(row.evaluated) for row in rows)
+def _rows(rows: tuple[IdentifiedRow, ...]) -> str:
+    evals = sum(bool(row.row.eval_only) for row in rows)
     return f"{count(len(rows), 'row')} ({len(rows) - evals} throughput, {evals} accuracy)"
 
 

@@ -1,0 +1,73 @@
+"""Rows in words, for people: in names of jobs, messages and tables."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from infx.bench.config import Parallelism, SpecDecoding, Worker
+from infx.bench.row import AgenticWorkload, Recipe, Row
+
+_SHORT_FRAMEWORKS = {"sglang": "sgl", "dynamo-sglang": "dyn-sgl", "sglang-disagg": "sgl-disagg"}
+
+
+def describe_row(row: Row, priority: Decimal | None = None) -> str:
+    """One line for people: priority, model, precision, runner, framework, parallelism, offload, concurrency."""
+    recipe = row.recipe
+    words = (
+        recipe.model_prefix,
+        recipe.precision,
+        recipe.runner,
+        _SHORT_FRAMEWORKS.get(recipe.framework, recipe.framework),
+        describe_layout(recipe),
+        recipe.spec_decoding.value if recipe.spec_decoding is not SpecDecoding.NONE else "",
+        _offload(recipe),
+        "c" + ",".join(map(str, row.conc)),
+    )
+    text = " ".join(word for word in words if word)
+    mark = f"p{priority} | " if priority is not None else ""
+    tail = " | eval-only" if row.eval_only else " | eval" if row.run_eval else ""
+    return plain(f"{mark}{text}{tail}")
+
+
+def describe_deployment(recipe: Recipe) -> str:
+    """`dsv4 fp8 sglang on cluster:b200`: what runs where, however many engines there are."""
+    return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}"
+
+
+def describe_recipe(recipe: Recipe) -> str:
+    return f"{describe_deployment(recipe)}, {describe_layout(recipe)}"
+
+
+def describe_layout(recipe: Recipe) -> str:
+    """`TP8/EP8/DPA`, or `1P (TP8) x 2D (TP4)` for a disaggregated deployment."""
+    layout = recipe.layout
+    if isinstance(layout, Parallelism):
+        return _parallelism(layout)
+    if not recipe.disagg:
+        return _workers(layout.prefill)
+    prefill, decode = layout.prefill, layout.decode
+    return f"{prefill.num_worker}P ({_parallelism(prefill)}) x {decode.num_worker}D ({_parallelism(decode)})"
+
+
+def _workers(worker: Worker) -> str:
+    text = _parallelism(worker)
+    return text if worker.num_worker == 1 else f"{worker.num_worker}x {text}"
+
+
+def _parallelism(engine: Parallelism) -> str:
+    degrees = (("PP", engine.pp), ("DCP", engine.dcp_size), ("PCP", engine.pcp_size), ("EP", engine.ep or 1))
+    parts = [f"TP{engine.tp}", *(f"{name}{value}" for name, value in degrees if value != 1)]
+    return "/".join([*parts, "DPA"] if engine.dp_attn else parts)
+
+
+def _offload(recipe: Recipe) -> str:
+    workload = recipe.workload
+    if not isinstance(workload, AgenticWorkload) or not workload.offloads:
+        return ""
+    backend = workload.kv_offload_backend
+    return f"kv{workload.kv_offloading.value}" + (f"-{backend.name}" if backend else "")
+
+
+def plain(text: str) -> str:
+    """One line in which the separators of job names mean what they mean."""
+    return " ".join(text.replace("·", " ").replace(" / ", "/").split())
