@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infx.bench.names import AGENTIC
 from infx.policy.model import Policy
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.lines import any_match, files_of, scan_lines, serving_files, show_hits, without_comments
@@ -49,7 +50,7 @@ def check_chat(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 def _proves_chat(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> bool:
     """AgentX replays chats; a fixed-sequence benchmark must say so in one of the files that serve it."""
     assert change.after is not None
-    if set(change.after.scenarios) == {"agentic"}:
+    if set(change.after.scenarios) == {AGENTIC}:
         return True
     expressions = policy.signoff.chat_evidence_expressions
     return any(any_match(expressions, without_comments(file.text)) for file in files_of(change, facts))
