@@ -212,7 +212,11 @@ PATTERN = st.builds(
     st.lists(st.one_of(WORD, st.just("**"), st.just("*")), min_size=1, max_size=4),
     st.sampled_from(["", "/"]),
 )
-PATH = st.lists(st.text("ab.+(){}|$^@-", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
+PATH = st.lists(
+    st.text("ab.+(){}|$^@-", min_size=1, max_size=3).filter(lambda name: name not in {".", ".."}),
+    min_size=1,
+    max_size=4,
+).map("/".join)
 
 
 @given(
