@@ -23,6 +23,8 @@ _OWNER = re.compile(
     r"|[^@\s]+@[^@\s]+\.[^@\s]+"  # an e-mail address
 )
 _UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges", "//": "doubled slashes"}
+# Quotes, a sign behind, `{a,b}`, `\` for `/`: to GitHub all of them belong to a name that no file has.
+_FOREIGN = re.compile(r"""["'`].*|.*[,:;]|.*\{[^{}]*,[^{}]*\}.*|.*\\\w.*""")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +115,8 @@ def _refusal(pattern: str, owners: tuple[str, ...]) -> str | None:
             return f"{name} ({sign}) do not work in CODEOWNERS"
     if pattern.startswith("\\#"):
         return "a pattern cannot start with an escaped #"
+    if _FOREIGN.fullmatch(pattern):
+        return f"{pattern!r} has signs that GitHub takes for a part of the name"
     strangers = [owner for owner in owners if not _OWNER.fullmatch(owner)]
     if strangers:
         return f"{strangers[0]!r} is no @login, @org/team or e-mail address"

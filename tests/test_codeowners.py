@@ -128,6 +128,13 @@ def test_last_line_is_named() -> None:
         ("./x @b", "no path is like './x'"),
         ("/a/../x @b", "no path is like '/a/../x'"),
         ("<<<<<<< HEAD", "'HEAD'"),
+        ('"/x.yaml" @b', "for a part of the name"),
+        ("'/x.yaml' @b", "for a part of the name"),
+        ("`/x.yaml` @b", "for a part of the name"),
+        ("/x.yaml: @b", "'/x.yaml:'"),
+        ("/x.yaml, @b", "'/x.yaml,'"),
+        ("/{x,y}.yaml @b", "'/{x,y}.yaml'"),
+        ("a\\x.yaml @b", "for a part of the name"),
     ],
 )
 def test_lines_that_cannot_be_read_are_reported(line: str, words: str) -> None:
@@ -212,7 +219,11 @@ PATTERN = st.builds(
     st.lists(st.one_of(WORD, st.just("**"), st.just("*")), min_size=1, max_size=4),
     st.sampled_from(["", "/"]),
 )
-PATH = st.lists(st.text("ab.+(){}|$^@-", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
+PATH = st.lists(
+    st.text("ab.+(){}|$^@-", min_size=1, max_size=3).filter(lambda name: name not in {".", ".."}),
+    min_size=1,
+    max_size=4,
+).map("/".join)
 
 
 @given(

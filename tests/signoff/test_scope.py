@@ -41,6 +41,8 @@ def test_a_file_that_names_nobody_is_a_reason_to_sign(text: str) -> None:
         "./configs/nvidia.yaml @noor",
         "/ @noor",
         "@noor",
+        "configs/nvidia.yaml, @noor",
+        "configs/{amd,nvidia}.yaml @noor",
         "docs/elsewhere @noor, @amy",  # nobody knows what it was meant to say
     ],
 )
