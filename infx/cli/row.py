@@ -80,7 +80,7 @@ def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Pat
 
     The results that it leaves are gathered for the upload. A command that succeeds without them has failed.
     """
-    from infx.cli.row_process import find_lacking, gather_results, run_command
+    from infx.cli.row_process import find_lacking, gather_results, look_at_results, run_command
     from infx.matrix.environment import project_job
     from infx.phrases import count, join_words
     from infx.results.collect import artifact_name
@@ -88,8 +88,10 @@ def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Pat
     job = find_job_in(folder, row_id)
     actions.write_outputs(os.environ, {"artifact-name": artifact_name(job)})
     variables = project_job(job, max_bytes=policy.limits.environment_bytes)
+    earlier = look_at_results(directory, job.result_name)
     started = run_command(policy.sweep.row_command, directory, variables)
-    names = [path.name for path in gather_results(directory, out, job.result_name, since=started.at)]
+    found = gather_results(directory, out, job.result_name, earlier=earlier, since=started.at)
+    names = [path.name for path in found]
     if names:
         shown = [visible(name) for name in names[:MAX_NAMES]]
         more = [f"{len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []

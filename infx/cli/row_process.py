@@ -91,17 +91,29 @@ def _is_ours(name: str) -> bool:
     } or name.startswith("ACTIONS_")  # fmt: skip
 
 
-def gather_results(directory: Path, out: Path, result_name: str, *, since: float) -> list[Path]:
-    """Copy what the command has left in its folder: its own results, nobody's from before."""
-    out.mkdir(parents=True, exist_ok=True)
+def look_at_results(directory: Path, result_name: str) -> dict[Path, tuple[int, int, int]]:
+    """Return what of a row's results lies in a folder: path → inode, time and size, of which writing changes one."""
     patterns = (f"agg_{result_name}*.json", META, "results*.json", "samples*.jsonl")
-    found = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
+    paths = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
+    found = {path: path.stat() for path in paths if path.is_file() and not path.is_symlink()}
+    return {path: (stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in found.items()}
+
+
+def gather_results(
+    directory: Path, out: Path, result_name: str, *, earlier: Mapping[Path, tuple[int, int, int]], since: float
+) -> list[Path]:
+    """Copy what the command has left in its folder: its own results, nobody's from before.
+
+    earlier: what `look_at_results` saw before the command started. since: when that was.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    found = look_at_results(directory, result_name)
     # Clocks of file systems are coarse: a second of grace keeps a result that was written at once.
     fresh = [
-        path
-        for path in found
-        if path.is_file() and not path.is_symlink() and path.stat().st_mtime >= since - 1
+        path for path, state in found.items() if state != earlier.get(path) and state[1] >= (since - 1) * 1e9
     ]
+    if out.samefile(directory):
+        return fresh
     return [Path(shutil.copy2(path, out / path.name)) for path in fresh]
 
 

@@ -117,6 +117,32 @@ def test_a_result_of_an_earlier_time_is_none(
     assert "left no new agg_" in capsys.readouterr().err
 
 
+def test_what_lay_there_before_is_not_gathered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However short a time before: the row that ran there last may have ended just now."""
+    code, job = play(ROWS["fixed"], SAMPLE, monkeypatch, tmp_path)
+    assert code == 0
+    (tmp_path / "work.py").write_text("")
+    capsys.readouterr()
+    words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "again"]
+    assert run(infx, words, os.environ) == 1
+    said = capsys.readouterr().err
+    assert said == f"The row command ended with 0 and left no new agg_{job.result_name}*.json.\n"
+    assert list((tmp_path / "again").iterdir()) == []
+
+
+def test_results_may_stay_in_the_folder_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, job = play(ROWS["fixed"], "", monkeypatch, tmp_path)
+    (tmp_path / "work.py").write_text(f"import os, pathlib\n{SAMPLE}\n")
+    capsys.readouterr()
+    words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", str(tmp_path)]
+    assert run(infx, words, os.environ) == 0
+    assert f"Gathered 1 file in {tmp_path}: agg_{job.result_name}.json.\n" in capsys.readouterr().err
+
+
 def test_names_of_files_are_foreign_and_may_be_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
