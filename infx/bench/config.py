@@ -7,9 +7,10 @@ that value is the default here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Self
 
 from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
 
@@ -47,6 +48,10 @@ class Parallelism:
     @property
     def gpus(self) -> int:
         return self.tp * self.pp * self.pcp_size
+
+    def filled(self) -> Self:
+        """Return the same with what may be left out: no expert parallelism, no data-parallel attention."""
+        return replace(self, ep=self.ep or 1, dp_attn=bool(self.dp_attn))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,12 +106,13 @@ def _role(prefix: str, worker: Worker) -> dict[str, str]:
 
 
 def _engine(prefix: str, engine: Parallelism, *, ep: str, dp: str) -> dict[str, str]:
+    engine = engine.filled()
     return {
         f"{prefix}TP": str(engine.tp),
         f"{prefix}PP_SIZE": str(engine.pp),
         f"{prefix}DCP_SIZE": str(engine.dcp_size),
         f"{prefix}PCP_SIZE": str(engine.pcp_size),
-        f"{prefix}{ep}": str(engine.ep or 1),
+        f"{prefix}{ep}": str(engine.ep),
         f"{prefix}{dp}": _flag(bool(engine.dp_attn)),
     }
 

@@ -143,8 +143,7 @@ def _expand_agentic(
 def _layout(search: SearchRow) -> Parallelism | Roles:
     """The engine, or the two roles; what a file left out has its default from here on."""
     if search.engine is not None:
-        engine = search.engine
-        return replace(engine, ep=engine.ep or 1, dp_attn=bool(engine.dp_attn))
+        return search.engine.filled()
     if search.worker is not None:
         idle = replace(search.worker, num_worker=0, additional_settings=None)
         return Roles(prefill=search.worker, decode=idle)

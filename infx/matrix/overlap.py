@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from infx.bench.config import AgenticScenario, Concurrency, Config, KvOffloading, Parallelism, SearchRow
+from infx.bench.config import AgenticScenario, Concurrency, Config, KvOffloading, SearchRow
 from infx.errors import Level
 from infx.matrix.concurrency import expand_all, show_points
 from infx.matrix.row_rules import RowFinding
@@ -20,7 +19,6 @@ from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
 from infx.phrases import join_words
 from infx.schema import dotted
 
-_P = TypeVar("_P", bound=Parallelism)
 _ANY = Concurrency(values=())
 
 
@@ -70,10 +68,10 @@ def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
         index=0,
         line=0,
         concurrency=_ANY,
-        engine=_filled(row.engine),
-        worker=_filled(row.worker),
-        prefill=_filled(row.prefill),
-        decode=_filled(row.decode),
+        engine=row.engine and row.engine.filled(),
+        worker=row.worker and row.worker.filled(),
+        prefill=row.prefill and row.prefill.filled(),
+        decode=row.decode and row.decode.filled(),
         router=row.router or config.router,
         kv_p2p_transfer=row.kv_p2p_transfer or config.kv_p2p_transfer,
         kv_offloading=row.kv_offloading or KvOffloading.NONE,
@@ -89,12 +87,6 @@ def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
         config.srt_recipe_dir,
     )
     return same, shape, plain
-
-
-def _filled(engine: _P | None) -> _P | None:
-    if engine is None:
-        return None
-    return replace(engine, ep=engine.ep or 1, dp_attn=bool(engine.dp_attn))
 
 
 def _find_repeated(block: _Block) -> Found:

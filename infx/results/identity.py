@@ -149,13 +149,14 @@ def _plan_role(role: str, worker: Worker) -> dict[str, Accepted]:
 
 
 def _plan_engine(engine: Parallelism) -> dict[str, Accepted]:
+    engine = engine.filled()
     return {
         "tp": (engine.tp,),
         "pp": (engine.pp,),
-        "ep": (engine.ep or 1,),
+        "ep": (engine.ep,),
         "dcp_size": (engine.dcp_size,),
         "pcp_size": (engine.pcp_size,),
-        "dp_attention": (bool(engine.dp_attn),),
+        "dp_attention": (engine.dp_attn,),
     }
 
 
