@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from infx.errors import UsageError
+from infx.files import decode_json
 
 _T = TypeVar("_T")
 
@@ -46,10 +47,7 @@ def to_json(value: Any) -> Any:
 
 def parse_json(cls: type[_T], data: bytes, path: str) -> _T:
     """A dataclass from what `dump_json` wrote, or somebody by hand. Raises UsageError."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"The file is not JSON: {error}.", where=path) from None
+    value = decode_json(data, "file", path)
     try:
         return typing.cast("_T", from_json(cls, value))
     except _MisfitError as error:

@@ -14,10 +14,11 @@ from infx import actions
 from infx.changelog.subject import ChangelogFinding
 from infx.changelog.validate import ChangelogVerdict
 from infx.changelog.validate import validate as judge
-from infx.cli.changelog_sources import ChangelogSources, source_options, write_file
+from infx.cli.changelog_sources import ChangelogSources, source_options
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError
+from infx.files import write_file
 from infx.phrases import count
 
 if TYPE_CHECKING:

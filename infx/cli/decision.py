@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from infx.cli.options import read_file
 from infx.errors import InfxError
+from infx.files import read_file
 
 if TYPE_CHECKING:
     from infx.gate.decision import Decision

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from infx.cli.options import read_file
 from infx.errors import UsageError
+from infx.files import read_file
 from infx.phrases import count
 
 if TYPE_CHECKING:
