@@ -117,9 +117,7 @@ def _suggest_hardware(runners: Runners) -> str:
     )
     if not known:
         return "Add it there; no label has one."
-    more = [f"{len(known) - _SHOWN_LABELS:,} more"] if len(known) > _SHOWN_LABELS else []
-    labels = join_words([*known[:_SHOWN_LABELS], *more])
-    return f"Add it there, or use a label that has one: {labels}."
+    return f"Add it there, or use a label that has one: {join_words(known, limit=_SHOWN_LABELS)}."
 
 
 def _find_misfit(row: SearchRow, hardware: Hardware) -> str | None:
