@@ -52,3 +52,18 @@ def write_file(path: Path, data: bytes) -> None:
         except BaseException:
             new.unlink(missing_ok=True)
             raise
+
+
+def write_folder(out: Path, files: dict[str, str]) -> None:
+    """All files or none: written beside the folder and moved into place."""
+    from tempfile import TemporaryDirectory
+
+    if out.exists():
+        raise UsageError("The folder exists already.", hint="Name another one, or remove it.", where=str(out))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out.parent) as temporary:
+        draft = Path(temporary) / "draft"
+        draft.mkdir()
+        for name, text in files.items():
+            (draft / name).write_text(text, encoding="utf-8")
+        draft.rename(out)
