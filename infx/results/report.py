@@ -28,8 +28,8 @@ def render_report(collection: Collection) -> str:
     """Markdown: counts, failures first, then what is missing, then results."""
     parts = [
         _counts(collection),
-        _failures(collection),
-        _missing(collection),
+        _coverage_table("Failed", collection.of_state(RowState.FAILED)),
+        _coverage_table("Missing", collection.of_state(RowState.MISSING)),
         _rejected(collection),
         _points(collection.points),
         _evals(collection.evals),
@@ -55,14 +55,6 @@ def _unexpected(names: Sequence[str]) -> str:
     if not names:
         return ""
     return f"\nIgnored (matches no planned row): {join_some([table_code(name) for name in names], 20)}.\n"
-
-
-def _failures(collection: Collection) -> str:
-    return _coverage_table("Failed", collection.of_state(RowState.FAILED))
-
-
-def _missing(collection: Collection) -> str:
-    return _coverage_table("Missing", collection.of_state(RowState.MISSING))
 
 
 def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
