@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from infx.errors import Level, Problem, UsageError
+from infx.files import decode_json, read_file
 
 MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
@@ -169,14 +170,7 @@ def receive_event(
 
 
 def _read_payload(path: Path) -> dict[str, Any]:
-    import json
-
-    try:
-        payload = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"The event file cannot be read: {error.strerror}.", where=str(path)) from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"The event file is not JSON: {error}.", where=str(path)) from None
+    payload = decode_json(read_file(path, "event file"), "event file", path)
     if not isinstance(payload, dict):
         raise UsageError("The event file holds no JSON object.", where=str(path))
     return payload

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-from infx.errors import UsageError
+from infx.files import refuse
 from infx.results.artifact import MAX_BYTES, MAX_FILE, MAX_FILES, ArtifactFile, ReadArtifact
 
 MAX_DEPTH = 4
@@ -30,7 +30,7 @@ def read_folder(folder: Path, wanted: Container[str] | None = None) -> Iterator[
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        raise UsageError(f"The artifacts cannot be read: {error.strerror}.", where=str(folder)) from None
+        raise refuse(error, folder, "artifacts") from None
     paths = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     return (
         _read_one(path)

@@ -1,4 +1,4 @@
-"""Foreign text inside our Markdown, and comments within GitHub's limit.
+"""Foreign text inside our Markdown, and tables of it.
 
 GitHub looks for mentions, references, links and commit ids in the *rendered* text, so escaping alone does not
 stop them: a zero-width space does, and so does a code span.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 _INVISIBLE = "\u200b"
 _BREAK = "&#8203;"  # the same as an entity, so that it can be seen in the source
@@ -31,6 +32,12 @@ def code(text: str) -> str:
 def table_code(text: str) -> str:
     """The same inside a table, where a bar ends the cell even within code."""
     return code(text).replace("|", "\\|")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], marks: Sequence[str] = ()) -> str:
+    """Return a table of cells that are Markdown already. marks: of each column, such as `--:` for numbers."""
+    lines = [heads, marks or ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def foreign(text: str) -> str:

@@ -10,8 +10,10 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def join_words(words: Sequence[str], last: str = "and", *, limit: int | None = None) -> str:
+    """`a`, `a and b`, `a, b and c`; of more than `limit` words: `a, b and 3 more`."""
+    if limit is not None and (rest := len(words) - limit) > 0:
+        words = (*words[:limit], f"{rest:,} more")
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from infx.errors import UsageError
+from infx.files import decode_json
 
 _T = TypeVar("_T")
 
@@ -46,10 +47,11 @@ def to_json(value: Any) -> Any:
 
 def parse_json(cls: type[_T], data: bytes, path: str) -> _T:
     """A dataclass from what `dump_json` wrote, or somebody by hand. Raises UsageError."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"The file is not JSON: {error}.", where=path) from None
+    return parse_value(cls, decode_json(data, "file", path), path)
+
+
+def parse_value(cls: type[_T], value: Any, path: str) -> _T:
+    """A dataclass from the value of such a file. Raises UsageError."""
     try:
         return typing.cast("_T", from_json(cls, value))
     except _MisfitError as error:

@@ -16,6 +16,12 @@ def test_words_in_a_sentence() -> None:
         "a, b and c",
     ]
     assert join_words(("a", "b"), "or") == "a or b"
+    assert [join_words(("a", "b", "c"), limit=limit) for limit in (3, 2, 1)] == [
+        "a, b and c",
+        "a, b and 1 more",
+        "a and 2 more",
+    ]
+    assert join_words(["x"] * 3000, limit=1) == "x and 2,999 more"
 
 
 def test_a_list_that_is_cut() -> None:

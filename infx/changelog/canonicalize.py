@@ -10,10 +10,11 @@ from infx.changelog.edits import apply_edits
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning
 from infx.changelog.rules import descriptions, fields
-from infx.changelog.subject import Context, Edit
+from infx.changelog.subject import Context
 from infx.changelog.validate import validate
 from infx.errors import Level, Problem, ProblemsError
 from infx.policy.stage import Stage
+from infx.rules import Edit
 
 # What an entry says beside its link neither helps nor hinders here.
 _INDIFFERENT = {rule.id for rule in (*descriptions.RULES, *fields.RULES)}

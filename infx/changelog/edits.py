@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from infx.changelog.subject import Edit
+from infx.rules import Edit
 
 
 def select_edits(edits: Iterable[Edit], size: int) -> list[Edit]:

@@ -29,7 +29,7 @@ def fix(base: bytes | None, head: bytes, context: Context) -> Repair:
     first = verdict = validate(base, head, context)
     fixed = head
     for _ in range(_ROUNDS):
-        edits = select_edits((edit for finding in verdict.findings for edit in finding.edits), len(fixed))
+        edits = select_edits(verdict.edits, len(fixed))
         if not edits:
             break
         fixed = apply_edits(fixed, edits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import yaml
 
 from infx.changelog.blocks import LINK_KEY, Block
-from infx.changelog.subject import Edit
+from infx.rules import Edit
 
 _INDENT = b"  "
 

@@ -16,8 +16,8 @@ from infx.changelog.edits import apply_edits
 from infx.changelog.layout import append
 from infx.changelog.link_line import link_edit
 from infx.changelog.links import Meaning, PullLinks, Reference
-from infx.changelog.subject import Edit
 from infx.errors import InfxError, Problem, ProblemsError
+from infx.rules import Edit
 
 
 class MergeRefusedError(InfxError):

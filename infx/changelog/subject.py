@@ -1,15 +1,14 @@
-"""What the rules look at, and what they find: values without a file, a clone or a clock behind them."""
+"""What the rules look at: values without a file, a clone or a clock behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from infx.changelog.blocks import Block
 from infx.changelog.comparison import Comparison
 from infx.changelog.links import PullLinks
-from infx.errors import Level, Problem
 from infx.policy.stage import Stage
 
 if TYPE_CHECKING:
@@ -60,31 +59,6 @@ def name_repair(number: int | None) -> str:
     return f"`{fix_command(number)}` does it."
 
 
-@dataclass(frozen=True)
-class Edit:
-    """Bytes of the head that a repair puts in place of those from `start` to `end`."""
-
-    start: int
-    end: int
-    data: bytes
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Draft:
-    """What a rule's check found: where (an offset in the head), what, what to do, and the repair if it is certain."""
-
-    offset: int | None
-    message: str
-    hint: str | None = None
-    edits: tuple[Edit, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ChangelogFinding:
-    problem: Problem
-    edits: tuple[Edit, ...] = ()
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """blocks: the new entries, wherever they stand; empty where they cannot be parsed."""
@@ -99,34 +73,6 @@ class Subject:
 
     def line(self, offset: int) -> int:
         return self.comparison.line(offset)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ChangelogRule:
-    """says, why: for the documentation, which quotes them; a test compares."""
-
-    id: str
-    says: str
-    why: str
-    check: Callable[[Subject], Iterable[Draft]]
-    level: Level = Level.ERROR
-
-    def find(self, subject: Subject) -> list[ChangelogFinding]:
-        return [self._finding(subject, draft) for draft in self.check(subject)]
-
-    def _finding(self, subject: Subject, draft: Draft) -> ChangelogFinding:
-        hint = draft.hint
-        if draft.edits and subject.context.stage is not Stage.MAIN:  # what was merged is a past entry
-            hint = f"{hint or 'The repair is certain.'} {name_repair(subject.context.number)}"
-        problem = Problem(
-            rule=self.id,
-            message=draft.message,
-            path=subject.context.path,
-            line=None if draft.offset is None else subject.line(draft.offset),
-            hint=hint,
-            level=self.level,
-        )
-        return ChangelogFinding(problem=problem, edits=draft.edits)
 
 
 def quote(data: bytes) -> str:

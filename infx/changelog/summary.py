@@ -41,11 +41,7 @@ def render_summary(verdict: ChangelogVerdict, repair: Repair | None, head: bytes
 def _list(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
-    return _fence("\n".join(_one_line(str(problem)) for problem in problems), "text")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return _fence("\n".join(" ".join(str(problem).split()) for problem in problems), "text")
 
 
 def _difference(before: bytes, after: bytes) -> str:

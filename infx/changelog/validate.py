@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from infx.changelog.blocks import Block, parse_blocks
@@ -10,8 +10,10 @@ from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
 from infx.changelog.entries import check_fields
 from infx.changelog.rules import descriptions, fields, layout, link, text
-from infx.changelog.subject import ChangelogFinding, ChangelogRule, Context, Subject
+from infx.changelog.subject import Context, Subject, name_repair
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
+from infx.policy.stage import Stage
+from infx.rules import Edit, Finding, Rule, find_all
 
 _ALIAS_HINT = 'A pattern that starts with `*` needs quotes, as in "*-vllm".'
 _SYNTAX_HINT = (
@@ -20,20 +22,29 @@ _SYNTAX_HINT = (
 
 _UNREADABLE = {"conflict-marker", text.BYTE_ORDER_MARK.id}
 
-_ENTRY_RULES: tuple[ChangelogRule, ...] = (*layout.RULES, *descriptions.RULES, *fields.RULES, *link.RULES)
+_ENTRY_RULES: tuple[Rule[[Subject], int | None], ...] = (
+    *layout.RULES,
+    *descriptions.RULES,
+    *fields.RULES,
+    *link.RULES,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangelogVerdict:
-    """blocks: the new entries; none where they could not be read. corrected: past links that became canonical."""
+    """What is wrong with a changelog, and how it is repaired.
 
-    findings: tuple[ChangelogFinding, ...]
+    Attributes:
+        problems: in their order, each once.
+        edits: every repair that is certain.
+        blocks: the new entries; none where they could not be read.
+        corrected: past links that became canonical.
+    """
+
+    problems: list[Problem]
+    edits: tuple[Edit, ...] = ()
     blocks: Sequence[Block] = field(default=(), repr=False)
     corrected: int = 0
-
-    @property
-    def problems(self) -> list[Problem]:
-        return sort_problems(finding.problem for finding in self.findings)
 
     @property
     def ok(self) -> bool:
@@ -44,12 +55,12 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Change
     """base, head: the file's bytes; None where there is no such file. Raises nothing: problems are values."""
     if head is None:
         if base is None:
-            return ChangelogVerdict(findings=())
-        return ChangelogVerdict(findings=(_missing_file(context),))
+            return ChangelogVerdict(problems=[])
+        return ChangelogVerdict(problems=[_missing_file(context)])
     if head == base:
-        return ChangelogVerdict(findings=())
+        return ChangelogVerdict(problems=[])
     base = base or b""
-    rules: list[ChangelogRule] = []  # about the whole file, as an editor saved it
+    rules: list[Rule[[Subject], int | None]] = []  # about the whole file, as an editor saved it
     plain = head
     if head.startswith(text.BOM) and not base.startswith(text.BOM):
         rules.append(text.BYTE_ORDER_MARK)
@@ -63,51 +74,69 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Change
 
 
 def _add_whole(
-    verdict: ChangelogVerdict, rules: Sequence[ChangelogRule], head: bytes, context: Context
+    verdict: ChangelogVerdict, rules: Sequence[Rule[[Subject], int | None]], head: bytes, context: Context
 ) -> ChangelogVerdict:
     """The whole file was saved with CR LF or a byte order mark: that is one problem; the others are those of the file
     without.
     """
     whole = Subject(comparison=Comparison(base=b"", head=head, appended=0), context=context)
-    said = [finding for rule in rules for finding in rule.find(whole)]
-    rest = [replace(finding, edits=()) for finding in verdict.findings]
-    return replace(verdict, findings=(*said, *rest))
+    judged = _conclude(find_all(rules, whole), whole, verdict.problems)
+    return replace(judged, blocks=verdict.blocks, corrected=verdict.corrected)
 
 
 def _judge(comparison: Comparison, context: Context) -> ChangelogVerdict:
     subject, head = Subject(comparison=comparison, context=context), comparison.head
-    findings = [finding for rule in text.RULES for finding in rule.find(subject)]
+    findings = list(find_all(text.RULES, subject))
     corrected = 0
     if comparison.appended is None:
         from infx.changelog.rules import history  # most heads are appends
 
-        findings += [finding for rule in history.RULES for finding in rule.find(subject)]
+        findings += find_all(history.RULES, subject)
         corrected = sum(history.is_legal_correction(change, context.links) for change in comparison.changes)
     if comparison.is_correction:
         comparison = accept_corrections(comparison)
         subject = replace(subject, comparison=comparison)
         if comparison.appended is None:  # what else differs stands between the entries
-            findings += [finding for rule in history.RULES for finding in rule.find(subject)]
+            findings += find_all(history.RULES, subject)
     lone_cr = any(b"\r" in head[start:end].replace(b"\r\n", b"\n") for start, end in comparison.additions)
-    if lone_cr or any(finding.problem.rule in _UNREADABLE for finding in findings):
+    if lone_cr or any(finding.rule in _UNREADABLE for finding in findings):
         # Nothing can be read there, or not with the line numbers that everybody else counts.
-        return ChangelogVerdict(findings=tuple(findings), corrected=corrected)
+        return _conclude(findings, subject, corrected=corrected)
     try:
         blocks = _read(comparison, context)
     except ProblemsError as error:
-        findings += [ChangelogFinding(problem=problem) for problem in error.problems]
-        return ChangelogVerdict(findings=tuple(findings), corrected=corrected)
+        return _conclude(findings, subject, error.problems, corrected=corrected)
     subject = replace(subject, blocks=blocks)
-    findings += [ChangelogFinding(problem=problem) for block in blocks for problem in check_fields(block)]
-    findings += [finding for rule in _ENTRY_RULES for finding in _apply(rule, subject)]
-    return ChangelogVerdict(findings=tuple(findings), blocks=blocks, corrected=corrected)
+    problems = [problem for block in blocks for problem in check_fields(block)]
+    for rule in _ENTRY_RULES:
+        try:
+            findings += list(rule.find(subject))
+        except ProblemsError as error:  # a master configuration that cannot be read
+            problems += error.problems
+    return _conclude(findings, subject, problems, corrected=corrected)
 
 
-def _apply(rule: ChangelogRule, subject: Subject) -> list[ChangelogFinding]:
-    try:
-        return rule.find(subject)
-    except ProblemsError as error:  # a master configuration that cannot be read
-        return [ChangelogFinding(problem=problem) for problem in error.problems]
+def _conclude(
+    findings: Iterable[Finding[int | None]],
+    subject: Subject,
+    problems: Iterable[Problem] = (),
+    *,
+    corrected: int = 0,
+) -> ChangelogVerdict:
+    """problems: those that are stated already."""
+    findings = tuple(findings)
+    stated = [_state(finding, subject) for finding in findings]
+    edits = tuple(edit for finding in findings for edit in finding.edits)
+    problems = sort_problems([*stated, *problems])
+    return ChangelogVerdict(problems=problems, edits=edits, blocks=subject.blocks, corrected=corrected)
+
+
+def _state(finding: Finding[int | None], subject: Subject) -> Problem:
+    context = subject.context
+    if finding.edits and context.stage is not Stage.MAIN:  # what was merged is a past entry
+        hint = f"{finding.hint or 'The repair is certain.'} {name_repair(context.number)}"
+        finding = replace(finding, hint=hint)
+    return finding.as_problem(context.path, None if finding.at is None else subject.line(finding.at))
 
 
 def _read(comparison: Comparison, context: Context) -> list[Block]:
@@ -129,9 +158,7 @@ def _read(comparison: Comparison, context: Context) -> list[Block]:
     return blocks
 
 
-def _missing_file(context: Context) -> ChangelogFinding:
+def _missing_file(context: Context) -> Problem:
     message = "The changelog is gone; expected the base's bytes and new entries behind them."
     hint = f"Restore it: git checkout {context.base_name or '<base>'} -- {context.path}."
-    return ChangelogFinding(
-        problem=Problem(rule="history-deleted", message=message, path=context.path, hint=hint)
-    )
+    return Problem(rule="history-deleted", message=message, path=context.path, hint=hint)

@@ -12,6 +12,7 @@ from infx.cli.options import Receive, event_options, examples, policy_option
 from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
 from infx.model import CommentKind, CommentReference
+from infx.payload import Payload
 from infx.policy.model import Policy
 
 
@@ -51,10 +52,8 @@ def read_reference(receive: Receive, url: str | None, repository: str) -> Commen
     received = receive()
     if received is None:
         raise UsageError("There is no comment to answer.", hint="Give --event or --comment-url.")
-    try:
-        number, comment_id = received.payload["issue"]["number"], received.payload["comment"]["id"]
-    except (KeyError, TypeError):
-        raise UsageError("The event is not about a comment.", where=str(received.path)) from None
-    return CommentReference(
-        repository=repository, pull_number=int(number), kind=CommentKind.ISSUE, id=int(comment_id)
-    )
+    payload = Payload(received.payload)
+    number, comment_id = payload.number("issue", "number"), payload.number("comment", "id")
+    if number is None or comment_id is None:
+        raise UsageError("The event is not about a comment.", where=str(received.path))
+    return CommentReference(repository=repository, pull_number=number, kind=CommentKind.ISSUE, id=comment_id)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from infx import actions
-from infx.changelog.subject import ChangelogFinding
 from infx.changelog.validate import ChangelogVerdict
 from infx.changelog.validate import validate as judge
-from infx.cli.changelog_sources import ChangelogSources, source_options, write_file
+from infx.cli.changelog_sources import ChangelogSources, source_options
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
-from infx.errors import Problem, UsageError
+from infx.errors import Problem, UsageError, sort_problems
+from infx.files import write_file
 from infx.phrases import count
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
     if on_actions:
         from infx.changelog.summary import render_summary
 
-        everything = replace(verdict, findings=(*verdict.findings, *map(_finding, expanded)))
+        everything = replace(verdict, problems=sort_problems([*verdict.problems, *expanded]))
         text = render_summary(everything, repaired, sources.head or b"", sources.context)
         actions.write_summary(os.environ, text)
     if repair and repaired is not None:
@@ -55,21 +55,17 @@ def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Proble
     return find_unplannable(sources, verdict)
 
 
-def _finding(problem: Problem) -> ChangelogFinding:
-    return ChangelogFinding(problem=problem)
-
-
 def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
-        return ChangelogVerdict(findings=(_finding(_no_changelog(sources.context.path)),))
+        return ChangelogVerdict(problems=[_no_changelog(sources.context.path)])
     verdict = judge(sources.base, sources.head, sources.context)
     if sources.merge is None or sources.head is None:
         return verdict
     from infx.changelog.merge import check_commit
 
     lost = check_commit(sources.merge, sources.head, sources.context.links)
-    findings = [_finding(replace(problem, path=sources.context.path)) for problem in lost]
-    return replace(verdict, findings=(*verdict.findings, *findings))
+    problems = [replace(problem, path=sources.context.path) for problem in lost]
+    return replace(verdict, problems=sort_problems([*verdict.problems, *problems]))
 
 
 def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | None:
@@ -78,7 +74,7 @@ def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | No
         return None
     from infx.changelog.fix import Repair, fix
 
-    if any(finding.problem.rule == "merge-lost" for finding in verdict.findings):
+    if any(problem.rule == "merge-lost" for problem in verdict.problems):
         return Repair(head=None, remaining=tuple(verdict.problems))
     return fix(sources.base, sources.head, sources.context)
 

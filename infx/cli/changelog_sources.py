@@ -13,15 +13,9 @@ import click
 
 from infx.changelog.links import PullLinks
 from infx.changelog.subject import Context
-from infx.cli.options import (
-    Receive,
-    RepositoryName,
-    make_event_options,
-    policy_part_option,
-    read_file,
-    repository_name,
-)
+from infx.cli.options import Receive, RepositoryName, make_event_options, policy_part_option, repository_name
 from infx.errors import UnavailableError, UsageError
+from infx.files import read_file
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
@@ -263,21 +257,3 @@ def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Con
     from infx.changelog.merge import Sides
 
     return Sides(ancestor=ancestor or b"", main=main, other=other)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """All of it or nothing: into a file beside it, which then takes its name and its permissions."""
-    import tempfile
-
-    path = path.resolve()
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        new = Path(file.name)
-        try:
-            file.write(data)
-            file.flush()
-            new.chmod(mode)
-            new.replace(path)
-        except BaseException:
-            new.unlink(missing_ok=True)
-            raise

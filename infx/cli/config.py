@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import NoSuchSourceError, examples, find_root, format_option, policy_option, read_file
+from infx.cli.options import examples, find_root, format_option, policy_option
 from infx.errors import Level, Problem, UsageError
+from infx.files import NoSuchSourceError, read_file
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from infx.cli.options import (
     find_policy_path,
     format_option,
     policy_option,
-    read_file,
 )
 from infx.cli.report import print_json, print_text
 from infx.errors import InfxError, UnavailableError, UsageError
+from infx.files import read_file
 from infx.gate.decision import Decision, Reason
 from infx.gate.event import Event, EventName, parse_event
 from infx.gate.facts import GateFacts

@@ -13,8 +13,9 @@ import click
 from click.core import ParameterSource
 
 from infx import actions
-from infx.cli.options import examples, find_root, policy_option, read_file
+from infx.cli.options import examples, find_root, policy_option
 from infx.errors import UsageError
+from infx.files import read_file
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ import click
 
 from infx import actions
 from infx.errors import UsageError
+from infx.files import NoSuchSourceError, read_file
 from infx.policy import POLICY_PATH
 
 if TYPE_CHECKING:
@@ -90,10 +91,6 @@ def _find_policy(given: str | None) -> tuple[bytes, str] | None:
     return (path.read_bytes(), POLICY_PATH) if path.is_file() else None
 
 
-class NoSuchSourceError(UsageError):
-    """What was named is not there."""
-
-
 def read_source(given: str, what: str) -> bytes:
     """The bytes of a file, or of `<commit>:<path>` in the repository that one stands in."""
     if match := _AT_COMMIT.fullmatch(given):
@@ -104,15 +101,6 @@ def read_source(given: str, what: str) -> bytes:
             raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
         return data
     return read_file(given, what)
-
-
-def read_file(given: str | Path, what: str, *, hint: str | None = None) -> bytes:
-    """Return the bytes of a file that was named. Raises UsageError if it cannot be read."""
-    try:
-        return Path(given).read_bytes()
-    except OSError as error:
-        kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
-        raise kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(given)) from None
 
 
 class RepositoryName(click.ParamType["str"]):

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from infx.cli.options import read_file
 from infx.errors import UsageError
+from infx.files import read_file
 from infx.phrases import count
 
 if TYPE_CHECKING:
@@ -38,19 +37,6 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
         return text, read_rows(json.loads(text), str(path))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
-
-
-def write_folder(out: Path, files: dict[str, str]) -> None:
-    """All files or none: written beside the folder and moved into place."""
-    if out.exists():
-        raise UsageError("The folder exists already.", hint="Name another one, or remove it.", where=str(out))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=out.parent) as temporary:
-        draft = Path(temporary) / "draft"
-        draft.mkdir()
-        for name, text in files.items():
-            (draft / name).write_text(text, encoding="utf-8")
-        draft.rename(out)
 
 
 @contextmanager

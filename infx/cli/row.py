@@ -93,9 +93,7 @@ def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Pat
     found = gather_results(directory, out, job.result_name, earlier=earlier, since=started.at)
     names = [path.name for path in found]
     if names:
-        shown = [visible(name) for name in names[:MAX_NAMES]]
-        more = [f"{len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []
-        what = join_words([*shown, *more])
+        what = join_words(list(map(visible, names)), limit=MAX_NAMES)
         print_text(f"Gathered {count(len(names), 'file')} in {out}: {what}.", os.environ)
     lacking = find_lacking(names, job)
     if lacking:

@@ -11,6 +11,7 @@ import click
 from infx.cli.group import LazyGroup
 from infx.cli.options import examples, find_root, policy_option
 from infx.errors import UsageError
+from infx.files import refuse
 from infx.policy.model import Policy
 
 
@@ -66,5 +67,4 @@ def _read_here(path: str, base_ref: str | None) -> str:
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        words, hint = f"The checklist cannot be read: {error.strerror}.", "Run it in the repository."
-        raise UsageError(words, hint=hint, where=path) from None
+        raise refuse(error, path, "checklist", hint="Run it in the repository.") from None

@@ -17,12 +17,12 @@ from infx.cli.options import (
     find_policy_path,
     format_option,
     policy_option,
-    read_file,
 )
 from infx.cli.report import print_text
 from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
 from infx.cli.turns import print_trouble
 from infx.errors import UnavailableError, UsageError
+from infx.files import read_file
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

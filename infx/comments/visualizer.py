@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from infx.comments.languages import join_inline, words
 from infx.comments.progress import SweepProgress, SweepState
 from infx.comments.sticky import Sticky
+from infx.escape import table
 from infx.phrases import count
 from infx.policy.model import Language, Policy
 
@@ -77,19 +78,9 @@ def _table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
     columns = {
         name: join_inline(head, languages, " ") for name, head in _COLUMNS.items() if name not in hidden
     }
-    lines = [
-        f"| | {' | '.join(columns.values())} |",
-        f"| :-- |{' --: |' * len(columns)}",
-        *(
-            _table_line(name, [getattr(counts, column) for column in columns])
-            for name, counts in kinds.items()
-        ),
-    ]
-    return "\n".join(lines)
-
-
-def _table_line(name: str, numbers: Sequence[int]) -> str:
-    return f"| {name} | {' | '.join(map(str, numbers))} |"
+    rows = [[name, *(str(getattr(counts, column)) for column in columns)] for name, counts in kinds.items()]
+    text = table(["", *columns.values()], rows, [":--", *["--:"] * len(columns)])
+    return text.replace("|  |", "| |", 1)  # comments that are there are not edited for a blank
 
 
 def _earlier(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from infx.payload import Payload
+
 SHA = re.compile(r"[0-9a-f]{40}")
 MAX_PUSHED = 2048  # commits that a push event lists; of a longer push the first is not known
 
@@ -95,76 +97,75 @@ def parse_event(
     rule); `triggering_actor` is.
     """
     kind = _KINDS.get(name, EventName.OTHER)
-    sender = _text(payload, "sender", "login") or ""
-    pull, head = _pull_and_head(kind, payload)
+    told = Payload(payload)
+    sender = told.text("sender", "login") or ""
+    pull, head = _pull_and_head(kind, told)
     return Event(
         name=kind,
         actor=(triggering_actor or sender) if attempt > 1 else (sender or triggering_actor),
-        action=_action(kind, payload),
+        action=_action(kind, told),
         pull=pull,
         head_sha=head,
-        before=_text(payload, "before"),
-        oldest=find_oldest(payload) if kind is EventName.PUSH else None,
-        label=_text(payload, "label", "name"),
-        ref=_text(payload, "ref"),
-        inputs=_inputs(payload.get("inputs")) if kind is EventName.DISPATCH else None,
+        before=told.text("before"),
+        oldest=find_oldest(told) if kind is EventName.PUSH else None,
+        label=told.text("label", "name"),
+        ref=told.text("ref"),
+        inputs=_inputs(told) if kind is EventName.DISPATCH else None,
         run_id=run_id,
         attempt=attempt,
-        labels=_labels(payload) if kind is EventName.PULL_REQUEST else None,
+        labels=_labels(told) if kind is EventName.PULL_REQUEST else None,
     )
 
 
-def _labels(payload: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _labels(payload: Payload) -> tuple[str, ...] | None:
     """None if the payload does not tell."""
-    found = _at(payload, "pull_request", "labels")
-    if not isinstance(found, list):
-        return None
-    names = [label.get("name") for label in found if isinstance(label, Mapping)]
-    return tuple(name for name in names if isinstance(name, str))
+    found = payload.items("pull_request", "labels")
+    return (
+        None if found is None else tuple(name for label in found if (name := label.text("name")) is not None)
+    )
 
 
-def find_oldest(payload: Mapping[str, Any]) -> str | None:
+def find_oldest(payload: Payload) -> str | None:
     """Return the oldest commit of a push whose `before` is all zeros; None where there is a `before`, or no such list.
 
     The parent of that commit is what the push is compared with.
     """
-    commits = payload.get("commits")
-    has_before = bool((_text(payload, "before") or "").strip("0"))
-    if has_before or not isinstance(commits, list) or not 0 < len(commits) < MAX_PUSHED:
+    commits = payload.items("commits") or []
+    has_before = bool((payload.text("before") or "").strip("0"))
+    if has_before or not 0 < len(commits) < MAX_PUSHED:
         return None
-    sha = _text(commits[0], "id") if isinstance(commits[0], Mapping) else None
+    sha = commits[0].text("id")
     return sha if sha and SHA.fullmatch(sha) else None
 
 
-def _pull_and_head(kind: EventName, payload: Mapping[str, Any]) -> tuple[int | None, str | None]:
+def _pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str | None]:
     match kind:
         case EventName.PULL_REQUEST:
-            head = _text(payload, "pull_request", "head", "sha")
-            return _number(payload, "number") or _number(payload, "pull_request", "number"), head
+            head = payload.text("pull_request", "head", "sha")
+            return payload.number("number") or payload.number("pull_request", "number"), head
         case EventName.PUSH:
-            return None, _text(payload, "after")
+            return None, payload.text("after")
         case EventName.MERGE_GROUP:
-            return None, _text(payload, "merge_group", "head_sha")
+            return None, payload.text("merge_group", "head_sha")
         case EventName.COMMENT:
-            return _number(payload, "issue", "number"), None
+            return payload.number("issue", "number"), None
         case EventName.DISPATCH:
-            inputs = _inputs(payload.get("inputs"))
+            inputs = _inputs(payload)
             return inputs.pull, inputs.head_ref or None
         case EventName.ASKED | EventName.OTHER:
             return None, None
 
 
-def _action(kind: EventName, payload: Mapping[str, Any]) -> EventAction:
-    action = _text(payload, "action") or ""
+def _action(kind: EventName, payload: Payload) -> EventAction:
+    action = payload.text("action") or ""
     return _ACTIONS.get(action, EventAction.OTHER) if kind is EventName.PULL_REQUEST else EventAction.OTHER
 
 
-def _inputs(value: object) -> DispatchInputs:
+def _inputs(payload: Payload) -> DispatchInputs:
     """Inputs arrive as text, `true` and `false` included, and an input that was not given is empty or absent."""
-    given = value if isinstance(value, Mapping) else {}
 
     def text(name: str) -> str:
-        found = given.get(name)
+        found = payload.at("inputs", name)
         return "" if found is None else str(found).strip()
 
     number = text("pr")
@@ -178,20 +179,3 @@ def _inputs(value: object) -> DispatchInputs:
         fail_fast=text("fail-fast").lower() == "true",
         modifiers=tuple(text("modifiers").replace(",", " ").split()),
     )
-
-
-def _at(payload: Mapping[str, Any], *path: str) -> object:
-    value: object = payload
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def _text(payload: Mapping[str, Any], *path: str) -> str | None:
-    value = _at(payload, *path)
-    return value if isinstance(value, str) else None
-
-
-def _number(payload: Mapping[str, Any], *path: str) -> int | None:
-    value = _at(payload, *path)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

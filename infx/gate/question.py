@@ -8,6 +8,7 @@ from typing import Any
 
 from infx.errors import UsageError
 from infx.gate.event import find_oldest
+from infx.payload import Payload
 from infx.policy.stage import Stage
 
 
@@ -32,28 +33,26 @@ class Question:
 
 def read_question(name: str, payload: Mapping[str, Any]) -> Question:
     """Raises UsageError for an event that is about no two revisions."""
+    told = Payload(payload)
     match name:
         case "pull_request" | "pull_request_target":
-            pull = _mapping(payload, "pull_request")
-            base, number = _mapping(pull, "base"), pull.get("number")
-            branch = base.get("ref")
             return Question(
                 stage=Stage.PR,
-                base=_text(base, "sha"),
-                head=_text(_mapping(pull, "head"), "sha"),
-                number=number if isinstance(number, int) else None,
-                base_branch=branch if isinstance(branch, str) else None,
+                base=_need(told, "pull_request", "base", "sha"),
+                head=_need(told, "pull_request", "head", "sha"),
+                number=told.number("pull_request", "number"),
+                base_branch=told.text("pull_request", "base", "ref"),
             )
         case "merge_group":
-            group = _mapping(payload, "merge_group")
-            return Question(stage=Stage.MERGE, base=_text(group, "base_sha"), head=_text(group, "head_sha"))
+            base, head = (_need(told, "merge_group", key) for key in ("base_sha", "head_sha"))
+            return Question(stage=Stage.MERGE, base=base, head=head)
         case "push":
-            before = _text(payload, "before")
+            before = _need(told, "before")
             return Question(
                 stage=Stage.MAIN,
                 base=before if before.strip("0") else None,
-                head=_text(payload, "after"),
-                oldest=find_oldest(payload),
+                head=_need(told, "after"),
+                oldest=find_oldest(told),
             )
     raise UsageError(
         f"The event {name or '(unknown)'} is about no changelog.",
@@ -61,13 +60,7 @@ def read_question(name: str, payload: Mapping[str, Any]) -> Question:
     )
 
 
-def _mapping(payload: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = payload.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(payload: Mapping[str, Any], key: str) -> str:
-    value = payload.get(key)
-    if not isinstance(value, str) or not value:
-        raise UsageError(f"The event has no {key}.")
+def _need(payload: Payload, *path: str) -> str:
+    if not (value := payload.text(*path)):
+        raise UsageError(f"The event has no {path[-1]}.")
     return value

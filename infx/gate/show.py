@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infx.escape import prose, table_code
+from infx.escape import prose, table, table_code
 from infx.gate.case import Case, one_line
 from infx.gate.decide import decide_as_if
 from infx.gate.decision import Decision, GateVerdict
@@ -51,9 +51,8 @@ def render_summary(facts: GateFacts, policy: Policy, decision: Decision) -> str:
     """A section of the run's summary: the sentence, the further obstacles, and a table of what was looked at."""
     lines = [f"### {_TITLES[decision.verdict]}", "", prose(decision.sentence), ""]
     lines += [f"- {prose(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
-    lines += ["", "| looked at | found |", "| --- | --- |"]
-    lines += [f"| {name} | {table_code(found)} |" for name, found in list_facts(facts, policy)]
-    return "\n".join(lines) + "\n"
+    found = [(name, table_code(text)) for name, text in list_facts(facts, policy)]
+    return "\n".join([*lines, "", table(("looked at", "found"), found), ""])
 
 
 def list_also(facts: GateFacts, policy: Policy, decision: Decision) -> list[str]:

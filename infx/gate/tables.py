@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from infx.escape import table
 from infx.gate.decision import GateVerdict
 from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
 from infx.gate.rules import PULL_REQUEST, ROW, GateRule
@@ -39,7 +40,7 @@ def _primary(policy: Policy) -> str:
         )
         for name, label in policy.labels.primary.items()
     ]
-    return _table(("label", "rows", "canary first", "stops at the first failure"), rows)
+    return table(("label", "rows", "canary first", "stops at the first failure"), rows)
 
 
 def _modifiers(policy: Policy) -> str:
@@ -47,7 +48,7 @@ def _modifiers(policy: Policy) -> str:
         (f"`{name}`", EFFECTS[label.effect], "yes" if label.reusable else "no")
         for name, label in policy.labels.modifiers.items()
     ]
-    return _table(("label", "effect", "results can stand for the merge's"), rows)
+    return table(("label", "effect", "results can stand for the merge's"), rows)
 
 
 def _rules(
@@ -66,7 +67,7 @@ def _rules(
             )
             for number, rule in enumerate(rules, 1)
         ]
-        return _table(("", "if", "then", "reason", "what to do"), rows)
+        return table(("", "if", "then", "reason", "what to do"), rows)
 
     return draw
 
@@ -93,12 +94,7 @@ def _fix(rule: GateRule, policy: Policy) -> str:
 
 def _row(policy: Policy) -> str:
     rows = [(rule.when, f"`{rule.reason}`") for rule in PULL_REQUEST if rule.reason in ROW]
-    return _table(("a row of a later attempt does not run if", "reason"), rows)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table(("a row of a later attempt does not run if", "reason"), rows)
 
 
 _TABLES: dict[str, Callable[[Policy], str]] = {

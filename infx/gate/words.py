@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from infx.gate.case import Case, one_line
 from infx.gate.event import EventName
 from infx.model import PullRequest
-from infx.phrases import count, join_some, join_words
+from infx.phrases import count, join_words
 from infx.policy.model import Effect, Policy, SweepScope
 
 MOST_FILES = 5  # that a sentence names
@@ -79,7 +79,7 @@ def _of_pull(case: Case) -> dict[str, str]:
 
 def _name_files(paths: Sequence[str]) -> str:
     names = [one_line(path) for path in paths]
-    return join_words(names) if len(names) <= MOST_FILES else join_some(names, MOST_FILES)
+    return join_words(names, limit=MOST_FILES)
 
 
 def dispatch_command(policy: Policy, pull: PullRequest) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from infx.codeowners import LOCATIONS
 from infx.errors import InfxError
@@ -16,6 +15,7 @@ from infx.evidence.fingerprint import make_fingerprint
 from infx.evidence.trees import find_rules
 from infx.git import Git
 from infx.policy.model import Policy
+from infx.policy.paths import escape_glob, matches_any
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import AddedLine, JudgedFile, RecipeFile, TextFile
 from infx.signoff.planned import ConfigChange, ConfigState
@@ -162,14 +162,15 @@ def _as_text(data: bytes | None) -> str | None:
 def find_serving(paths: Sequence[str], state: ConfigState, policy: SignoffPolicy) -> list[str]:
     """Those of the files that a configuration names, or the policy's globs do for it."""
     globs = [_fill(glob, state) for glob in policy.paths.recipes]
-    return [path for path in paths if path in state.recipes or any(fnmatchcase(path, glob) for glob in globs)]
+    return [path for path in paths if path in state.recipes or matches_any(path, globs)]
 
 
 def may_serve(path: str, masters: bytes, policy: SignoffPolicy) -> bool:
     """Whether a configuration in these bytes may name a file, or the globs do: quick, before any is parsed."""
-    globs = (re.sub(r"\{[a-z-]+\}", "*", glob) for glob in policy.paths.recipes)
+    anything = [re.sub(r"\{[a-z-]+\}", "**", glob) for glob in policy.paths.recipes]
+    globs = [glob.replace("**/**", "**") for glob in anything]  # two in a row try every folder of a long path
     name = path.rpartition("/")[2]
-    return name.encode() in masters or any(fnmatchcase(path, glob) for glob in globs)
+    return name.encode() in masters or matches_any(path, globs)
 
 
 def _fill(glob: str, state: ConfigState) -> str:
@@ -179,12 +180,7 @@ def _fill(glob: str, state: ConfigState) -> str:
         "hardware": state.hardware,
         "framework": state.framework,
     }
-    return re.sub(r"\{([a-z-]+)\}", lambda match: _literal(fields.get(match[1], "")), glob)
-
-
-def _literal(text: str) -> str:
-    """A configuration's value inside a glob means itself."""
-    return re.sub(r"([*?\[])", r"[\1]", text)
+    return re.sub(r"\{([a-z-]+)\}", lambda match: escape_glob(fields.get(match[1], "")), glob)
 
 
 def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:

@@ -15,10 +15,10 @@ from infx.matrix.image import find_moving_tag
 from infx.matrix.inventory import check_inventory
 from infx.matrix.overlap import check_overlaps
 from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
-from infx.matrix.row_rules import RowFinding
-from infx.matrix.rules import Found, state_problem
+from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
 from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
+from infx.rules import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +111,12 @@ def _find_moving_images(masters: Sequence[MasterFile]) -> Iterator[Problem]:
     for master in masters:
         for config in master.configs.values():
             if master.document is not None and (reason := find_moving_tag(config.image)):
-                finding = RowFinding(
+                found = Finding(
+                    rule="image-moves",
+                    at=(config.key, "image"),
                     message=f'found "{config.image}"; {reason}, so its results cannot be reproduced',
                     hint="Name a release, or add its digest (@sha256:…).",
-                )
-                found = Found(
-                    rule="image-moves", finding=finding, at=(config.key, "image"), level=Level.WARNING
+                    level=Level.WARNING,
                 )
                 yield state_problem(found, master.document)
 

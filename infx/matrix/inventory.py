@@ -8,22 +8,22 @@ from infx.bench.config import AgenticScenario, Config, Hardware, KvOffloading, R
 from infx.bench.topology import find_hardware, stated_nodes
 from infx.errors import suggest
 from infx.matrix.dram import BudgetError, count_per_node, count_single_node
-from infx.matrix.row_rules import RowFinding
-from infx.matrix.rules import Found, iterate_scenarios, row_path
+from infx.matrix.rules import iterate_scenarios, row_path
 from infx.phrases import count, join_words
+from infx.rules import Finding, Path
 
 UNKNOWN_RUNNER = "runner-label-unknown"
 _SHOWN_LABELS = 20
 
 
-def check_inventory(config: Config, runners: Runners) -> Iterator[Found]:
+def check_inventory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
     """The label must exist, its nodes must hold the engines, and where KV cache goes to DRAM they must be known."""
     yield from find_unserved_rows(config, runners)
     if config.runner in runners.labels:
         yield from _check_memory(config, runners)
 
 
-def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Found]:
+def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
     """Find the rows whose jobs would wait in vain, or start on nodes that do not hold their engines.
 
     Of nodes about which the inventory says nothing, nothing is demanded.
@@ -36,11 +36,12 @@ def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Found]:
                 if row.engine is not None and row.engine.gpus <= hardware.gpus_per_node:
                     continue
                 if misfit := _find_oversize(row, config.runner, hardware.gpus_per_node):
-                    yield Found(rule="node-size", finding=misfit, at=row_path(at, row))
+                    message, hint = misfit
+                    yield Finding(rule="node-size", at=row_path(at, row), message=message, hint=hint)
 
 
-def _find_oversize(row: SearchRow, label: str, per_node: int) -> RowFinding | None:
-    """More GPUs than the row's nodes have."""
+def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str] | None:
+    """(message, hint) where a row takes more GPUs than its nodes have."""
     for name, gpus, nodes in _demands(row):
         if gpus > nodes * per_node:
             engines = f"{name} takes" if name else "the engine takes"
@@ -48,7 +49,7 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> RowFinding | No
             hint = "Lower tp, pp or pcp-size" + (
                 ", or state more nodes." if name else ", or set multinode: true."
             )
-            return RowFinding(message=f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint=hint)
+            return f"{engines} {count(gpus, 'GPU')}; {have} {nodes * per_node}", hint
     return None
 
 
@@ -65,15 +66,16 @@ def _demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
                 yield name, role.num_worker * role.gpus, nodes
 
 
-def find_unknown_runner(config: Config, runners: Runners) -> Found | None:
+def find_unknown_runner(config: Config, runners: Runners) -> Finding[Path] | None:
     """A job with a label that no runner has waits for a day and is then cancelled."""
     if config.runner in runners.labels:
         return None
-    finding = RowFinding(
+    return Finding(
+        rule=UNKNOWN_RUNNER,
+        at=(config.key, "runner"),
         message=f'{runners.path} has no runner label "{config.runner}"',
         hint=suggest_label(config.runner, runners),
     )
-    return Found(rule=UNKNOWN_RUNNER, finding=finding, at=(config.key, "runner"))
 
 
 def suggest_label(label: str, runners: Runners) -> str:
@@ -83,7 +85,7 @@ def suggest_label(label: str, runners: Runners) -> str:
     return suggest(label, runners.labels) or f"Name a label of {runners.path}."
 
 
-def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
+def _check_memory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
     offloading = [
         (row_path(at, row), row)
         for at, scenario in iterate_scenarios(config)
@@ -96,16 +98,17 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
     hardware = runners.hardware.get(config.runner)
     if hardware is None or hardware.dram_mib is None:
         lacking = "hardware record" if hardware is None else "available-cpu-dram-mib"
-        finding = RowFinding(
+        yield Finding(
+            rule="dram-hardware-missing",
+            at=(config.key, "runner"),
             message=f'"{config.runner}" has no {lacking} in {runners.path}; kv-offloading: dram on line '
             f"{offloading[0][1].line} needs it for its memory budget",
             hint=_suggest_hardware(runners),
         )
-        yield Found(rule="dram-hardware-missing", finding=finding, at=(config.key, "runner"))
         return
     for at, row in offloading:
         if misfit := _find_misfit(row, hardware):
-            yield Found(rule="dram-footprint", finding=RowFinding(message=misfit), at=at)
+            yield Finding(rule="dram-footprint", at=at, message=misfit)
 
 
 def _suggest_hardware(runners: Runners) -> str:
@@ -114,9 +117,7 @@ def _suggest_hardware(runners: Runners) -> str:
     )
     if not known:
         return "Add it there; no label has one."
-    more = [f"{len(known) - _SHOWN_LABELS:,} more"] if len(known) > _SHOWN_LABELS else []
-    labels = join_words([*known[:_SHOWN_LABELS], *more])
-    return f"Add it there, or use a label that has one: {labels}."
+    return f"Add it there, or use a label that has one: {join_words(known, limit=_SHOWN_LABELS)}."
 
 
 def _find_misfit(row: SearchRow, hardware: Hardware) -> str | None:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from infx.bench.config import AgenticScenario, Concurrency, Config, KvOffloading, SearchRow
 from infx.errors import Level
 from infx.matrix.concurrency import expand_all, show_points
-from infx.matrix.row_rules import RowFinding
-from infx.matrix.rules import Found, Scenario, iterate_scenarios, row_path
+from infx.matrix.row_rules import Scenario
+from infx.matrix.rules import iterate_scenarios, row_path
 from infx.phrases import join_words
+from infx.rules import Finding, Path
 from infx.schema import dotted
 
 _ANY = Concurrency(values=())
@@ -27,12 +28,12 @@ class _Block:
     """One item of a search space, `at` from the top of the file."""
 
     config: Config
-    at: tuple[str | int, ...]
+    at: Path
     row: SearchRow
     points: tuple[int, ...]
 
 
-def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Found]]:
+def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[Path]]]:
     """Each overlap once, at the later block, with the configuration that the block belongs to."""
     groups: dict[Hashable, list[_Block]] = defaultdict(list)
     for config in configs:
@@ -89,17 +90,18 @@ def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
     return same, shape, plain
 
 
-def _find_repeated(block: _Block) -> Found:
+def _find_repeated(block: _Block) -> Finding[Path]:
     repeated = sorted(point for point, times in Counter(block.points).items() if times > 1)
-    finding = RowFinding(
-        at=("conc-list",),
+    return Finding(
+        rule="points-repeated",
+        at=(*block.at, "conc-list"),
         message=f"names {join_words(show_points(repeated))} more than once",
         hint="Keep each concurrency once; the others are dropped.",
+        level=Level.WARNING,
     )
-    return Found(rule="points-repeated", finding=finding, at=(*block.at, *finding.at), level=Level.WARNING)
 
 
-def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
+def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Finding[Path]:
     if earlier.config.key == later.config.key:
         rule = "points-overlap"
         # The scenario is worth naming only if it is another one.
@@ -113,5 +115,4 @@ def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Found:
         )
         hint = "Both run when both configurations are planned."
     message = f"measures concurrency {join_words(show_points(common))}, as {other}"
-    finding = RowFinding(message=message, hint=hint)
-    return Found(rule=rule, finding=finding, at=later.at, level=Level.WARNING)
+    return Finding(rule=rule, at=later.at, message=message, hint=hint, level=Level.WARNING)

@@ -18,7 +18,8 @@ from infx.bench.family import places_of
 from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Row
 from infx.errors import Problem
 from infx.matrix.inventory import UNKNOWN_RUNNER, check_inventory
-from infx.matrix.rules import Found, check_config
+from infx.matrix.rules import check_config
+from infx.rules import Finding, Path
 
 
 def check_rows(rows: Sequence[Row], runners: Runners, path: str) -> list[Problem]:
@@ -32,16 +33,16 @@ def check_rows(rows: Sequence[Row], runners: Runners, path: str) -> list[Problem
     return [
         Problem(
             rule=found.rule,
-            message=f"{place}: {found.finding.message}.",
+            message=f"{place}: {found.message}.",
             path=path,
-            hint=found.finding.hint,
+            hint=found.hint,
         )
         for recipe, (place, row) in first.items()
         for found in _check_recipe(recipe, row.conc, runners)
     ]
 
 
-def _check_recipe(recipe: Recipe, conc: tuple[int, ...], runners: Runners) -> Iterator[Found]:
+def _check_recipe(recipe: Recipe, conc: tuple[int, ...], runners: Runners) -> Iterator[Finding[Path]]:
     config = _as_config(recipe, conc)
     yield from check_config(config)
     yield from (found for found in check_inventory(config, runners) if found.rule != UNKNOWN_RUNNER)

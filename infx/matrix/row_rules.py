@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from infx.bench.config import AgenticScenario, Config, FixedScenario, KvOffloading, SearchRow, Worker
 from infx.bench.topology import NODE_SETTINGS, read_nodes
 from infx.phrases import join_words
+from infx.rules import Finding, Path, Rule
 
 # Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
@@ -33,23 +33,14 @@ _RUNNER_SETTINGS = frozenset(
 OWN_CONFIG_FILE = "llmd-vllm"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowFinding:
-    """What a rule found. at: the way there from the rule's subject. message: no capital, no full stop."""
-
-    message: str
-    at: tuple[str | int, ...] = ()
-    hint: str | None = None
-
-
-RowRule: TypeAlias = Callable[[SearchRow, Config, FixedScenario | AgenticScenario], Iterator[RowFinding]]
+Scenario: TypeAlias = FixedScenario | AgenticScenario
 
 _SINGLE = ("tp",)
 _AGGREGATED = ("worker", "num-nodes")
 _ROLES = ("prefill", "decode")
 
 
-def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
+def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Finding[Path]]:
     """Exactly the keys of one layout, and of one that the configuration allows."""
     values = (row.engine, row.worker, row.prefill, row.decode, row.num_nodes)
     names = ("tp", "worker", "prefill", "decode", "num-nodes")
@@ -66,121 +57,122 @@ def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Ro
         wanted = " or ".join(" with ".join(layout) for layout in allowed)
         # The first key that belongs to no allowed layout is what the author has to look at.
         foreign = [name for name in found if not any(name in layout for layout in allowed)]
-        yield RowFinding(
+        yield Finding(
             at=(foreign[0],) if foreign else (),
             message=f"the row has {join_words(found) or 'no engine'}; with {kind} a row has {wanted}",
         )
 
 
-def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     conc = row.concurrency
     ends = [name for name, value in (("conc-start", conc.start), ("conc-end", conc.end)) if value is not None]
     both_forms = "either conc-list or conc-start with conc-end"
     if conc.values is not None and ends:
-        yield RowFinding(
+        yield Finding(
             at=(ends[0],),
             message=f"the row has conc-list and {join_words(ends)}; expected {both_forms}",
             hint="Keep one of the two forms.",
         )
     elif conc.values is None and len(ends) < 2:
         found = f"the row has {ends[0]} alone" if ends else "the row names no concurrency"
-        yield RowFinding(message=f"{found}; expected {both_forms}")
+        yield Finding(at=(), message=f"{found}; expected {both_forms}")
 
 
-def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     start, end = row.concurrency.start, row.concurrency.end
     if start is not None and end is not None and start > end:
-        yield RowFinding(
+        yield Finding(
             at=("conc-start",),
             message=f"conc-start {start} is more than conc-end {end}; expected at most {end}",
         )
 
 
-def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
+def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Iterator[Finding[Path]]:
     if row.kv_p2p_transfer is not None and not config.multinode:
-        yield RowFinding(
+        yield Finding(
             at=("kv-p2p-transfer",),
             message="one node has nobody to transfer KV cache to; expected only with multinode: true",
             hint="Remove it.",
         )
 
 
-def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) -> Iterator[RowFinding]:
+def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding[Path]]:
     if row.power is not None and isinstance(scenario, FixedScenario) and not config.multinode:
-        yield RowFinding(
+        yield Finding(
             at=("power",),
             message="power of a fixed-seq-len row is measured on several nodes only",
             hint="Remove it.",
         )
 
 
-def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -> Iterator[RowFinding]:
+def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -> Iterator[Finding[Path]]:
     if isinstance(scenario, AgenticScenario) and not config.multinode and row.kv_offloading is None:
-        yield RowFinding(
+        yield Finding(
+            at=(),
             message="kv-offloading is missing; an AgentX row on one node says none or dram",
             hint="Add kv-offloading: none, or dram with a kv-offload-backend.",
         )
 
 
-def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     if row.kv_offloading is KvOffloading.DRAM and row.kv_offload_backend is None:
-        yield RowFinding(
+        yield Finding(
             at=("kv-offloading",),
             message="kv-offloading: dram needs a kv-offload-backend",
             hint="Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}.",
         )
 
 
-def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     if row.kv_offload_backend is not None and row.kv_offloading is not KvOffloading.DRAM:
         said = row.kv_offloading.value if row.kv_offloading else "not set"
-        yield RowFinding(
+        yield Finding(
             at=("kv-offload-backend",),
             message=f"a backend needs kv-offloading: dram; it is {said}",
             hint="Set kv-offloading: dram or remove the backend.",
         )
 
 
-def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     """Decode context parallelism splits the GPUs of tensor parallelism; it adds none."""
     for at, engine in (((), row.engine), *_iterate_workers(row)):
         if engine is not None and engine.tp % engine.dcp_size:
-            yield RowFinding(
+            yield Finding(
                 at=(*at, "dcp-size"),
                 message=f"dcp-size {engine.dcp_size} does not divide tp {engine.tp}",
             )
 
 
-def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     if row.prefill is None or row.decode is None:
         return
     for name, own, other in (("prefill", row.prefill, row.decode), ("decode", row.decode, row.prefill)):
         if own.hardware is not None and other.hardware is None:
-            yield RowFinding(
+            yield Finding(
                 at=(name, "hardware"),
                 message=f"only {name} names its hardware; expected on both roles or on none",
             )
 
 
-def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[RowFinding]:
+def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[Finding[Path]]:
     own_file = {"CONFIG_FILE"} if config.framework == OWN_CONFIG_FILE else set()
     has_recipe_keys = row.srt_recipe is not None or row.eval_srt_recipe is not None
     for at, name, _value in _iterate_settings(row):
         if name in RESERVED_SETTINGS:
-            yield RowFinding(
+            yield Finding(
                 at=at,
                 message=f"{name} is set by the launcher; expected srt-recipe and eval-srt-recipe on the row",
                 hint="Move it there.",
             )
         elif belongs_to_runner(name):
-            yield RowFinding(
+            yield Finding(
                 at=at,
                 message=f"{name} belongs to the runner that the row runs on",
                 hint="Choose another name.",
             )
         elif name in RECIPE_SETTINGS and name not in own_file and (has_recipe_keys or row.worker):
             other = "srt-recipe" if has_recipe_keys else "worker"
-            yield RowFinding(
+            yield Finding(
                 at=at,
                 message=f"{name} names a recipe in the older way, {other} belongs to the newer; a row has one "
                 "of the two",
@@ -192,18 +184,16 @@ def belongs_to_runner(name: str) -> bool:
     return name in _RUNNER_SETTINGS or name.startswith(_RUNNER_PREFIXES)
 
 
-def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[RowFinding]:
+def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     """PREFILL_NODES and DECODE_NODES replace the computed numbers, so they must be numbers, and agree."""
     seen: dict[str, str] = {}
     for at, name, value in _iterate_settings(row):
         if name not in NODE_SETTINGS:
             continue
         if read_nodes(value) is None:
-            yield RowFinding(
-                at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999'
-            )
+            yield Finding(at=at, message=f'{name} is "{value}"; expected a number of nodes from 1 to 99999')
         elif seen.setdefault(name, value) != value:
-            yield RowFinding(
+            yield Finding(
                 at=at, message=f"{name} is {value} here and {seen[name]} before; expected one value"
             )
 
@@ -214,7 +204,7 @@ def _iterate_workers(row: SearchRow) -> Iterator[tuple[tuple[str], Worker]]:
             yield (name,), worker
 
 
-def _iterate_settings(row: SearchRow) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+def _iterate_settings(row: SearchRow) -> Iterator[tuple[Path, str, str]]:
     """(path from the row, NAME, value) of every additional setting."""
     for at, worker in _iterate_workers(row):
         for index, setting in enumerate(worker.additional_settings or ()):
@@ -222,17 +212,17 @@ def _iterate_settings(row: SearchRow) -> Iterator[tuple[tuple[str | int, ...], s
             yield (*at, "additional-settings", index), name, value
 
 
-ROW_RULES: tuple[tuple[str, RowRule], ...] = (
-    ("row-layout", _find_wrong_layout),
-    ("conc-form", _find_wrong_concurrency),
-    ("conc-range", _find_reversed_range),
-    ("transfer-single-node", _find_single_node_transfer),
-    ("power-single-node", _find_power_of_one_node),
-    ("offload-missing", _find_missing_offloading),
-    ("offload-backend-missing", _find_missing_backend),
-    ("offload-backend-unused", _find_unused_backend),
-    ("dcp-size", _find_indivisible_tp),
-    ("hardware-roles", _find_half_named_hardware),
-    ("settings-reserved", _find_reserved_settings),
-    ("settings-nodes", _find_wrong_node_settings),
+ROW_RULES: tuple[Rule[[SearchRow, Config, Scenario], Path], ...] = (
+    Rule(id="row-layout", check=_find_wrong_layout),
+    Rule(id="conc-form", check=_find_wrong_concurrency),
+    Rule(id="conc-range", check=_find_reversed_range),
+    Rule(id="transfer-single-node", check=_find_single_node_transfer),
+    Rule(id="power-single-node", check=_find_power_of_one_node),
+    Rule(id="offload-missing", check=_find_missing_offloading),
+    Rule(id="offload-backend-missing", check=_find_missing_backend),
+    Rule(id="offload-backend-unused", check=_find_unused_backend),
+    Rule(id="dcp-size", check=_find_indivisible_tp),
+    Rule(id="hardware-roles", check=_find_half_named_hardware),
+    Rule(id="settings-reserved", check=_find_reserved_settings),
+    Rule(id="settings-nodes", check=_find_wrong_node_settings),
 )

@@ -6,60 +6,36 @@ give it the id that problems carry. None of them needs a runner inventory or ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from infx.bench.config import AgenticScenario, Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
-from infx.errors import Level, Problem
+from infx.bench.config import Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
+from infx.errors import Problem
 from infx.matrix.image import find_image_fault
-from infx.matrix.row_rules import ROW_RULES, RowFinding
+from infx.matrix.row_rules import ROW_RULES, Scenario
+from infx.rules import Finding, Path, Rule, find_all
 from infx.schema import dotted
 from infx.yaml12 import Document
-
-Scenario: TypeAlias = FixedScenario | AgenticScenario
 
 POWER_LENGTHS = (8192, 1024)  # isl and osl for which power can be required
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """A finding with the rule that made it; `at` leads there from the top of the file."""
-
-    rule: str
-    finding: RowFinding
-    at: tuple[str | int, ...]
-    level: Level = Level.ERROR
-
-
-def state_problem(found: Found, document: Document) -> Problem:
+def state_problem(found: Finding[Path], document: Document) -> Problem:
     """The finding as a problem of the file that it was made in."""
-    return Problem(
-        rule=found.rule,
-        message=f"{dotted(found.at)}: {found.finding.message}.",
-        path=document.path,
-        line=document.line(*found.at),
-        hint=found.finding.hint,
-        level=found.level,
-    )
+    sentence = replace(found, message=f"{dotted(found.at)}: {found.message}.")
+    return sentence.as_problem(document.path, document.line(*found.at))
 
 
-def check_config(config: Config) -> Iterator[Found]:
+def check_config(config: Config) -> Iterator[Finding[Path]]:
     """Everything that is wrong with one configuration by itself."""
-    top = (config.key,)
-    for rule, find in CONFIG_RULES:
-        yield from _located(rule, find(config), top)
+    yield from _below((config.key,), find_all(CONFIG_RULES, config))
     for at, scenario in iterate_scenarios(config):
-        for rule, find_in_scenario in SCENARIO_RULES:
-            yield from _located(rule, find_in_scenario(scenario), at)
+        yield from _below(at, find_all(SCENARIO_RULES, scenario))
         for row in scenario.search_space:
-            row_at = row_path(at, row)
-            for rule, find_in_row in ROW_RULES:
-                for finding in find_in_row(row, config, scenario):
-                    yield Found(rule=rule, finding=finding, at=(*row_at, *finding.at))
+            yield from _below(row_path(at, row), find_all(ROW_RULES, row, config, scenario))
 
 
-def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], Scenario]]:
+def iterate_scenarios(config: Config) -> Iterator[tuple[Path, Scenario]]:
     """Each scenario with the path to it from the top of the file."""
     for fixed in config.fixed:
         yield (config.key, "scenarios", ScenarioType.FIXED.value, fixed.index), fixed
@@ -67,7 +43,7 @@ def iterate_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], S
         yield (config.key, "scenarios", ScenarioType.AGENTIC.value, agentic.index), agentic
 
 
-def row_path(scenario_at: tuple[str | int, ...], row: SearchRow) -> tuple[str | int, ...]:
+def row_path(scenario_at: Path, row: SearchRow) -> Path:
     return (*scenario_at, "search-space", row.index)
 
 
@@ -76,44 +52,45 @@ def iterate_rows(config: Config) -> Iterator[SearchRow]:
         yield from scenario.search_space
 
 
-def _located(rule: str, findings: Iterable[RowFinding], top: tuple[str | int, ...]) -> Iterator[Found]:
+def _below(top: Path, findings: Iterable[Finding[Path]]) -> Iterator[Finding[Path]]:
+    """The same findings, with the way to them from the top of the file."""
     for finding in findings:
-        yield Found(rule=rule, finding=finding, at=(*top, *finding.at))
+        yield replace(finding, at=(*top, *finding.at))
 
 
-def _find_wrong_image(config: Config) -> Iterator[RowFinding]:
+def _find_wrong_image(config: Config) -> Iterator[Finding[Path]]:
     if fault := find_image_fault(config.image):
         message, hint = fault
-        yield RowFinding(at=("image",), message=f'found "{config.image}"; {message}', hint=hint)
+        yield Finding(at=("image",), message=f'found "{config.image}"; {message}', hint=hint)
 
 
-def _find_nothing_to_measure(config: Config) -> Iterator[RowFinding]:
+def _find_nothing_to_measure(config: Config) -> Iterator[Finding[Path]]:
     if not config.fixed and not config.agentic:
-        yield RowFinding(
+        yield Finding(
             at=("scenarios",),
             message="nothing to measure; expected at least one scenario under fixed-seq-len or agentic-coding",
         )
 
 
-def _find_single_node_disagg(config: Config) -> Iterator[RowFinding]:
+def _find_single_node_disagg(config: Config) -> Iterator[Finding[Path]]:
     if config.disagg and not config.multinode:
-        yield RowFinding(
+        yield Finding(
             at=("disagg",),
             message="found true; a configuration with multinode: false runs prefill and decode together",
             hint="Set multinode: true or remove disagg.",
         )
 
 
-def _find_single_node_transfer(config: Config) -> Iterator[RowFinding]:
+def _find_single_node_transfer(config: Config) -> Iterator[Finding[Path]]:
     if config.kv_p2p_transfer is not None and not config.multinode:
-        yield RowFinding(
+        yield Finding(
             at=("kv-p2p-transfer",),
             message="one node has nobody to transfer KV cache to; expected only with multinode: true",
             hint="Remove it.",
         )
 
 
-def _find_missing_transfer(config: Config) -> Iterator[RowFinding]:
+def _find_missing_transfer(config: Config) -> Iterator[Finding[Path]]:
     """Prefill hands its KV cache to decode: somebody must carry it."""
     if not (config.disagg and config.multinode) or config.kv_p2p_transfer is not None:
         return
@@ -122,7 +99,8 @@ def _find_missing_transfer(config: Config) -> Iterator[RowFinding]:
     if not lacking:
         return
     if len(lacking) == len(rows):
-        yield RowFinding(
+        yield Finding(
+            at=(),
             message="disagg: true needs kv-p2p-transfer, here or on every row",
             hint="Name the transfer engine, such as kv-p2p-transfer: nixl.",
         )
@@ -130,38 +108,38 @@ def _find_missing_transfer(config: Config) -> Iterator[RowFinding]:
     for at, scenario in iterate_scenarios(config):
         for row in scenario.search_space:
             if row.kv_p2p_transfer is None:
-                yield RowFinding(
+                yield Finding(
                     at=row_path(at[1:], row),
                     message="kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top",
                     hint="Name the transfer engine on this row too, or once at the top.",
                 )
 
 
-def _find_router_at_both_levels(config: Config) -> Iterator[RowFinding]:
+def _find_router_at_both_levels(config: Config) -> Iterator[Finding[Path]]:
     if config.router is not None:
         lines = [row.line for row in iterate_rows(config) if row.router is not None]
         yield from _find_both_levels("router", lines)
 
 
-def _find_transfer_at_both_levels(config: Config) -> Iterator[RowFinding]:
+def _find_transfer_at_both_levels(config: Config) -> Iterator[Finding[Path]]:
     if config.kv_p2p_transfer is not None and config.multinode:
         lines = [row.line for row in iterate_rows(config) if row.kv_p2p_transfer is not None]
         yield from _find_both_levels("kv-p2p-transfer", lines)
 
 
-def _find_both_levels(name: str, lines: list[int]) -> Iterator[RowFinding]:
+def _find_both_levels(name: str, lines: list[int]) -> Iterator[Finding[Path]]:
     if lines:
         rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_listed(lines)}"
-        yield RowFinding(
+        yield Finding(
             at=(name,),
             message=f"stands here and on {rows}; expected at one level",
             hint="Keep it at the top if all rows share it, else give each row its own.",
         )
 
 
-def _find_agentic_runner(config: Config) -> Iterator[RowFinding]:
+def _find_agentic_runner(config: Config) -> Iterator[Finding[Path]]:
     if config.agentic and not config.runner.startswith("cluster:"):
-        yield RowFinding(
+        yield Finding(
             at=("runner",),
             message=f'found "{config.runner}"; AgentX needs a cluster:<id> label, because its memory budget '
             "is that of one cluster's nodes",
@@ -169,11 +147,11 @@ def _find_agentic_runner(config: Config) -> Iterator[RowFinding]:
         )
 
 
-def _find_power_lengths(scenario: Scenario) -> Iterator[RowFinding]:
+def _find_power_lengths(scenario: Scenario) -> Iterator[Finding[Path]]:
     if isinstance(scenario, FixedScenario) and scenario.require_power:
         lengths = (scenario.isl, scenario.osl)
         if lengths != POWER_LENGTHS:
-            yield RowFinding(
+            yield Finding(
                 at=("require-power",),
                 message=f"power can be required for isl 8192 and osl 1024 only; found isl {lengths[0]} and "
                 f"osl {lengths[1]}",
@@ -181,13 +159,14 @@ def _find_power_lengths(scenario: Scenario) -> Iterator[RowFinding]:
             )
 
 
-def _find_missing_utilization(scenario: Scenario) -> Iterator[RowFinding]:
+def _find_missing_utilization(scenario: Scenario) -> Iterator[Finding[Path]]:
     if isinstance(scenario, FixedScenario) or scenario.dram_utilization is not None:
         return
     lines = [row.line for row in scenario.search_space if row.kv_offloading is KvOffloading.DRAM]
     if lines:
         where = "line" if len(lines) == 1 else "lines"
-        yield RowFinding(
+        yield Finding(
+            at=(),
             message=f"dram-utilization is missing; kv-offloading: dram on {where} {_listed(lines)} needs it",
             hint="Give the share of a node's DRAM that may be used, such as dram-utilization: 0.80.",
         )
@@ -197,18 +176,18 @@ def _listed(lines: list[int]) -> str:
     return ", ".join(map(str, lines))
 
 
-CONFIG_RULES: tuple[tuple[str, Callable[[Config], Iterator[RowFinding]]], ...] = (
-    ("image-reference", _find_wrong_image),
-    ("scenarios-empty", _find_nothing_to_measure),
-    ("disagg-single-node", _find_single_node_disagg),
-    ("transfer-single-node", _find_single_node_transfer),
-    ("transfer-missing", _find_missing_transfer),
-    ("transfer-scope", _find_transfer_at_both_levels),
-    ("router-scope", _find_router_at_both_levels),
-    ("agentic-runner", _find_agentic_runner),
+CONFIG_RULES: tuple[Rule[[Config], Path], ...] = (
+    Rule(id="image-reference", check=_find_wrong_image),
+    Rule(id="scenarios-empty", check=_find_nothing_to_measure),
+    Rule(id="disagg-single-node", check=_find_single_node_disagg),
+    Rule(id="transfer-single-node", check=_find_single_node_transfer),
+    Rule(id="transfer-missing", check=_find_missing_transfer),
+    Rule(id="transfer-scope", check=_find_transfer_at_both_levels),
+    Rule(id="router-scope", check=_find_router_at_both_levels),
+    Rule(id="agentic-runner", check=_find_agentic_runner),
 )
 
-SCENARIO_RULES: tuple[tuple[str, Callable[[Scenario], Iterator[RowFinding]]], ...] = (
-    ("power-lengths", _find_power_lengths),
-    ("dram-utilization-missing", _find_missing_utilization),
+SCENARIO_RULES: tuple[Rule[[Scenario], Path], ...] = (
+    Rule(id="power-lengths", check=_find_power_lengths),
+    Rule(id="dram-utilization-missing", check=_find_missing_utilization),
 )

@@ -11,9 +11,9 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.bench.config import Hardware, Runners
-from infx.errors import Level, Problem, ProblemsError
-from infx.matrix.rules import Found, state_problem
-from infx.matrix.runner_rules import WARNED, check_inventory_file
+from infx.errors import Problem, ProblemsError
+from infx.matrix.rules import state_problem
+from infx.matrix.runner_rules import check_inventory_file
 
 
 def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
@@ -27,18 +27,7 @@ def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
         return Runners(labels={}, hardware={}, path=path), error.problems
     if problems := schema.check("runners", document):
         return Runners(labels={}, hardware={}, path=path), problems
-    found = [
-        state_problem(
-            Found(
-                rule=rule,
-                finding=finding,
-                at=finding.at,
-                level=Level.WARNING if rule in WARNED else Level.ERROR,
-            ),
-            document,
-        )
-        for rule, finding in check_inventory_file(document.value)
-    ]
+    found = [state_problem(one, document) for one in check_inventory_file(document.value)]
     return _build_runners(document.value, path), found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.bench.config import Runners
@@ -11,7 +11,7 @@ from infx.bench.entry import Entry
 from infx.bench.row import Row
 from infx.bench.topology import count_gpus, count_nodes
 from infx.errors import Level, Problem
-from infx.escape import foreign, table_code
+from infx.escape import foreign, table, table_code
 from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
 from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
@@ -174,14 +174,8 @@ def render_markdown(summary: PlanSummary) -> str:
     parts = (
         "## Plan",
         describe_total(summary),
-        _markdown_table(CONFIG_COLUMNS, configs),
+        table(CONFIG_COLUMNS, configs),
         "### Runners",
-        _markdown_table(LABEL_COLUMNS, labels),
+        table(LABEL_COLUMNS, labels),
     )
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)

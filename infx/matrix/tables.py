@@ -11,8 +11,8 @@ from typing import Any
 
 from infx import schema, yaml12
 from infx.errors import Problem, ProblemsError, suggest
-from infx.matrix.row_rules import RowFinding
-from infx.matrix.rules import Found, state_problem
+from infx.matrix.rules import state_problem
+from infx.rules import Finding, Path
 
 
 def check_models(data: bytes, path: str) -> list[Problem]:
@@ -38,7 +38,7 @@ def _check(
     name: str,
     data: bytes,
     path: str,
-    find: Callable[[dict[str, Any]], Iterator[tuple[str, RowFinding]] | tuple[()]],
+    find: Callable[[dict[str, Any]], Iterator[Finding[Path]] | tuple[()]],
 ) -> list[Problem]:
     try:
         document = yaml12.load_mapping(data, path, text_keys=name == "golden-al")
@@ -46,32 +46,27 @@ def _check(
         return error.problems
     if problems := schema.check(name, document):
         return problems
-    return [
-        state_problem(Found(rule=rule, finding=finding, at=finding.at), document)
-        for rule, finding in find(document.value)
-    ]
+    return [state_problem(found, document) for found in find(document.value)]
 
 
-def _find_in_models(value: dict[str, Any]) -> Iterator[tuple[str, RowFinding]]:
+def _find_in_models(value: dict[str, Any]) -> Iterator[Finding[Path]]:
     for at, day in _iterate_days(value):
         try:
             date.fromisoformat(day)
         except ValueError:
-            yield "models-date", RowFinding(at=at, message=f"there is no day {day}")
+            yield Finding(rule="models-date", at=at, message=f"there is no day {day}")
     for name, model in value["models"].items():
         for scenario in model["scenarios"]:
             if scenario not in value["scenarios"]:
-                yield (
-                    "models-scenario",
-                    RowFinding(
-                        at=("models", name, "scenarios", scenario),
-                        message=f'"{scenario}" is not among the scenarios',
-                        hint=suggest(scenario, value["scenarios"]) or "Add it to scenarios.",
-                    ),
+                yield Finding(
+                    rule="models-scenario",
+                    at=("models", name, "scenarios", scenario),
+                    message=f'"{scenario}" is not among the scenarios',
+                    hint=suggest(scenario, value["scenarios"]) or "Add it to scenarios.",
                 )
 
 
-def _iterate_days(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _iterate_days(value: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     for name, scenario in value["scenarios"].items():
         if "deprecated" in scenario:
             yield ("scenarios", name, "deprecated"), scenario["deprecated"]
@@ -84,24 +79,24 @@ def _iterate_days(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...]
                 yield ("models", name, "scenarios", scenario, "deprecated"), own["deprecated"]
 
 
-def _find_long_acceptance(value: dict[str, Any]) -> Iterator[tuple[str, RowFinding]]:
+def _find_long_acceptance(value: dict[str, Any]) -> Iterator[Finding[Path]]:
     for model, modes in value.items():
         for mode, lengths in modes.items():
             for draft, mean in lengths.items():
                 if mean > int(draft) + 1:
                     message = f"{mean} tokens are more than a draft of {draft} can yield; expected at most {int(draft) + 1}"
-                    yield "golden-al-length", RowFinding(at=(model, mode, draft), message=message)
+                    yield Finding(rule="golden-al-length", at=(model, mode, draft), message=message)
 
 
-def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Iterator[tuple[str, RowFinding]]:
+def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Iterator[Finding[Path]]:
     for at, label in _iterate_labels(value.get("labels", {})):
         if label not in known:
             hint = suggest(label, known) or "Add it to labels.control of the policy."
             message = f'"{label}" is no label of the policy'
-            yield "priority-label", RowFinding(at=("labels", *at), message=message, hint=hint)
+            yield Finding(rule="priority-label", at=("labels", *at), message=message, hint=hint)
 
 
-def _iterate_labels(labels: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _iterate_labels(labels: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     for section, settings in labels.items():
         if "name" in settings:
             yield (section, "name"), settings["name"]

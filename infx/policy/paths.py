@@ -1,10 +1,10 @@
-"""Which files of a repository are about benchmarks."""
+"""The one language of the policy's path patterns, and which files of a repository they mean."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from infx.policy.model import Policy
 
@@ -12,19 +12,35 @@ from infx.policy.model import Policy
 def concerns(policy: Policy, paths: Iterable[str]) -> bool:
     """Whether any of the paths is the changelog, a master configuration, or matches a glob of the policy."""
     named = {policy.changelog, *policy.master_configs}
-    globs = [compile_glob(glob) for glob in policy.comments.paths]
-    return any(path in named or any(glob.fullmatch(path) for glob in globs) for path in paths)
+    return any(path in named or matches_any(path, policy.comments.paths) for path in paths)
 
 
+def matches_any(path: str, globs: Iterable[str]) -> bool:
+    return any(compile_glob(glob).fullmatch(path) for glob in globs)
+
+
+@functools.lru_cache(maxsize=256)
 def compile_glob(glob: str) -> re.Pattern[str]:
-    """`*` and `?` stay inside a folder, `**` crosses folders: as in a workflow's `paths`."""
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    pattern = re.sub(r"\*\*/|\*\*|\*|\?|[^*?]+", lambda m: parts.get(m[0], re.escape(m[0])), glob)
-    return re.compile(pattern, re.DOTALL)
+    r"""`*` and `?` stay inside a folder, `**` crosses folders, `\` makes the next character plain: as in a workflow's
+    `paths`.
+    """
+    return re.compile(re.sub(r"\*{2,}/?|\*|\?|\\.|[^*?\\]+|\\", _translate, glob), re.DOTALL)
+
+
+def _translate(part: re.Match[str]) -> str:
+    text = part[0]
+    if text.startswith("**"):
+        return "(?:.*/)?" if text.endswith("/") else ".*"
+    if text in {"*", "?"}:
+        return f"[^/]{text.strip('?')}"
+    return re.escape(text[1:] if text.startswith("\\") and len(text) == 2 else text)
+
+
+def escape_glob(text: str) -> str:
+    """Return the pattern that matches this text and no other."""
+    return re.sub(r"([*?\\])", r"\\\1", text)
 
 
 def is_serving(path: str, policy: Policy) -> bool:
     """Whether a file may take part in what a row runs, as workflows do: neither prose nor the changelog."""
-    if path == policy.changelog:
-        return False
-    return not any(fnmatchcase(path, glob) for glob in policy.signoff.paths.prose)
+    return path != policy.changelog and not matches_any(path, policy.signoff.paths.prose)

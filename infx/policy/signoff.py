@@ -84,8 +84,8 @@ class Acceptance:
 @dataclass(frozen=True, kw_only=True)
 class SignoffPaths:
     """Files and folders. checklists: the first is the one that is linked, the others are its translations.
-    waivers: a folder. prose: globs of files whose added lines serve nothing. recipes: globs of the files that serve a configuration, with
-    its fields in braces: {model-prefix}, {precision}, {hardware}, {framework}.
+    waivers: a folder. prose: patterns of files whose added lines serve nothing. recipes: patterns of the files that serve a
+    configuration, with its fields in braces: {model-prefix}, {precision}, {hardware}, {framework}.
     """
 
     checklists: tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from infx.bench.words import describe_row
-from infx.escape import foreign, table_code
+from infx.escape import foreign, table, table_code
 from infx.phrases import count, join_some
 from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection
 from infx.results.evals import EvalRow
@@ -28,8 +28,8 @@ def render_report(collection: Collection) -> str:
     """Markdown: counts, failures first, then what is missing, then results."""
     parts = [
         _counts(collection),
-        _failures(collection),
-        _missing(collection),
+        _coverage_table("Failed", collection.of_state(RowState.FAILED)),
+        _coverage_table("Missing", collection.of_state(RowState.MISSING)),
         _rejected(collection),
         _points(collection.points),
         _evals(collection.evals),
@@ -57,35 +57,31 @@ def _unexpected(names: Sequence[str]) -> str:
     return f"\nIgnored (matches no planned row): {join_some([table_code(name) for name in names], 20)}.\n"
 
 
-def _failures(collection: Collection) -> str:
-    return _coverage_table("Failed", collection.of_state(RowState.FAILED))
-
-
-def _missing(collection: Collection) -> str:
-    return _coverage_table("Missing", collection.of_state(RowState.MISSING))
-
-
 def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
     if not items:
         return ""
-    lines = [f"### {title} ({len(items)})", "", "| id | family | row | why |", "| --- | --- | --- | --- |"]
+    rows = []
     for item in items[:MAX_LINES]:
         job = item.job
         why = "; ".join(foreign(fault) for fault in item.faults) or "see the job"
-        lines.append(
-            f"| `{job.id}` | {job.family} | {table_code(describe_row(job.row))} | {why.replace('|', '')} |"
-        )
-    return "\n".join([*lines, *_more(items), ""])
+        rows.append((f"`{job.id}`", job.family, table_code(describe_row(job.row)), why.replace("|", "")))
+    return _section(title, items, table(("id", "family", "row", "why"), rows))
+
+
+def _section(title: str, items: Sequence[object], content: str, shown: int = MAX_LINES) -> str:
+    """A title with the number of items, those that are shown, and how many more there are."""
+    more = [f"\n… and {len(items) - shown} more."] if len(items) > shown else []
+    return "\n".join([f"### {title} ({len(items)})", "", content, *more, ""])
 
 
 def _rejected(collection: Collection) -> str:
     if not collection.rejected:
         return ""
-    lines = [f"### Rejected ({len(collection.rejected)})", ""]
+    lines = []
     for item in collection.rejected[:100]:
         where = "/".join(filter(None, (item.artifact, item.path)))
         lines.append(f"- {table_code(where)}: {foreign('; '.join(item.faults))}")
-    return "\n".join([*lines, *_more(collection.rejected, 100), ""])
+    return _section("Rejected", collection.rejected, "\n".join(lines), 100)
 
 
 def _points(points: Sequence[CollectedPoint]) -> str:
@@ -101,7 +97,7 @@ def _points(points: Sequence[CollectedPoint]) -> str:
         "conc",
         *(name for name, _, _ in _COLUMNS),
     )
-    lines = [f"### Results ({len(points)})", "", _line(heads), _line(["---"] * len(heads))]
+    lines = []
     ordered = sorted(points, key=lambda point: (_identity(point.row), point.id))
     for point in ordered[:MAX_LINES]:
         row = point.row
@@ -112,8 +108,8 @@ def _points(points: Sequence[CollectedPoint]) -> str:
             f"{row.isl}/{row.osl}",
             str(row.conc),
         ]
-        lines.append(_line([*cells, *(_number(row, names, factor) for _, names, factor in _COLUMNS)]))
-    return "\n".join([*lines, *_more(points), ""])
+        lines.append([*cells, *(_number(row, names, factor) for _, names, factor in _COLUMNS)])
+    return _section("Results", points, table(heads, lines))
 
 
 def _identity(row: ResultRow) -> tuple[str | int, ...]:
@@ -129,31 +125,21 @@ def _evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
     if not rows:
         return ""
     heads = ("id", "task", "conc", "score", "by", "samples", "")
-    lines = [f"### Accuracy ({len(rows)})", "", _line(heads), _line(["---"] * len(heads))]
+    lines = []
     for row_id, row in sorted(rows, key=lambda item: (item[1].fault is None, item[1].task, item[0]))[
         :MAX_LINES
     ]:
         score = "" if row.score is None else f"{row.score:.4f}"
         fault = foreign(row.fault or "").replace("|", "")
         lines.append(
-            _line(
-                [
-                    f"`{row_id}`",
-                    table_code(row.task[:200]),
-                    "" if row.conc is None else str(row.conc),
-                    score,
-                    row.score_name or "",
-                    str(row.samples),
-                    fault,
-                ]
-            )
+            [
+                f"`{row_id}`",
+                table_code(row.task[:200]),
+                "" if row.conc is None else str(row.conc),
+                score,
+                row.score_name or "",
+                str(row.samples),
+                fault,
+            ]
         )
-    return "\n".join([*lines, *_more(rows), ""])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _more(items: Sequence[object], shown: int = MAX_LINES) -> list[str]:
-    return [f"\n… and {len(items) - shown} more."] if len(items) > shown else []
+    return _section("Accuracy", rows, table(heads, lines))

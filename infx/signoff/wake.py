@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from infx.gate.event import SHA
+from infx.payload import Payload
 from infx.policy.model import Policy
 
-_SHA = re.compile(r"[0-9a-f]{40}")
 _TITLE = re.compile(
     r"PR ([1-9][0-9]{0,9}) at [0-9a-f]{40}", re.ASCII
 )  # that run-sweep gives a dispatched run
@@ -29,27 +30,28 @@ class Trigger:
 
 def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Trigger:
     """name: of the event."""
+    told = Payload(payload)
     match name:
         case "issue_comment":
-            return _of_comment(payload, policy)
+            return _of_comment(told, policy)
         case "workflow_run":
-            return _of_run(payload, policy)
+            return _of_run(told, policy)
         case "workflow_dispatch":
-            number = _get(payload, "inputs", "pr")
-            if isinstance(number, str) and re.fullmatch(r"[1-9][0-9]{0,9}", number, re.ASCII):
+            number = told.text("inputs", "pr") or ""
+            if re.fullmatch(r"[1-9][0-9]{0,9}", number, re.ASCII):
                 return Trigger(pull=int(number))
             return Trigger(reason="The dispatch names no pull request.")
     return Trigger(reason=f"The event {name} says nothing about sign-offs.")
 
 
-def _of_comment(payload: Mapping[str, Any], policy: Policy) -> Trigger:
-    number = _get(payload, "issue", "number")
-    if not isinstance(number, int) or not isinstance(_get(payload, "issue", "pull_request"), Mapping):
+def _of_comment(payload: Payload, policy: Policy) -> Trigger:
+    number = payload.number("issue", "number")
+    if number is None or not isinstance(payload.at("issue", "pull_request"), Mapping):
         return Trigger(reason="The comment is on no pull request.")
-    if _get(payload, "comment", "user", "type") == "Bot":
+    if payload.text("comment", "user", "type") == "Bot":
         return Trigger(reason="The comment is a bot's; only people sign.")
-    bodies = [_get(payload, "comment", "body"), _get(payload, "changes", "body", "from")]
-    if not any(isinstance(body, str) and _matters(body, policy) for body in bodies):
+    bodies = [payload.text("comment", "body"), payload.text("changes", "body", "from")]
+    if not any(body is not None and _matters(body, policy) for body in bodies):
         return Trigger(reason="The comment is no sign-off and holds none of our commands.")
     return Trigger(pull=number)
 
@@ -66,23 +68,17 @@ def wake_words(policy: Policy) -> tuple[str, ...]:
     return (policy.signoff.phrase.split()[-1], policy.signoff.settle_command, *policy.reuse.commands)
 
 
-def _of_run(payload: Mapping[str, Any], policy: Policy) -> Trigger:
-    path, sha = _get(payload, "workflow_run", "path"), _get(payload, "workflow_run", "head_sha")
-    if not isinstance(path, str) or path.partition("@")[0] not in {
+def _of_run(payload: Payload, policy: Policy) -> Trigger:
+    path, sha = payload.text("workflow_run", "path"), payload.text("workflow_run", "head_sha")
+    if path is None or path.partition("@")[0] not in {
         policy.sweep.workflow,
         policy.signoff.relay_workflow,
     }:
         return Trigger(reason="The run is of another workflow.")
-    if not isinstance(sha, str) or not _SHA.fullmatch(sha):
+    if sha is None or not SHA.fullmatch(sha):
         return Trigger(reason="The run names no commit.")
-    number, title = _get(payload, "workflow_run", "id"), _get(payload, "workflow_run", "display_title")
-    is_dispatched = _get(payload, "workflow_run", "event") == "workflow_dispatch"
-    if is_dispatched and isinstance(title, str) and (told := _TITLE.fullmatch(title)):
+    title = payload.text("workflow_run", "display_title")
+    is_dispatched = payload.text("workflow_run", "event") == "workflow_dispatch"
+    if is_dispatched and title is not None and (told := _TITLE.fullmatch(title)):
         return Trigger(pull=int(told[1]))
-    return Trigger(head_sha=sha, run_id=number if is_dispatched and isinstance(number, int) else None)
-
-
-def _get(value: Any, *steps: str) -> Any:
-    for step in steps:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+    return Trigger(head_sha=sha, run_id=payload.number("workflow_run", "id") if is_dispatched else None)

@@ -9,18 +9,18 @@ from typing import Any
 from infx.errors import Level, Problem
 from infx.policy.model import Policy
 from infx.policy.paths import compile_glob
+from infx.rules import Finding, Path
 from infx.signoff.wake import wake_words
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, FAILED, RUNNING, Node, Value
-from infx.workflows.finding import WorkflowFinding
-from infx.workflows.model import ActionFile, Path, Workflow, WorkflowJob, WorkflowStep, find_nodes, texts
+from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep, find_nodes, texts
 
 _BODY, _BEFORE = "github.event.comment.body", "github.event.changes.body.from"
 # Every action of infx: a workflow that uses one repeats parts of the policy.
 _ACTIONS = ("approve", "changelog", "gate", "plan", "reconcile", "results", "row", "rows", "signoff")
 
 
-def label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[WorkflowFinding]:
+def label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[Finding[Path]]:
     """What a label means stands in the policy and nowhere else."""
     from difflib import get_close_matches
 
@@ -31,14 +31,12 @@ def label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[Work
             # A plain word may mean anything where no labels are read.
             if text.lower() in lower and (reads_labels or not text.isalnum()):
                 message = f"The label {text!r} is spelled in a condition. Labels are the policy's business."
-                yield WorkflowFinding(path=path, message=message, hint="Use an output of infx gate.")
+                yield Finding(at=path, message=message, hint="Use an output of infx gate.")
         for text in _label_texts(node):
             near = get_close_matches(text.lower(), lower, n=1, cutoff=0.8)
             if near and text.lower() not in lower:  # other labels are none of a sweep's
                 message = f"The condition asks for the label {text!r}, which the policy does not know."
-                yield WorkflowFinding(
-                    path=path, message=message, hint="Add it to the policy and ask infx gate."
-                )
+                yield Finding(at=path, message=message, hint="Add it to the policy and ask infx gate.")
 
 
 def _label_texts(node: Node) -> Iterator[str]:
@@ -48,17 +46,17 @@ def _label_texts(node: Node) -> Iterator[str]:
             yield from expressions.compared_texts(node, name)
 
 
-def required_checks(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
+def required_checks(file: Workflow, policy: Policy) -> Iterator[Finding[Path]]:
     """A required check that does not start stays pending for ever; one that is skipped counts as passed."""
     for job in file.jobs:
         if job.name in policy.workflows.required_checks:
             for path, reason, hint in _find_obstacles(job, file, policy.base_branch):
                 message = f"The check {job.name} is required, but {reason}."
-                yield WorkflowFinding(path=path, message=message, hint=hint)
+                yield Finding(at=path, message=message, hint=hint)
             if "merge_group" not in file.events:
                 message = f"The check {job.name} is required, but a merge queue would wait for it for ever."
                 hint = "Add merge_group to the events."
-                yield WorkflowFinding(path=("on",), message=message, hint=hint, level=Level.WARNING)
+                yield Finding(at=("on",), message=message, hint=hint, level=Level.WARNING)
 
 
 def _find_obstacles(job: WorkflowJob, file: Workflow, base_branch: str) -> Iterator[tuple[Path, str, str]]:
@@ -99,7 +97,7 @@ def find_absent_checks(workflows: Iterable[Workflow], policy: Policy) -> Iterato
             )
 
 
-def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
+def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding[Path]]:
     """Where a file must repeat what the policy says, both say the same; else nothing starts, and nothing says why."""
     if file.path == policy.sweep.workflow or any(step.is_ours(*_ACTIONS) for step in file.steps):
         differences = [*_compare_filters(file, policy), *_compare_runs(file, policy)]
@@ -107,7 +105,7 @@ def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[WorkflowFindin
             for step in job.steps:
                 differences += [*_compare_words(file, job, step, policy), *_compare_names(file, step, policy)]
         for path, message in differences:
-            yield WorkflowFinding(path=path, message=message, hint="Spell the same in both.")
+            yield Finding(at=path, message=message, hint="Spell the same in both.")
 
 
 def _compare_filters(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:

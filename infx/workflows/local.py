@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from infx.policy.model import Policy
-from infx.workflows.finding import WorkflowFinding
+from infx.rules import Finding, Path
 from infx.workflows.model import ActionFile, Workflow, WorkflowStep
 
 _USES = re.compile(rb"""\buses["']?\s*:\s*["']?[.$]/([\w./-]*)""")
@@ -24,20 +24,20 @@ def find_local_paths(data: bytes) -> set[str]:
     return {f"{folder}/{name}".lstrip("/") for folder in folders for name in _FILES}
 
 
-def missing_actions(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
+def missing_actions(file: Workflow, policy: Policy) -> Iterator[Finding[Path]]:
     """What is used by a path must be there when the job comes to it."""
     for job in file.jobs:
         if (called := _local(job.uses or "")) is not None and called not in file.known:
             message = f"The job {job.id} calls {job.uses}, which does not exist in this repository."
-            yield WorkflowFinding(
-                path=(*job.path, "uses"), message=message, hint="Add the file, or name the right one."
+            yield Finding(
+                at=(*job.path, "uses"), message=message, hint="Add the file, or name the right one."
             )
         for index, step in enumerate(job.steps):
             if not _is_there(step, job.steps[:index], policy, file.known):
                 yield _missing(step)
 
 
-def missing_actions_of_action(file: ActionFile, _: Policy) -> Iterator[WorkflowFinding]:
+def missing_actions_of_action(file: ActionFile, _: Policy) -> Iterator[Finding[Path]]:
     """An action's paths begin in the workspace of whoever uses it, where a checkout may have its own folder."""
     for step in file.steps:
         folder = _local(step.uses)
@@ -74,9 +74,9 @@ def _exists(folder: str, known: Collection[str]) -> bool:
     return any(f"{folder}/{name}".lstrip("/") in known for name in _FILES)
 
 
-def _missing(step: WorkflowStep) -> WorkflowFinding:
-    return WorkflowFinding(
-        path=(*step.path, "uses"),
+def _missing(step: WorkflowStep) -> Finding[Path]:
+    return Finding(
+        at=(*step.path, "uses"),
         message=f"{step.uses} does not exist in this repository.",
         hint=_REPLACE if step.is_ours(r"[\w-]+") else "Add it, or name the right one.",
     )

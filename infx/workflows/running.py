@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from infx.errors import Level
 from infx.policy.model import Policy
+from infx.rules import Finding, Path
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, RUNNING, Call, Node, Value
-from infx.workflows.finding import WorkflowFinding
-from infx.workflows.model import ActionFile, Path, Workflow, WorkflowJob, WorkflowStep, find_nodes
+from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep, find_nodes
 
 # Events whose runs take the workflow file from the pull request's merge commit.
 PULL_REQUEST_EVENTS = ("pull_request", "pull_request_review", "pull_request_review_comment")
@@ -27,15 +27,15 @@ _NUMBER = re.compile(r"count|number|total|size|length|\bn\b", re.IGNORECASE)
 _EMPTY = re.compile(r"empty|none|nothing|skip", re.IGNORECASE)
 
 
-def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[WorkflowFinding]:
+def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Finding[Path]]:
     """A runner that takes any job runs any code, where the pull request brings the workflow along."""
     events = [event for event in PULL_REQUEST_EVENTS if event in file.events]
     if not events or policy.workflows.runner_boundary:
         return
     for job in [job for job in file.jobs if file.reaches_gpus(job)][:1]:
-        yield WorkflowFinding(
+        yield Finding(
             level=Level.WARNING,
-            path=job.path,
+            at=job.path,
             message=f"The job {job.id} reaches self-hosted runners from a file that a pull request can edit "
             f"({events[0]} takes it from the merge commit).",
             hint="Put the runners into a group that admits only benchmark.yml of the base branch and call it by "
@@ -43,16 +43,16 @@ def gpu_jobs_without_boundary(file: Workflow, policy: Policy) -> Iterator[Workfl
         )
 
 
-def missing_timeouts(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
+def missing_timeouts(file: Workflow, _: Policy) -> Iterator[Finding[Path]]:
     for job in file.jobs:
         if job.uses is None and job.timeout is None and file.reaches_gpus(job):
             message = (
                 f"The job {job.id} has no timeout-minutes. Without one it may hold its runner for six hours."
             )
-            yield WorkflowFinding(path=job.path, message=message, hint="Add timeout-minutes.")
+            yield Finding(at=job.path, message=message, hint="Add timeout-minutes.")
 
 
-def always_on_gpus(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
+def always_on_gpus(file: Workflow, _: Policy) -> Iterator[Finding[Path]]:
     """GitHub asks `if` again on cancellation; where it still holds, the job keeps a runner that somebody wanted back."""
     for job in file.jobs:
         if file.reaches_gpus(job) and expressions.can_hold([(job.asks, CANCELLED)]):
@@ -60,10 +60,10 @@ def always_on_gpus(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
                 f"The job {job.id} would go on after a cancellation, because its condition can hold then."
             )
             hint = "Write !cancelled() && … instead of always(), and instead of a negated success() or failure()."
-            yield WorkflowFinding(path=(*job.path, "if"), message=message, hint=hint)
+            yield Finding(at=(*job.path, "if"), message=message, hint=hint)
 
 
-def bulk_handed_over(file: Workflow | ActionFile, _: Policy) -> Iterator[WorkflowFinding]:
+def bulk_handed_over(file: Workflow | ActionFile, _: Policy) -> Iterator[Finding[Path]]:
     """Plans and rows travel by file: 128 KiB of environment and 1 MB of outputs end far below a sweep."""
     found: list[tuple[Path, str]] = []
     for path, kind, values in _handed_over(file):
@@ -74,7 +74,7 @@ def bulk_handed_over(file: Workflow | ActionFile, _: Policy) -> Iterator[Workflo
     for path, words in found:
         message = f"{words} looks like a plan or its rows and would meet GitHub's limits."
         hint = "Hand it over as an artifact or a file and pass its path; a matrix of ids may be an output."
-        yield WorkflowFinding(path=path, message=message, hint=hint)
+        yield Finding(at=path, message=message, hint=hint)
 
 
 def _handed_over(file: Workflow | ActionFile) -> Iterator[tuple[Path, str, Mapping[str, object]]]:
@@ -128,7 +128,7 @@ def _feeds_a_matrix_only(file: Workflow, job: WorkflowJob, output: str) -> bool:
     return bool(readers) and all("matrix" in path or path[-1] == "if" for path in readers)
 
 
-def empty_matrices(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
+def empty_matrices(file: Workflow, _: Policy) -> Iterator[Finding[Path]]:
     """An empty vector is an error, not a job that has nothing to do."""
     for job in file.jobs:
         matrix, askers = job.matrix, [job.asks]
@@ -137,15 +137,13 @@ def empty_matrices(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
         if any(_may_be_empty(vector) and not _is_guarded(vector, askers) for vector in _computed(matrix)):
             message = f"The matrix of {job.id} is computed and nothing keeps it from being empty."
             hint = "Guard the job with an if on the number of its rows."
-            yield WorkflowFinding(path=(*job.path, "strategy", "matrix"), message=message, hint=hint)
+            yield Finding(at=(*job.path, "strategy", "matrix"), message=message, hint=hint)
         if isinstance(matrix, dict):
             for name, vector in matrix.items():
                 if vector == [] and name in _vectors(matrix):
                     message = f"The vector {name} of {job.id} is empty."
                     path = (*job.path, "strategy", "matrix", name)
-                    yield WorkflowFinding(
-                        path=path, message=message, hint="Give it a value or remove the job."
-                    )
+                    yield Finding(at=path, message=message, hint="Give it a value or remove the job.")
 
 
 def _computed(matrix: object) -> Iterator[Node]:
@@ -222,7 +220,7 @@ def _say(name: str, lists: list[str], *, is_empty: bool) -> Value:
     return str(is_empty is bool(_EMPTY.search(output))).lower()
 
 
-def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[WorkflowFinding]:
+def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[Finding[Path]]:
     """Two jobs of one run in one group cancel each other, and so do the legs of a matrix."""
     groups: dict[str, list[WorkflowJob]] = defaultdict(list)
     for job in file.jobs:
@@ -233,7 +231,7 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[WorkflowFin
         if callee is not None and callee.concurrency_group in held:
             message = f"The job {job.id} calls a workflow that waits for the group its caller holds."
             hint = "github.workflow is the caller's name there too: spell the group in one of both."
-            yield WorkflowFinding(path=(*job.path, "uses"), message=message, hint=hint)
+            yield Finding(at=(*job.path, "uses"), message=message, hint=hint)
     for group, jobs in groups.items():
         for one, other in itertools.combinations(jobs, 2):
             if _run_together(one, other, file):
@@ -241,17 +239,15 @@ def shared_concurrency_groups(file: Workflow, _: Policy) -> Iterator[WorkflowFin
                     f"The jobs {one.id} and {other.id} share a concurrency group and can run in one run."
                 )
                 hint = "Give the group to one job, or write conditions that cannot hold together."
-                yield WorkflowFinding(path=(*other.path, "concurrency"), message=message, hint=hint)
+                yield Finding(at=(*other.path, "concurrency"), message=message, hint=hint)
         for job in jobs:
             if job.matrix is not None and job.max_parallel != 1 and "matrix." not in group:
                 message = f"All legs of {job.id} join one concurrency group and cancel each other."
                 hint = "Move the group to one calling job without a matrix."
-                yield WorkflowFinding(path=(*job.path, "concurrency"), message=message, hint=hint)
+                yield Finding(at=(*job.path, "concurrency"), message=message, hint=hint)
             if group == file.concurrency_group:
                 message = f"The job {job.id} waits for the group that its own workflow holds."
-                yield WorkflowFinding(
-                    path=(*job.path, "concurrency"), message=message, hint="Use another group."
-                )
+                yield Finding(at=(*job.path, "concurrency"), message=message, hint="Use another group.")
 
 
 def _run_together(one: WorkflowJob, other: WorkflowJob, file: Workflow) -> bool:

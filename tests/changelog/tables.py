@@ -10,7 +10,7 @@ from pathlib import Path
 from infx.changelog.fix import fix
 from infx.changelog.keys import ConfigKeys
 from infx.changelog.links import PullLinks
-from infx.changelog.rules.table import RULES
+from infx.changelog.rules import descriptions, fields, history, layout, link, text
 from infx.changelog.subject import Context
 from infx.changelog.validate import validate
 from infx.errors import Level, Problem
@@ -21,6 +21,15 @@ PAGE = ROOT / "docs/changelog.md"
 BUNDLE = SHARED / "data/inferencex/history.bundle"
 REPOSITORY = "SemiAnalysisAI/InferenceX"
 CHANGELOG = "perf-changelog.yaml"
+# In the order in which the page lists them.
+RULES = (
+    *text.RULES,
+    *history.RULES,
+    *layout.RULES,
+    *descriptions.RULES,
+    *fields.RULES,
+    *link.RULES,
+)
 MASTERS = ("configs/nvidia-master.yaml", "configs/amd-master.yaml")
 
 

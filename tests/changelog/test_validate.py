@@ -7,11 +7,11 @@ import pytest
 from infx.changelog.fix import fix
 from infx.changelog.keys import ConfigKeys
 from infx.changelog.links import PullLinks
-from infx.changelog.rules.table import RULES
 from infx.changelog.validate import validate
 from infx.errors import Level
 from infx.policy.stage import Stage
 from tests.changelog.samples import BASE, CONTEXT, context, entry, errors, judge, link, new, words
+from tests.changelog.tables import RULES
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""One module for each kind of rule; `table` has them all."""
+"""One module for each kind of rule."""

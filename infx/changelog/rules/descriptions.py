@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import yaml
 
 from infx.changelog.blocks import Block, Value, parse_blocks
-from infx.changelog.subject import ChangelogRule, Draft, Subject, quote
+from infx.changelog.subject import Subject, quote
 from infx.errors import ProblemsError
+from infx.rules import Finding, Rule
 
 _KEY = "description"
 
@@ -26,7 +27,7 @@ class _Gap:
     dash: int
 
 
-def _cut(subject: Subject) -> Iterator[Draft]:
+def _cut(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         if b"#" not in block.data and b"!" not in block.data and b"&" not in block.data:
             continue
@@ -37,12 +38,12 @@ def _cut(subject: Subject) -> Iterator[Draft]:
                 yield _draft(subject.head, gap, *lost)
 
 
-def _draft(head: bytes, gap: _Gap, start: int, end: int) -> Draft:
+def _draft(head: bytes, gap: _Gap, start: int, end: int) -> Finding[int | None]:
     taken = quote(head[start:end].rstrip())
     shown = quote(head[gap.item.start : gap.item.end]) if gap.item else "nothing yet"
     message = f"YAML reads this description as {shown}; {taken} is not a part of it."
     hint = 'Quote this value: "…". A note for readers of the file goes to a line of its own, as `# note`, above the entry\'s other keys.'
-    return Draft(offset=start, message=message, hint=hint)
+    return Finding(at=start, message=message, hint=hint)
 
 
 def _find_gaps(block: Block) -> Iterator[_Gap]:
@@ -112,7 +113,7 @@ def _is_text(head: bytes, gap: _Gap, position: int) -> bool:
     return position - line > gap.dash
 
 
-def _open_ended(subject: Subject) -> Iterator[Draft]:
+def _open_ended(subject: Subject) -> Iterator[Finding[int | None]]:
     """Read every entry with nothing and with empty lines behind it."""
     blocks = subject.blocks
     texts = [block.data if block.data.endswith(b"\n") else block.data + b"\n" for block in blocks]
@@ -131,17 +132,17 @@ def _open_ended(subject: Subject) -> Iterator[Draft]:
                 for item in block.items(_KEY)
                 if re.match(rb"[|>][0-9]?\+", block.source.data[item.start :])
             ]
-            yield Draft(offset=items[-1].start if items else block.start, message=message, hint=hint)
+            yield Finding(at=items[-1].start if items else block.start, message=message, hint=hint)
 
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="description-cut",
         says="YAML takes nothing of a description away: no comment, tag or anchor.",
         why="To YAML ` #` starts a comment, and “fix for #123” is published as “fix for”.",
         check=_cut,
     ),
-    ChangelogRule(
+    Rule(
         id="text-open",
         says="No text takes in the empty lines behind its entry, as `|+` does.",
         why="The next append would change what a past entry says.",

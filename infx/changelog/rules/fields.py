@@ -8,9 +8,10 @@ from typing import Any
 import yaml
 
 from infx.changelog.blocks import Block
-from infx.changelog.subject import ChangelogRule, Draft, Subject
+from infx.changelog.subject import Subject
 from infx.errors import Level
 from infx.policy.stage import Stage
+from infx.rules import Finding, Rule
 
 _KEYS = "config-keys"
 _NARROWING = ("no-evals", "append-only")
@@ -25,32 +26,30 @@ def find_contradictions(block: Block) -> Iterator[tuple[str, str]]:
                 yield one, other
 
 
-def _contradictions(subject: Subject) -> Iterator[Draft]:
+def _contradictions(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         for one, other in find_contradictions(block):
             found = block.find(one)
             message = f"{one} and {other} contradict each other."
-            yield Draft(offset=found[0] if found else block.start, message=message, hint="Keep one of them.")
+            yield Finding(at=found[0] if found else block.start, message=message, hint="Keep one of them.")
 
 
-def _append_only(subject: Subject) -> Iterator[Draft]:
+def _append_only(subject: Subject) -> Iterator[Finding[int | None]]:
     flags = [block.fields.get("append-only") is True for block in subject.blocks]
     if subject.context.stage is Stage.PR and any(flags) and not all(flags):
         block = subject.blocks[flags.index(False)]
         message = "Some new entries are append-only and this one is not; expected all or none."
-        yield Draft(offset=block.start, message=message, hint="Split them into two pull requests.")
+        yield Finding(at=block.start, message=message, hint="Split them into two pull requests.")
 
 
-def _aliases(subject: Subject) -> Iterator[Draft]:
+def _aliases(subject: Subject) -> Iterator[Finding[int | None]]:
     seen: set[int] = set()
     for block in subject.blocks:
         if b"&" in block.data or b"*" in block.data:
             for node in _repeated(block.node, seen):
                 message = "This value is used again through an alias; every entry spells out what it says."
                 offset = block.source.offset(node.start_mark)
-                yield Draft(
-                    offset=offset, message=message, hint="Write the value out where the alias stands."
-                )
+                yield Finding(at=offset, message=message, hint="Write the value out where the alias stands.")
 
 
 def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.Node]:
@@ -63,7 +62,7 @@ def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.Node]:
             yield from _repeated(part, seen)
 
 
-def _unknown_keys(subject: Subject) -> Iterator[Draft]:
+def _unknown_keys(subject: Subject) -> Iterator[Finding[int | None]]:
     configs = subject.context.configs
     if configs is None:
         return
@@ -75,43 +74,43 @@ def _unknown_keys(subject: Subject) -> Iterator[Draft]:
         for pattern, item in zip(patterns, items, strict=True):
             if isinstance(pattern, str) and pattern:
                 for problem in configs.find_unknown(pattern):
-                    yield Draft(offset=item.start, message=problem.message, hint=problem.hint)
+                    yield Finding(at=item.start, message=problem.message, hint=problem.hint)
 
 
-def _unchecked_keys(subject: Subject) -> Iterator[Draft]:
+def _unchecked_keys(subject: Subject) -> Iterator[Finding[int | None]]:
     if subject.blocks and subject.context.configs is None:
         message = "There are no configurations beside this file, so config-keys were not looked up."
-        yield Draft(
-            offset=None, message=message, hint="Run it in the repository, with revisions, to look them up."
+        yield Finding(
+            at=None, message=message, hint="Run it in the repository, with revisions, to look them up."
         )
 
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="fields-contradict",
         says="no-evals and append-only do not stand with evals-only, all-evals or eval-min-prefill-ep.",
         why="One asks for less and the other for more of the same thing.",
         check=_contradictions,
     ),
-    ChangelogRule(
+    Rule(
         id="append-only-mixed",
         says="In one pull request all new entries are append-only, or none is.",
         why="A plan is either what was added to published points, or everything anew.",
         check=_append_only,
     ),
-    ChangelogRule(
+    Rule(
         id="alias",
         says="There is no alias.",
         why="An entry must say the same thing wherever a merge puts it.",
         check=_aliases,
     ),
-    ChangelogRule(
+    Rule(
         id="config-key-unknown",
         says="Every key or pattern in config-keys names a configuration of the head.",
         why="A misspelt key sweeps nothing. Past entries may name configurations that are gone.",
         check=_unknown_keys,
     ),
-    ChangelogRule(
+    Rule(
         id="config-keys-unchecked",
         says="(warning) Keys were not looked up, because there are no configurations beside the file.",
         why="A silent half of a check looks like a whole one.",

@@ -10,7 +10,8 @@ from infx.changelog.comparison import Change, ChangeKind, Chunk, Comparison
 from infx.changelog.layout import append
 from infx.changelog.link_line import stands_canonical
 from infx.changelog.links import Meaning, PullLinks
-from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote
+from infx.changelog.subject import Subject, quote
+from infx.rules import Edit, Finding, Rule
 
 
 def is_legal_correction(change: Change, links: PullLinks) -> bool:
@@ -48,24 +49,24 @@ def _hint(subject: Subject) -> str:
     )
 
 
-def _edited(subject: Subject) -> Iterator[Draft]:
+def _edited(subject: Subject) -> Iterator[Finding[int | None]]:
     for change in subject.comparison.changes:
         if change.kind is ChangeKind.EDITED and change.head is not None:
             offset, old, new = _first_difference(change.base, change.head)
             message = (
                 f"{_name(change)} changed: {quote(old)} became {quote(new)}. Past entries are immutable."
             )
-            yield Draft(offset=offset, message=message, hint=_hint(subject))
+            yield Finding(at=offset, message=message, hint=_hint(subject))
     if (
         subject.comparison.appended is None
         and not subject.comparison.changes
         and not subject.comparison.misplaced
     ):
         message = "The head does not start with the bytes of its base. Past entries are immutable."
-        yield Draft(offset=0, message=message, hint=_hint(subject))
+        yield Finding(at=0, message=message, hint=_hint(subject))
 
 
-def _deleted(subject: Subject) -> Iterator[Draft]:
+def _deleted(subject: Subject) -> Iterator[Finding[int | None]]:
     for change in subject.comparison.changes:
         if change.kind is ChangeKind.DELETED:
             line = subject.comparison.base.count(b"\n", 0, change.base.start) + 1
@@ -73,10 +74,10 @@ def _deleted(subject: Subject) -> Iterator[Draft]:
                 f"{_name(change)}, on line {line} of the base, is gone. The changelog is only appended to."
             )
             hint = f'Restore it. To undo what it did, append an entry whose description says "Reverts {_pull(change.base, subject)}".'
-            yield Draft(offset=None, message=message, hint=hint)
+            yield Finding(at=None, message=message, hint=hint)
 
 
-def _moved(subject: Subject) -> Iterator[Draft]:
+def _moved(subject: Subject) -> Iterator[Finding[int | None]]:
     comparison = subject.comparison
     for change in comparison.changes:
         if change.kind is ChangeKind.MOVED and change.head is not None:
@@ -84,10 +85,10 @@ def _moved(subject: Subject) -> Iterator[Draft]:
             message = (
                 f"{_name(change)}, on line {line} of the base, was moved here. Past entries keep their order."
             )
-            yield Draft(offset=change.head.start, message=message, hint=_hint(subject))
+            yield Finding(at=change.head.start, message=message, hint=_hint(subject))
 
 
-def _links(subject: Subject) -> Iterator[Draft]:
+def _links(subject: Subject) -> Iterator[Finding[int | None]]:
     comparison = subject.comparison
     alone = comparison.is_correction and not comparison.inserted
     for change in comparison.changes:
@@ -105,7 +106,7 @@ def _links(subject: Subject) -> Iterator[Draft]:
             hint = "Restore its bytes; a corrected link goes into a pull request of its own, without new entries."
         else:
             hint = "Restore its bytes; a past link may only be corrected to the canonical form."
-        yield Draft(offset=offset, message=message, hint=hint)
+        yield Finding(at=offset, message=message, hint=hint)
 
 
 def _new_number(change: Change, subject: Subject) -> int | None:
@@ -114,7 +115,7 @@ def _new_number(change: Change, subject: Subject) -> int | None:
     return subject.context.links.read(block.link or "").number
 
 
-def _blanks(subject: Subject) -> Iterator[Draft]:
+def _blanks(subject: Subject) -> Iterator[Finding[int | None]]:
     edits = _restoring(subject)
     for change in subject.comparison.changes:
         if change.kind is ChangeKind.BLANKS and change.head is not None:
@@ -123,16 +124,14 @@ def _blanks(subject: Subject) -> Iterator[Draft]:
             else:
                 offset, old, new = change.head.end - 1, change.base.gap, change.head.gap
             message = f"{_name(change)}: only blanks changed; {quote(old)} became {quote(new) if new else 'nothing'}. Past entries keep every byte."
-            yield Draft(
-                offset=offset, message=message, hint="Do not trim or reformat this file.", edits=edits
-            )
+            yield Finding(at=offset, message=message, hint="Do not trim or reformat this file.", edits=edits)
 
 
-def _misplaced(subject: Subject) -> Iterator[Draft]:
+def _misplaced(subject: Subject) -> Iterator[Finding[int | None]]:
     edits = _restoring(subject)
     for chunk in subject.comparison.misplaced:
         message = "This new entry stands among past ones; new entries go to the end of the file."
-        yield Draft(offset=chunk.start, message=message, hint="Move it to the end.", edits=edits)
+        yield Finding(at=chunk.start, message=message, hint="Move it to the end.", edits=edits)
 
 
 def _name(change: Change) -> str:
@@ -161,38 +160,38 @@ def _pull(chunk: Chunk, subject: Subject) -> str:
     return f"#{subject.context.links.read(block.link or '').number or 'N'}"
 
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="history-edited",
         says="A past entry keeps its text.",
         why="It says what was measured at that time; what is measured now is a new entry.",
         check=_edited,
     ),
-    ChangelogRule(
+    Rule(
         id="history-deleted",
         says="A past entry stays, also in a revert.",
         why="Its results were published. Undoing a change is a new entry that says so.",
         check=_deleted,
     ),
-    ChangelogRule(
+    Rule(
         id="history-moved",
         says="A past entry stays where it is.",
         why="The order in which entries were merged is the order of the record.",
         check=_moved,
     ),
-    ChangelogRule(
+    Rule(
         id="history-link",
         says="A past link may only become canonical, in a pull request that does nothing else to the changelog.",
         why="A conflict resolved by hand easily puts one's own number into somebody else's entry.",
         check=_links,
     ),
-    ChangelogRule(
+    Rule(
         id="history-blanks",
         says="A past entry keeps its blanks and empty lines.",
         why="Editors trim them on saving, and then every line of a review is noise.",
         check=_blanks,
     ),
-    ChangelogRule(
+    Rule(
         id="history-inserted",
         says="New entries stand at the end of the file.",
         why="What a pull request adds is what follows its base's bytes; nothing else can be told cheaply and for certain.",

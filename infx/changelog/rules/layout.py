@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 from infx.changelog.entries import ENTRY_START
 from infx.changelog.layout import separator
-from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote, quote_line
+from infx.changelog.subject import Subject, quote, quote_line
+from infx.rules import Edit, Finding, Rule
 
 
-def _starts(subject: Subject) -> Iterator[Draft]:
+def _starts(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         if not block.data.startswith(ENTRY_START):
             message = f"This entry starts with {quote_line(block.data)}; expected `- config-keys:`."
-            yield Draft(offset=block.start, message=message, hint="Put config-keys first, in block style.")
+            yield Finding(at=block.start, message=message, hint="Put config-keys first, in block style.")
     if (appended := subject.comparison.appended) is not None:
         until = subject.blocks[0].start if subject.blocks else len(subject.head)
         lead = subject.head[appended:until]
@@ -23,10 +24,10 @@ def _starts(subject: Subject) -> Iterator[Draft]:
             message = (
                 f"{quote_line(subject.head[offset:until])} belongs to no entry; expected `- config-keys:`."
             )
-            yield Draft(offset=offset, message=message, hint="Put comments inside the entry, or remove them.")
+            yield Finding(at=offset, message=message, hint="Put comments inside the entry, or remove them.")
 
 
-def _blank_lines(subject: Subject) -> Iterator[Draft]:
+def _blank_lines(subject: Subject) -> Iterator[Finding[int | None]]:
     head, blocks, appended = subject.head, subject.blocks, subject.comparison.appended
     if appended is None:
         return
@@ -34,7 +35,7 @@ def _blank_lines(subject: Subject) -> Iterator[Draft]:
         if (added := head[appended:]) and not added.strip():
             message = f"Only blank lines were added: {quote(added)}."
             edit = Edit(appended, len(head), b"")
-            yield Draft(offset=appended, message=message, hint="Remove them.", edits=(edit,))
+            yield Finding(at=appended, message=message, hint="Remove them.", edits=(edit,))
         return
     for start, end, accepted in _gaps(subject, appended):
         found = head[start:end].replace(b"\r\n", b"\n")  # line ends have a rule of their own
@@ -52,7 +53,7 @@ def _blank_lines(subject: Subject) -> Iterator[Draft]:
         message = f"Expected {what}, found {quote(shown) if shown else 'none'}."
         hint = "One empty line separates entries, and one newline ends the file."
         offset = end if end < len(head) else start
-        yield Draft(offset=offset, message=message, hint=hint, edits=(Edit(start, end, wanted),))
+        yield Finding(at=offset, message=message, hint=hint, edits=(Edit(start, end, wanted),))
 
 
 def _blanks_at_the_end(end: bytes) -> bytes:
@@ -71,14 +72,14 @@ def _gaps(subject: Subject, appended: int) -> Iterator[tuple[int, int, tuple[byt
     yield blocks[-1].end, len(subject.head), (b"",)
 
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="entry-start",
         says="An entry starts with `- config-keys:` in the first column, and nothing stands between entries.",
         why="That is how people, diffs and tools see where an entry begins.",
         check=_starts,
     ),
-    ChangelogRule(
+    Rule(
         id="blank-lines",
         says="Exactly one empty line stands before and between new entries, none behind the last.",
         why="With one form for everybody, two appended entries differ only in what they say.",

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from infx.changelog.blocks import LINK_KEY, Block
 from infx.changelog.link_line import link_edit, stands_canonical
 from infx.changelog.links import Meaning, Reference, find_invisible, remove_invisible
-from infx.changelog.subject import ChangelogRule, Context, Draft, Edit, Subject, quote
+from infx.changelog.subject import Context, Subject, quote
 from infx.errors import Level
 from infx.phrases import join_words
 from infx.policy.stage import Stage
+from infx.rules import Edit, Finding, Rule
 
 _EARLY = "Run `infx changelog canonicalize --write --pr <number>` before the pull request is queued."
 _LATE = "Correct the link in a pull request that does nothing else to the changelog."
@@ -30,7 +31,9 @@ def _expected(context: Context) -> str:
     return own if context.is_final else f"{own} or a placeholder"
 
 
-def _draft(block: Block, subject: Subject, message: str, *, certain: bool, link: str | None = None) -> Draft:
+def _draft(
+    block: Block, subject: Subject, message: str, *, certain: bool, link: str | None = None
+) -> Finding[int | None]:
     """link: what a repair writes; without it, this pull request's own."""
     context = subject.context
     found = block.find(LINK_KEY)
@@ -38,7 +41,7 @@ def _draft(block: Block, subject: Subject, message: str, *, certain: bool, link:
     if certain and (text := link or context.own_link) is not None:
         edit = link_edit(block, text)
     offset = found[0] if found else block.start
-    return Draft(offset=offset, message=message, hint=_hint(context), edits=(edit,) if edit else ())
+    return Finding(at=offset, message=message, hint=_hint(context), edits=(edit,) if edit else ())
 
 
 def _read(block: Block, subject: Subject) -> Reference | None:
@@ -54,7 +57,7 @@ def _is_empty(block: Block) -> bool:
     return value is None or value == ""
 
 
-def _missing(subject: Subject) -> Iterator[Draft]:
+def _missing(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         found = block.find(LINK_KEY)
         if not block.fields or (found and not _is_empty(block)):
@@ -72,7 +75,7 @@ def _missing(subject: Subject) -> Iterator[Draft]:
         yield _draft(block, subject, message, certain=certain)
 
 
-def _placeholders(subject: Subject) -> Iterator[Draft]:
+def _placeholders(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         reference = _read(block, subject)
         if reference and reference.meaning is Meaning.WORD and not _is_empty(block):
@@ -92,7 +95,7 @@ def _may_be_own(comment: str, context: Context) -> bool:
     return context.links.read(comment.lstrip("# ")).number in {None, context.number}
 
 
-def _foreign(subject: Subject) -> Iterator[Draft]:
+def _foreign(subject: Subject) -> Iterator[Finding[int | None]]:
     number = subject.context.number
     for block in subject.blocks:
         reference = _read(block, subject)
@@ -107,7 +110,7 @@ def _foreign(subject: Subject) -> Iterator[Draft]:
             yield _draft(block, subject, message, certain=False)
 
 
-def _shapes(subject: Subject) -> Iterator[Draft]:
+def _shapes(subject: Subject) -> Iterator[Finding[int | None]]:
     number = subject.context.number
     for block in subject.blocks:
         reference = _read(block, subject)
@@ -127,7 +130,7 @@ def _shapes(subject: Subject) -> Iterator[Draft]:
             yield _draft(block, subject, message, certain=False)
 
 
-def _not_canonical(subject: Subject) -> Iterator[Draft]:
+def _not_canonical(subject: Subject) -> Iterator[Finding[int | None]]:
     """A foreign number is `pr-link-foreign`'s to say."""
     context = subject.context
     for block in subject.blocks if context.is_final else ():
@@ -145,12 +148,12 @@ def _not_canonical(subject: Subject) -> Iterator[Draft]:
         if context.number is None:
             hint = _LATE if context.stage is Stage.MAIN else _EARLY
             found = block.find(LINK_KEY)
-            yield Draft(offset=found[0] if found else block.start, message=message, hint=hint)
+            yield Finding(at=found[0] if found else block.start, message=message, hint=hint)
         else:
             yield _draft(block, subject, message, certain=True)
 
 
-def _unchecked(subject: Subject) -> Iterator[Draft]:
+def _unchecked(subject: Subject) -> Iterator[Finding[int | None]]:
     context = subject.context
     for block in subject.blocks:
         reference = _read(block, subject)
@@ -166,7 +169,7 @@ def _unchecked(subject: Subject) -> Iterator[Draft]:
             else:
                 return
             found = block.find(LINK_KEY)
-            yield Draft(offset=found[0] if found else block.start, message=message, hint=hint)
+            yield Finding(at=found[0] if found else block.start, message=message, hint=hint)
             return
 
 
@@ -178,38 +181,38 @@ def _value(block: Block) -> str:
     return f"{shown} with {join_words(tuple(hidden))}, which nobody can see" if hidden else shown
 
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="pr-link-missing",
         says="A new entry has a pr-link.",
         why="`pr-link: #77` has none: `#77` is a comment.",
         check=_missing,
     ),
-    ChangelogRule(
+    Rule(
         id="pr-link-placeholder",
         says="A placeholder is spelled as the policy spells it.",
         why="What stands for the number must be found again when there is one.",
         check=_placeholders,
     ),
-    ChangelogRule(
+    Rule(
         id="pr-link-foreign",
         says="A new entry links its own pull request.",
         why="A copied link credits, and later publishes, a pull request that never merged.",
         check=_foreign,
     ),
-    ChangelogRule(
+    Rule(
         id="pr-link-shape",
         says="A link is the canonical address of a pull request.",
         why="It is compared as text by everything that reads the changelog.",
         check=_shapes,
     ),
-    ChangelogRule(
+    Rule(
         id="pr-link-canonical",
         says="What is merged carries the canonical link, on one plain line (stages merge and main).",
         why="After the merge nobody knows any more which number a placeholder stood for.",
         check=_not_canonical,
     ),
-    ChangelogRule(
+    Rule(
         id="pr-link-unchecked",
         says="(warning) A link's number or repository could not be compared, because nobody said which it should be.",
         why="A silent half of a check looks like a whole one.",

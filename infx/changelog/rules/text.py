@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from infx.changelog.subject import ChangelogRule, Draft, Edit, Subject, quote
+from infx.changelog.subject import Subject, quote
+from infx.rules import Edit, Finding, Rule
 
 BOM = b"\xef\xbb\xbf"
 _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -20,12 +21,12 @@ def _lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
             offset = stop
 
 
-def find_markers(subject: Subject) -> Iterator[Draft]:
+def find_markers(subject: Subject) -> Iterator[Finding[int | None]]:
     """Of the whole file where history is touched too: markers seldom stay behind its end."""
     for offset, line in find_marker_lines(subject.head, subject.comparison.appended or 0):
         message = f"Unresolved conflict marker at line {subject.line(offset)}: {quote(line.strip())}."
         hint = "Take the base branch's file and append your entries after it; or run `infx changelog resolve` while the merge is under way."
-        yield Draft(offset=offset, message=message, hint=hint)
+        yield Finding(at=offset, message=message, hint=hint)
 
 
 def find_marker_lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -48,15 +49,15 @@ def _next(data: bytes, marker: bytes, start: int) -> int:
     return found + 1 if found >= 0 else -1
 
 
-def _final_newline(subject: Subject) -> Iterator[Draft]:
+def _final_newline(subject: Subject) -> Iterator[Finding[int | None]]:
     head = subject.head
     if head and not head.endswith(b"\n"):
         edit = Edit(len(head), len(head), b"\n")
         message = "The file does not end with a newline; the next pull request would change this line."
-        yield Draft(offset=len(head) - 1, message=message, hint="End the last line.", edits=(edit,))
+        yield Finding(at=len(head) - 1, message=message, hint="End the last line.", edits=(edit,))
 
 
-def _carriage_returns(subject: Subject) -> Iterator[Draft]:
+def _carriage_returns(subject: Subject) -> Iterator[Finding[int | None]]:
     hint = "Set core.autocrlf to input, and `text eol=lf` for this file in .gitattributes."
     ends = [(offset, line) for offset, line in _lines(subject) if b"\r" in line]
     if not ends:
@@ -68,10 +69,10 @@ def _carriage_returns(subject: Subject) -> Iterator[Draft]:
         edits = ()
     more = f" and on {len(ends) - 1} more" if len(ends) > 1 else ""
     message = f"CR at line {subject.line(first)}{more}: {quote(line)}. Lines end in LF alone."
-    yield Draft(offset=first, message=message, hint=hint, edits=edits)
+    yield Finding(at=first, message=message, hint=hint, edits=edits)
 
 
-def _byte_order_marks(subject: Subject) -> Iterator[Draft]:
+def _byte_order_marks(subject: Subject) -> Iterator[Finding[int | None]]:
     """Only the one that starts a file is there by an editor's doing and says nothing."""
     for offset, line in _lines(subject):
         if BOM not in line:
@@ -79,42 +80,42 @@ def _byte_order_marks(subject: Subject) -> Iterator[Draft]:
         if line.startswith(BOM) and offset == 0:
             message = "The file starts with a byte order mark, which nobody can see."
             hint = "Save it as UTF-8 without BOM."
-            yield Draft(offset=0, message=message, hint=hint, edits=(Edit(0, len(BOM), b""),))
+            yield Finding(at=0, message=message, hint=hint, edits=(Edit(0, len(BOM), b""),))
         else:
             message = f"An invisible byte order mark (U+FEFF) at line {subject.line(offset)}: {quote(line.rstrip())}."
-            yield Draft(offset=offset, message=message, hint="Type the line anew.")
+            yield Finding(at=offset, message=message, hint="Type the line anew.")
 
 
-def _tabs(subject: Subject) -> Iterator[Draft]:
+def _tabs(subject: Subject) -> Iterator[Finding[int | None]]:
     for offset, line in _lines(subject):
         if b"\t" in line:
             shown = quote(line.rstrip(b"\r\n"))  # a tab at its end is what is looked for
             message = f"TAB at line {subject.line(offset)}: {shown}."
-            yield Draft(offset=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
+            yield Finding(at=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
 
 
-LINE_ENDS = ChangelogRule(
+LINE_ENDS = Rule(
     id="line-ends",
     says="Lines end in LF; there is no CR.",
     why="Tools that read text hide the CR, tools that compare bytes do not.",
     check=_carriage_returns,
 )
 
-BYTE_ORDER_MARK = ChangelogRule(
+BYTE_ORDER_MARK = Rule(
     id="byte-order-mark",
     says="There is no byte order mark.",
     why="YAML readers take it for text, and nobody sees it.",
     check=_byte_order_marks,
 )
 
-RULES = (
-    ChangelogRule(
+RULES: tuple[Rule[[Subject], int | None], ...] = (
+    Rule(
         id="conflict-marker",
         says="No line is a conflict marker.",
         why="With one left behind, nothing after it can be read, for anybody.",
         check=find_markers,
     ),
-    ChangelogRule(
+    Rule(
         id="final-newline",
         says="The file ends with a newline.",
         why="Without it the next append changes this entry's last line.",
@@ -122,7 +123,7 @@ RULES = (
     ),
     LINE_ENDS,
     BYTE_ORDER_MARK,
-    ChangelogRule(
+    Rule(
         id="tab",
         says="There is no TAB.",
         why="It cannot indent YAML, and inside text nobody sees it.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
 
 from infx.markdown import BlockKind, read_blocks
 from infx.policy.model import Policy
@@ -11,7 +10,7 @@ from infx.signoff.facts import JudgedFile, SignoffFacts
 from infx.signoff.lines import Hit, Scan, scan_lines, serving_files, show_hits
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
-_PATCH_FILES = ("*.patch", "*.diff")
+_PATCH_FILES = (".patch", ".diff")
 
 
 def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
@@ -23,7 +22,7 @@ def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     patches = [
         Hit(path=file.path, line=1, text="a patch file")
         for file in files
-        if file.added != () and any(fnmatchcase(file.path, glob) for glob in _PATCH_FILES)
+        if file.added != () and file.path.endswith(_PATCH_FILES)
     ]
     refused = (*patches, *scan.refused)
     if refused:

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infx.errors import UsageError
+from infx.files import NoSuchSourceError, decode_json, read_file, write_file, write_folder
+
+
+def test_a_file_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(NoSuchSourceError) as refused:
+        read_file(tmp_path / "a", "plan", hint="Make one.")
+    assert (
+        str(refused.value)
+        == f"{tmp_path / 'a'}: The plan cannot be read: No such file or directory. Make one."
+    )
+
+
+def test_a_folder_is_refused_but_not_as_missing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"The plan cannot be read: Is a directory\.") as refused:
+        read_file(tmp_path, "plan")
+    assert type(refused.value) is UsageError
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff\xff", b"[" * 100_000], ids=["cut", "no text", "deep"])
+def test_what_is_not_json_is_refused(data: bytes) -> None:
+    with pytest.raises(UsageError, match=r"^x\.json: The plan is not JSON: "):
+        decode_json(data, "plan", "x.json")
+
+
+def test_a_file_keeps_its_permissions_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+    file.chmod(0o600)
+    write_file(file, b"new")
+    assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"new", 0o600)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+
+    def fail(_: Path, __: Path) -> Path:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_file(file, b"new")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):  # the second name leads into a folder that is not there
+        write_folder(tmp_path / "out", {"a": "1", "b/c": "2"})
+    assert list(tmp_path.iterdir()) == []
+    write_folder(tmp_path / "out", {"a": "1"})
+    with pytest.raises(UsageError, match="exists already"):
+        write_folder(tmp_path / "out", {})
