@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     from infx.yaml12 import Document
 
-NAMES = (
-    "policy",
-    "master-config",
-    "runners",
-    "changelog-entry",
-    "matrix-row",
-    "result-row",
-    "models",
-    "eval-thresholds",
-    "golden-al",
-    "ci-priority",
-)
-
 
 @functools.cache
 def read_schema(name: str) -> dict[str, Any]:

@@ -89,7 +89,6 @@ def pull_request(data: Any) -> PullRequest:
         changed_files=data["changed_files"],
         commits=data["commits"],
         comments=data.get("comments") or 0,
-        merge_commit_sha=data.get("merge_commit_sha"),
     )
 
 
@@ -135,8 +134,6 @@ def listed_commit(data: Any) -> Commit:
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
         message=data["commit"]["message"],
-        committed_at=moment(data["commit"]["committer"]["date"]),
-        author=user(data.get("author")),
     )
 
 
@@ -146,7 +143,6 @@ def git_commit(data: Any) -> Commit:
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
         message=data["message"],
-        committed_at=moment(data["committer"]["date"]),
     )
 
 
@@ -239,7 +235,6 @@ _MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
 
 def _overview_pull(data: Any) -> PullRequest:
-    """Without `merge_commit_sha`, which would make GitHub compute more."""
     head = data["headRepository"]
     return PullRequest(
         number=_must(int, data["number"]),
@@ -363,7 +358,6 @@ def job(data: Any) -> Job:
         status=data["status"],
         conclusion=_conclusion(data["conclusion"]),
         url=data.get("html_url") or "",
-        runner_name=data.get("runner_name") or None,
         started_at=_moment(data.get("started_at")),
         completed_at=_moment(data.get("completed_at")),
     )
