@@ -177,7 +177,8 @@ class Machines:
         )
         rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
         self.stage.clock.skip_to_next_hour()
-        self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
+        failures = [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]
+        self.stage.note("runners", _describe_rows(rows), pull=number, shown=failures)
         return self._collect(run, number, rows, policy)
 
     def _plan(self, run: Run, number: int, head: str, measured: Path) -> None:
@@ -316,7 +317,3 @@ def _describe_rows(rows: Sequence[RowOutcome]) -> str:
     counts = Counter(row.conclusion for row in rows)
     words = {"success": "passed", "failure": "failed", "cancelled": "were stopped before they began"}
     return "rows: " + ", ".join(f"{counts[name]} {text}" for name, text in words.items() if counts[name])
-
-
-def _failures(rows: Sequence[RowOutcome]) -> list[str]:
-    return [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]

@@ -72,14 +72,6 @@ def _moment(text: str | None) -> datetime | None:
     return moment(text) if text else None
 
 
-def _repository(side: Any) -> str | None:
-    return side["repo"]["full_name"] if side.get("repo") else None
-
-
-def _labels(data: Any) -> tuple[str, ...]:
-    return tuple(label["name"] for label in data.get("labels") or ())
-
-
 def pull_request(data: Any) -> PullRequest:
     return PullRequest(
         **_pull_fields(data),
@@ -102,14 +94,14 @@ def _pull_fields(data: Any) -> dict[str, Any]:
         "number": data["number"],
         "title": data["title"],
         "author": user(data.get("user")),
-        "labels": _labels(data),
+        "labels": tuple(label["name"] for label in data.get("labels") or ()),
         "is_open": data["state"] == "open",
         "is_draft": bool(data.get("draft")),
         "base_ref": data["base"]["ref"],
         "base_sha": data["base"]["sha"],
         "head_ref": data["head"]["ref"],
         "head_sha": data["head"]["sha"],
-        "head_repository": _repository(data["head"]),
+        "head_repository": data["head"]["repo"]["full_name"] if data["head"].get("repo") else None,
         "base_repository": data["base"]["repo"]["full_name"],
         "created_at": moment(data["created_at"]),
         "updated_at": moment(data["updated_at"]),
