@@ -83,7 +83,6 @@ class PullRequest:
     created_at: datetime
     comments: int = 0  # in the conversation
     closed_at: datetime | None = None
-    merge_commit_sha: str | None = None
 
     @property
     def is_fork(self) -> bool:
@@ -122,12 +121,6 @@ class Commit:
     sha: str
     parents: tuple[str, ...]
     message: str
-    committed_at: datetime
-    author: User = GHOST  # the account; GHOST where the address belongs to none
-
-    @property
-    def subject(self) -> str:
-        return self.message.split("\n", 1)[0]
 
 
 class FileStatus(StrEnum):
@@ -282,7 +275,6 @@ class Job:
     status: str
     conclusion: Conclusion | None
     url: str
-    runner_name: str | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +20,6 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
     from infx.yaml12 import Document
-
-NAMES = (
-    "policy",
-    "master-config",
-    "runners",
-    "changelog-entry",
-    "matrix-row",
-    "result-row",
-    "models",
-    "eval-thresholds",
-    "golden-al",
-    "ci-priority",
-)
 
 
 @functools.cache
@@ -148,14 +136,15 @@ def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
     """What is wrong with the keys of a mapping; None if the error is about a value."""
     instance: Any = error.instance
     wanted: Any = error.validator_value
+    schema: Any = error.schema
     match error.validator:
         case "additionalProperties" | "unevaluatedProperties":
-            known = sorted(_known_keys(error.schema))
+            known = sorted(schema.get("properties", {}))
             listed = f" Known keys: {', '.join(known)}." if known else ""
             return [
                 ("unknown-key", f"{name}: unknown key {_shown(key)}.{listed}", key, suggest(key, known))
                 for key in instance
-                if key not in known and not _matches_pattern(key, error.schema)
+                if key not in known and not _matches_pattern(key, schema)
             ]
         case "required":
             # jsonschema yields one error per missing key; its message starts with the key.
@@ -244,11 +233,5 @@ def _one_of(choices: list[object]) -> str:
     return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
 
 
-def _known_keys(schema: Any) -> set[str]:
-    return set(schema.get("properties", {})) if isinstance(schema, dict) else set()
-
-
 def _matches_pattern(key: str, schema: Any) -> bool:
-    import re
-
     return any(re.search(pattern, key) for pattern in schema.get("patternProperties", {}))

@@ -8,6 +8,7 @@ import pytest
 
 from infx import schema, yaml12
 from infx.errors import Problem
+from tests.test_schemas import NAMES
 
 
 @pytest.fixture
@@ -134,16 +135,7 @@ def test_a_disagreement_of_the_two_validators_is_still_a_refusal(
     assert [p.message for p in check("name: 1\n")] == ["the file: does not fit the schema made-up."]
 
 
-@pytest.mark.parametrize("name", schema.NAMES)
-def test_our_schemas_are_schemas_and_describe_themselves(name: str) -> None:
-    found = schema.read_schema(name)
-    jsonschema.Draft202012Validator.check_schema(found)
-    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert found["title"].startswith("infx ")
-    assert found["description"]
-
-
-@pytest.mark.parametrize("name", schema.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_mapping_in_our_schemas_says_what_else_may_stand_in_it(name: str) -> None:
     """A key that nobody knows is a typing error, so no object may be left open by accident."""
 

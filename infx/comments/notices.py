@@ -111,11 +111,6 @@ def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
     return tuple(_make(ground, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
 
 
-def make_notice(ground: Ground, cause: Cause) -> Sticky:
-    """Return the comment about a cause that holds."""
-    return _make(ground, cause, holds=True)
-
-
 def _make(ground: Ground, cause: Cause, *, holds: bool) -> Sticky:
     marker = ground.policy.comments.notices.marker.replace("{cause}", cause)
     key, languages = f"notice {cause}", ground.policy.comments.languages

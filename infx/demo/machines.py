@@ -1,4 +1,4 @@
-"""What GitHub Actions and the runners do in the demo: the workflows' own commands, one after another, on this laptop.
+"""What GitHub Actions and the runners do in the demo: the project's own actions, one after another, on this laptop.
 
 The jobs are those of `.github/workflows`; which of them run is decided by the gate, here as there.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infx.artifacts import read_folder
 from infx.bench.jobs import RowJob
+from infx.demo.actions import Shell, read_action, read_permissions
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
 from infx.demo.stage import APP, Answer, DemoStage, RowOutcome, SweepRecord, hub_dates
@@ -23,11 +25,20 @@ from infx.matrix.folder import CANARY, JOBS, read_jobs
 from infx.phrases import count
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
+from infx.results.collect import collect
 
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
 _CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
 _LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the demo says of a step, and which lines of its output it shows."""
+
+    words: str
+    show: Callable[[Answer], Sequence[str]]
 
 
 @dataclass
@@ -42,7 +53,7 @@ class Machines:
         """The workflow `changelog`: validate what the pull request appends."""
         words = "changelog: what the branch appends is judged before any GPU is used"
         head = self.stage.hub.state.pulls[number].head_sha
-        self._validate(words, number, head, "--stage", "pr", "--pr", str(number), expect=expect)
+        self._validate(words, number, head, "pr", expect=expect)
 
     def merge_group(self, number: int) -> None:
         """The workflow `changelog` in the merge queue: what would be merged has canonical links, and nothing is lost."""
@@ -50,71 +61,66 @@ class Machines:
         self.stage.hub.compute_merge(pull)
         assert pull.merge_sha is not None
         words = "merge queue: what would be on main is judged once more"
-        self._validate(words, number, pull.merge_sha, "--stage", "merge")
+        self._validate(words, number, pull.merge_sha, "merge")
 
-    def _validate(self, words: str, number: int, head: str, *options: str, expect: int = 0) -> None:
+    def _validate(self, words: str, number: int, head: str, stage: str, *, expect: int = 0) -> None:
         base = self.stage.hub.state.pulls[number].base_sha
-        self.stage.command(
-            ACTIONS,
-            words,
-            *("changelog", "validate", *options, "--base-ref", base, "--head-ref", head),
-            *("--policy", f"{base}:{POLICY}"),
-            at=self._measured(head),
+        inputs = {"policy": f"{base}:{POLICY}", "base-ref": base, "head-ref": head, "stage": stage}
+        self._act(
+            "changelog",
+            Told(words, lambda answer: answer.err.splitlines()),
+            inputs={
+                **inputs,
+                "pr": str(number) if stage == "pr" else "",
+                "directory": str(self._measured(head)),
+            },
             pull=number,
-            show=lambda answer: answer.err.splitlines(),
             expect=expect,
         )
 
     def reconcile(self, number: int, *, why: str) -> None:
         """The workflow `reconcile`: what the bot says, brought in line with the facts."""
-        hub = self.stage.hub
-        token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
-        push = hub.app_token(APP, contents="write")
-        self.stage.command(
-            ACTIONS,
-            f"reconcile: {why}",
-            *("reconcile", "--pr", str(number), "--format", "table"),
-            at=self.stage.clone("infx"),
-            token=token,
+
+        def show(answer: Answer) -> list[str]:
+            lines = (answer.out + answer.err).splitlines()
+            return [line for line in lines if not line.startswith("Pull requests:")]
+
+        push = self.stage.hub.app_token(APP, contents="write")
+        self._act(
+            "reconcile",
+            Told(f"reconcile: {why}", show),
+            job=("reconcile", "reconcile"),
+            inputs={"policy": POLICY, "directory": self._clone(), "pr": str(number), "push-token": push},
             pull=number,
-            environ={"INFX_PUSH_TOKEN": push, **hub_dates(self.stage)},
-            show=lambda answer: [
-                line
-                for line in (answer.out + answer.err).splitlines()
-                if not line.startswith("Pull requests:")
-            ],
+            environ=hub_dates(self.stage),
         )
-        hub.sync()
+        self.stage.hub.sync()
 
     def signoff(self, event: Event, number: int, *, why: str) -> None:
         """The workflow `signoff`: every sign-off of the pull request is read and verified anew."""
-        hub = self.stage.hub
-        self.stage.command(
-            ACTIONS,
-            f"signoff: {why}",
-            *("signoff", "verify", "--publish", "--event", str(self._save(event))),
-            *("--event-name", event.name, "--format", "table"),
-            at=self.stage.clone("infx"),
-            token=hub.workflow_token(
-                contents="read", pull_requests="write", statuses="write", actions="read"
-            ),
+        self._act(
+            "signoff",
+            Told(f"signoff: {why}", _describe_signoff),
+            job=("signoff", "verify"),
+            inputs={"policy": POLICY, "directory": self._clone()},
             pull=number,
-            show=_describe_signoff,
+            environ=self._save(event),
         )
 
     def approve(self, event: Event) -> Run:
         """The workflow `approve-fork`; returns the run that it dispatched."""
         hub = self.stage.hub
-        token = hub.workflow_token(contents="read", pull_requests="write", statuses="write", actions="write")
         known = set(hub.state.runs)
-        self.stage.command(
-            ACTIONS,
-            "approve-fork: is that person allowed to, and is it still the head?",
-            *("approve", "--event", str(self._save(event))),
-            at=self.stage.clone("infx"),
-            token=token,
+        self._act(
+            "approve",
+            Told(
+                "approve-fork: is that person allowed to, and is it still the head?",
+                lambda answer: [json.loads(answer.out)["words"]],
+            ),
+            job=("approve-fork", "approve"),
+            inputs={"policy": f"{self._clone()}/{POLICY}"},
             pull=event.payload["issue"]["number"],
-            show=lambda answer: [json.loads(answer.out)["words"]],
+            environ=self._save(event),
         )
         return next(run for number, run in hub.state.runs.items() if number not in known)
 
@@ -135,21 +141,17 @@ class Machines:
         return record
 
     def _gate(self, event: Event, run: Run, number: int) -> dict[str, Any]:
-        answer = self.stage.command(
-            ACTIONS,
-            "gate: does a sweep start?",
-            *("gate", "--event", str(self._save(event))),
-            at=self.stage.clone("infx"),
-            token=self.stage.hub.workflow_token(
-                contents="read", pull_requests="read", actions="read", statuses="read"
-            ),
-            pull=number,
-            environ={"GITHUB_EVENT_NAME": event.name, "GITHUB_RUN_ID": str(run.id)},
-            show=lambda answer: [json.loads(answer.out)["sentence"]],
-        )
-        decision: dict[str, Any] = json.loads(answer.out)
         self._folder(run).mkdir(parents=True, exist_ok=True)
-        (self._folder(run) / "decision.json").write_text(answer.out)
+        self._act(
+            "gate",
+            Told("gate: does a sweep start?", lambda answer: [json.loads(answer.out)["sentence"]]),
+            job=("run-sweep", "gate"),
+            inputs={"policy": f"{self._clone()}/{POLICY}"},
+            workspace=self._folder(run),
+            pull=number,
+            environ={**self._save(event), "GITHUB_RUN_ID": str(run.id)},
+        )
+        decision: dict[str, Any] = json.loads((self._folder(run) / "decision.json").read_bytes())
         return decision
 
     def _sweep(self, run: Run, number: int, decision: dict[str, Any]) -> SweepRecord:
@@ -175,48 +177,45 @@ class Machines:
         )
         rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
         self.stage.clock.skip_to_next_hour()
-        self.stage.note("runners", _describe_rows(rows), pull=number, shown=_failures(rows))
+        failures = [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]
+        self.stage.note("runners", _describe_rows(rows), pull=number, shown=failures)
         return self._collect(run, number, rows, policy)
 
     def _plan(self, run: Run, number: int, head: str, measured: Path) -> None:
-        base, folder = self.stage.hub.state.pulls[number].base_sha, self._folder(run)
-        policy = ("--policy", f"{base}:{POLICY}")
-        decision = ("--decision", str(folder / "decision.json"))
-        planned = self.stage.command(
-            ACTIONS,
-            "plan: the changelog's new entries as rows",
-            *("plan", "--strict", "--base-ref", base, "--head-ref", head, *decision, *policy),
-            at=measured,
+        base = self.stage.hub.state.pulls[number].base_sha
+        self._act(
+            "plan",
+            Told("plan: the changelog's new entries as rows", lambda answer: answer.err.splitlines()),
+            Told("shards: ids, names, priorities, a canary, and matrices that GitHub takes", _describe_index),
+            inputs={
+                "policy": f"{base}:{POLICY}",
+                "priorities": f"{base}:{_PRIORITIES}",
+                "directory": str(measured),
+                "base-ref": base,
+                "head-ref": head,
+            },
+            workspace=self._folder(run),
             pull=number,
-            show=lambda answer: answer.err.splitlines(),
-        )
-        (folder / "plan.json").write_text(planned.out)
-        self.stage.command(
-            ACTIONS,
-            "shards: ids, names, priorities, a canary, and matrices that GitHub takes",
-            *("shards", "--plan", str(folder / "plan.json"), *decision),
-            *("--priorities", f"{base}:{_PRIORITIES}", "--out", str(folder / "sweep-plan"), *policy),
-            at=measured,
-            pull=number,
-            show=_describe_index,
         )
 
     def _collect(self, run: Run, number: int, rows: Sequence[RowOutcome], policy: Policy) -> SweepRecord:
-        from infx.artifacts import read_folder
-        from infx.results.collect import collect
-
         hub, folder = self.stage.hub, self._folder(run)
         collecting = hub.add_job(run.id, "sweep / collect", conclusion=None)
         plan, artifacts, out = folder / "sweep-plan", folder / "artifacts", folder / "results"
         artifacts.mkdir(exist_ok=True)
         is_whole = all(row.conclusion == "success" for row in rows)
-        self.stage.command(
-            ACTIONS,
-            "collect: what came back, set against the plan",
-            *("results", "collect", "--plan", str(plan), "--artifacts", str(artifacts), "--out", str(out)),
-            at=self.stage.clone("infx"),
+        self._act(
+            "results",
+            Told("collect: what came back, set against the plan", lambda answer: answer.err.splitlines()[:4]),
+            job=("sweep", "collect"),
+            inputs={
+                "policy": f"{self._clone()}/{POLICY}",
+                "plan-path": str(plan),
+                "artifacts-path": str(artifacts),
+                "out": str(out),
+            },
             pull=number,
-            show=lambda answer: answer.err.splitlines()[:4],
+            environ={"GITHUB_RUN_ID": str(run.id)},
             expect=int(not is_whole),
         )
         for path in sorted(out.iterdir()):
@@ -247,10 +246,44 @@ class Machines:
     def _folder(self, run: Run) -> Path:
         return self.stage.folder / f"run-{run.id}"
 
-    def _save(self, event: Event) -> Path:
+    def _clone(self) -> str:
+        return str(self.stage.clone("infx"))
+
+    def _save(self, event: Event) -> dict[str, str]:
+        """What a runner says of the event."""
         path = self.stage.folder / "event.json"
         path.write_text(json.dumps(event.payload))
-        return path
+        return {"GITHUB_EVENT_PATH": str(path), "GITHUB_EVENT_NAME": event.name}
+
+    def _act(
+        self,
+        name: str,
+        *told: Told,
+        inputs: Mapping[str, str],
+        pull: int,
+        job: tuple[str, str] | None = None,
+        workspace: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        expect: int = 0,
+    ) -> None:
+        """Play an action. told: of each of its steps. job: the workflow and the job whose token it has."""
+        token = self.stage.hub.workflow_token(read_permissions(*job)) if job else ""
+        runner = {"GITHUB_WORKSPACE": str(workspace or ""), "RUNNER_TEMP": str(workspace or "")}
+        for step, about in zip(read_action(name, inputs, token), told, strict=True):
+            at = Path(step.directory or workspace or self.stage.folder)
+            variables = {**runner, **(environ or {}), **step.environ}
+            shell = Shell(step=step, at=at, environ=variables, scratch=self.stage.folder)
+            answer = self.stage.command(
+                ACTIONS,
+                about.words,
+                *shell.read_arguments(),
+                at=at,
+                pull=pull,
+                environ=variables,
+                show=about.show,
+                expect=expect,
+            )
+            shell.answer(answer.code, answer.out)
 
 
 def _jobs(path: Path) -> list[RowJob]:
@@ -284,7 +317,3 @@ def _describe_rows(rows: Sequence[RowOutcome]) -> str:
     counts = Counter(row.conclusion for row in rows)
     words = {"success": "passed", "failure": "failed", "cancelled": "were stopped before they began"}
     return "rows: " + ", ".join(f"{counts[name]} {text}" for name, text in words.items() if counts[name])
-
-
-def _failures(rows: Sequence[RowOutcome]) -> list[str]:
-    return [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]

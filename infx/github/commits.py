@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -30,7 +31,12 @@ class Commits(Endpoints):
 
     def matching_refs(self, prefix: str) -> dict[str, str]:
         """Full names (`refs/heads/…`) and SHAs of the refs that start with `heads/feat` or the like."""
-        return self._get(_refs, "git", "matching-refs", *prefix.split("/"))  # all at once, without pages
+        return self._get(
+            lambda data: {item["ref"]: _ref_sha(item) for item in data},
+            "git",
+            "matching-refs",
+            *prefix.split("/"),
+        )  # all at once, without pages
 
     def commit(self, sha: str) -> Commit:
         """A commit of the git database, by its full SHA; its author's account is not known there."""
@@ -42,7 +48,10 @@ class Commits(Endpoints):
 
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
-        return self._find(_comparison, "compare", f"{sha}...{of}", per_page=1) in {"ahead", "identical"}
+        return self._find(itemgetter("status"), "compare", f"{sha}...{of}", per_page=1) in {
+            "ahead",
+            "identical",
+        }
 
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
         """The newest status of each context, newest first, with who set it. is_hearsay: a comment names the commit, which
@@ -107,11 +116,3 @@ def _file(data: Any) -> _File:
 
 def _ref_sha(data: Any) -> str:
     return str(data["object"]["sha"])
-
-
-def _refs(data: Any) -> dict[str, str]:
-    return {item["ref"]: _ref_sha(item) for item in data}
-
-
-def _comparison(data: Any) -> str:
-    return str(data["status"])

@@ -50,9 +50,9 @@ class Conversation(Endpoints):
         try:
             found = self._fetch(reference)
         except NotFoundError as error:
-            error.message = (
-                f"There is no {_WORDS[reference.kind]} {reference.id} (#{reference.kind}{_dash(reference)})."
-            )
+            dash = "" if reference.kind is CommentKind.REVIEW_COMMENT else "-"
+            name = f"#{reference.kind}{dash}{reference.id}"
+            error.message = f"There is no {_WORDS[reference.kind]} {reference.id} ({name})."
             error.hint = (
                 "Comments, reviews and review comments have numbers of their own; copy the whole URL."
             )
@@ -133,7 +133,3 @@ def parse_comment_url(url: str, *, server: str = "https://github.com") -> Commen
         kind=CommentKind(fragment.rstrip("-")),
         id=int(comment_id),
     )
-
-
-def _dash(reference: CommentReference) -> str:
-    return f"{'' if reference.kind is CommentKind.REVIEW_COMMENT else '-'}{reference.id}"

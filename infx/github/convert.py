@@ -72,14 +72,6 @@ def _moment(text: str | None) -> datetime | None:
     return moment(text) if text else None
 
 
-def _repository(side: Any) -> str | None:
-    return side["repo"]["full_name"] if side.get("repo") else None
-
-
-def _labels(data: Any) -> tuple[str, ...]:
-    return tuple(label["name"] for label in data.get("labels") or ())
-
-
 def pull_request(data: Any) -> PullRequest:
     return PullRequest(
         **_pull_fields(data),
@@ -89,7 +81,6 @@ def pull_request(data: Any) -> PullRequest:
         changed_files=data["changed_files"],
         commits=data["commits"],
         comments=data.get("comments") or 0,
-        merge_commit_sha=data.get("merge_commit_sha"),
     )
 
 
@@ -103,14 +94,14 @@ def _pull_fields(data: Any) -> dict[str, Any]:
         "number": data["number"],
         "title": data["title"],
         "author": user(data.get("user")),
-        "labels": _labels(data),
+        "labels": tuple(label["name"] for label in data.get("labels") or ()),
         "is_open": data["state"] == "open",
         "is_draft": bool(data.get("draft")),
         "base_ref": data["base"]["ref"],
         "base_sha": data["base"]["sha"],
         "head_ref": data["head"]["ref"],
         "head_sha": data["head"]["sha"],
-        "head_repository": _repository(data["head"]),
+        "head_repository": data["head"]["repo"]["full_name"] if data["head"].get("repo") else None,
         "base_repository": data["base"]["repo"]["full_name"],
         "created_at": moment(data["created_at"]),
         "updated_at": moment(data["updated_at"]),
@@ -135,8 +126,6 @@ def listed_commit(data: Any) -> Commit:
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
         message=data["commit"]["message"],
-        committed_at=moment(data["commit"]["committer"]["date"]),
-        author=user(data.get("author")),
     )
 
 
@@ -146,7 +135,6 @@ def git_commit(data: Any) -> Commit:
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
         message=data["message"],
-        committed_at=moment(data["committer"]["date"]),
     )
 
 
@@ -239,7 +227,6 @@ _MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
 
 def _overview_pull(data: Any) -> PullRequest:
-    """Without `merge_commit_sha`, which would make GitHub compute more."""
     head = data["headRepository"]
     return PullRequest(
         number=_must(int, data["number"]),
@@ -363,7 +350,6 @@ def job(data: Any) -> Job:
         status=data["status"],
         conclusion=_conclusion(data["conclusion"]),
         url=data.get("html_url") or "",
-        runner_name=data.get("runner_name") or None,
         started_at=_moment(data.get("started_at")),
         completed_at=_moment(data.get("completed_at")),
     )

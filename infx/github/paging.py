@@ -59,7 +59,8 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
         reading = _read(connection, listing)
         if listing.newest is not None and len(reading.items) >= listing.newest:
             return list(reading.items.values())[: listing.newest]
-        if not _is_short(reading) and not reading.moved and _agrees(reading, before, listing):
+        is_short = reading.total is not None and len(reading.items) < reading.total
+        if not is_short and not reading.moved and _agrees(reading, before, listing):
             return list(reading.items.values())
         before = reading
     told = count(len(reading.items), "item")
@@ -74,10 +75,6 @@ def read_page(connection: Connection, listing: Listing, number: int) -> tuple[li
     """One page by itself, and whether it is the last: for lists that are read no further than somebody needs them."""
     reply = connection.read(listing.path, **listing.parameters, per_page=PER_PAGE, page=number)
     return _items(reply.data, listing), 'rel="next"' not in reply.headers.get("link", "")
-
-
-def _is_short(reading: _Reading) -> bool:
-    return reading.total is not None and len(reading.items) < reading.total
 
 
 def _agrees(reading: _Reading, before: _Reading | None, listing: Listing) -> bool:

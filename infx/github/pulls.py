@@ -82,7 +82,7 @@ class Pulls(Endpoints):
 
     def labels(self, number: int) -> tuple[str, ...]:
         """The labels of this moment; an event's payload only knows those of its own."""
-        return tuple(self._list(_name, "issues", number, "labels"))
+        return tuple(self._list(lambda item: str(item["name"]), "issues", number, "labels"))
 
     def label_events(self, number: int) -> list[LabelEvent]:
         """Who put which label on or took it off, oldest first."""
@@ -101,7 +101,9 @@ class Pulls(Endpoints):
             lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
         )
         return [
-            convert.convert(_created_at, event) for event in events if event.get("event") in _TARGET_CHANGES
+            convert.convert(lambda event: convert.moment(event["created_at"]), event)
+            for event in events
+            if event.get("event") in _TARGET_CHANGES
         ]
 
 
@@ -111,14 +113,6 @@ def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
             f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
             hint="Use the git history itself.",
         )
-
-
-def _created_at(event: Any) -> datetime:
-    return convert.moment(event["created_at"])
-
-
-def _name(item: Any) -> str:
-    return str(item["name"])
 
 
 def _event_identity(item: Any) -> object:

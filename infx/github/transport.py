@@ -27,7 +27,7 @@ from infx import __version__
 from infx.github.errors import GitHubError, ServerError, retry_after
 from infx.github.exchange import GRAPHQL, Reply, Request
 
-API_VERSION = "2022-11-28"  # the last one with `merge_commit_sha` in pull requests
+API_VERSION = "2022-11-28"
 TIMEOUT = 30  # seconds without a byte
 CHUNK = 1 << 16
 

@@ -143,13 +143,11 @@ class Workflows(Endpoints):
         """Start a workflow by its file name. ref: a branch or tag, never a SHA. Returns the run it started."""
         body = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
         data = self._write("POST", "actions", "workflows", workflow, "dispatches", body=body)
-        return convert.convert(_dispatched, data)
+        return convert.convert(
+            lambda data: DispatchedRun(id=data["workflow_run_id"], url=data["html_url"]), data
+        )
 
 
 def _told(items: Sequence[Any]) -> list[Artifact]:
     told = [item for item in items if item.get("created_at") and item.get("workflow_run")]
     return [convert.convert(convert.artifact, item) for item in told]
-
-
-def _dispatched(data: Any) -> DispatchedRun:
-    return DispatchedRun(id=data["workflow_run_id"], url=data["html_url"])

@@ -175,13 +175,12 @@ def paginate(call: Call, items: Sequence[Any], *, key: str | None = None, render
         links |= {"prev": min(number - 1, last), "first": 1}
     if number < last:
         links |= {"next": number + 1, "last": last}
-    parts = [f'<{_page_url(call, target)}>; rel="{name}"' for name, target in links.items()]
+    url = f"{call.hub.api}{call.incoming.path}"
+    parts = [
+        f'<{url}?{urlencode({**call.query, "page": target})}>; rel="{name}"' for name, target in links.items()
+    ]
     data = shown if key is None else {"total_count": len(items), key: shown}
     return Answer(data=data, headers={"Link": ", ".join(parts)} if parts else {})
-
-
-def _page_url(call: Call, number: int) -> str:
-    return f"{call.hub.api}{call.incoming.path}?{urlencode({**call.query, 'page': number})}"
 
 
 def _bounded(text: str | None, default: int, largest: int) -> int:

@@ -165,7 +165,8 @@ class RunActions(ConversationActions):
             raise Refused(422, f"No ref found for: {ref}")
         file = self.git.file(f"refs/heads/{branch}", f"{WORKFLOWS}{workflow}")
         whole = complete_inputs(file[2] if file else b"", workflow, inputs)
-        self.emit("workflow_dispatch", None, by, self._dispatch(workflow, branch, whole), starts=True)
+        told = {"inputs": whole, "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
+        self.emit("workflow_dispatch", None, by, told, starts=True)
         title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows
         if {"pr", "head-ref"} <= set(inputs):  # and what that of run-sweep makes of them
             title = f"PR {inputs['pr']} at {inputs['head-ref']}"
@@ -178,9 +179,6 @@ class RunActions(ConversationActions):
             inputs=inputs,
             title=title,
         )
-
-    def _dispatch(self, workflow: str, branch: str, inputs: Mapping[str, str]) -> dict[str, object]:
-        return {"inputs": dict(inputs), "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
 
     @locked
     def set_status(

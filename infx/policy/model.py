@@ -199,8 +199,8 @@ class Limits:
     """Where GitHub stops, or where we choose to stop before it.
 
     matrix_rows: jobs of one matrix. output_characters: all outputs of a job, counted in UTF-16.
-    environment_bytes: one environment string or argument. comment_characters, status_characters,
-    summary_bytes: one of each. api_requests: of one command. queue_hours: a job waits at most.
+    environment_bytes: one environment string or argument. comment_characters, status_characters:
+    one of each. api_requests: of one command. queue_hours: a job waits at most.
     """
 
     matrix_rows: int
@@ -208,7 +208,6 @@ class Limits:
     environment_bytes: int
     comment_characters: int
     status_characters: int
-    summary_bytes: int
     api_requests: int
     queue_hours: int
 

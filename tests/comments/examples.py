@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from infx.comments.greeting import list_linked, make_greeting, make_links
-from infx.comments.notices import Cause, Ground, make_notice
+from infx.comments.notices import Cause, Ground, make_notices
 from infx.comments.progress import Counts, SweepProgress
 from infx.comments.status import make_status
 from infx.comments.sticky import Sticky
@@ -65,6 +65,11 @@ CAUSES = {
     Cause.REUSE_COMMAND: ASKED,
 }
 MISREAD = ("/reuse-sweep-run 42 please",)
+
+
+def make_notice(ground: Ground, cause: Cause) -> Sticky:
+    """The comment about a cause that holds."""
+    return next(sticky for sticky in make_notices(ground, (cause,)) if sticky.text is not None)
 
 
 def notice(policy: Policy, cause: Cause) -> str:

@@ -12,13 +12,13 @@ import cmarkgfm
 import pytest
 
 from infx.comments.greeting import GreetingLinks, list_linked, make_greeting, make_links
-from infx.comments.notices import Cause, Ground, make_notice
+from infx.comments.notices import Cause, Ground
 from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
 from infx.errors import ProblemsError
 from infx.policy.load import parse_policy
 from infx.policy.model import Language, Policy
-from tests.comments.examples import CAUSES, PLACE, PROBLEM, project_policy, sweeps
+from tests.comments.examples import CAUSES, PLACE, PROBLEM, make_notice, project_policy, sweeps
 from tests.conftest import ROOT
 
 HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")

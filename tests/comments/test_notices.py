@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.comments.notices import Cause, Ground, find_causes, make_notice
+from infx.comments.notices import Cause, Ground, find_causes
 from infx.comments.sticky import MAX_ITEMS
 from infx.gate.decide import decide
 from tests.changelog.samples import BASE, judge, link, new
-from tests.comments.examples import ASKED, PLACE, PROBLEM, notice, project_policy, pull
+from tests.comments.examples import ASKED, PLACE, PROBLEM, make_notice, notice, project_policy, pull
 
 POLICY = project_policy()
 

@@ -11,9 +11,9 @@ import pytest
 from infx.gate.decision import Reason
 from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
 from infx.gate.rules import PULL_REQUEST, GateRule
-from infx.gate.tables import fill_tables
 from infx.policy.load import default_policy
 from tests.conftest import ROOT
+from tests.gate.tables import fill_tables
 
 PAGE = ROOT / "docs" / "sweeps.md"
 REFRESH = os.environ.get("INFX_REFRESH") == "1"  # read now: tests see no INFX_ variables

@@ -75,8 +75,7 @@ def ask(hub: Hub, **scopes: str) -> GitHub:
 def told_by_rest(github: GitHub, number: int) -> Overview:
     """The same, with what REST keeps elsewhere or does not tell."""
     found = github.overview(number)
-    pull = replace(found.pull, merge_commit_sha=None)
-    return replace(found, pull=pull, label_events=tuple(github.label_events(number)), has_older_events=False)
+    return replace(found, label_events=tuple(github.label_events(number)), has_older_events=False)
 
 
 def without_editors(found: Overview) -> Overview:

@@ -19,7 +19,7 @@ from infx.model import FileStatus
 def test_the_test_merge_is_real(hub: Hub, github: GitHub) -> None:
     pull = github.pull(77)
     merge = github.ref("pull/77/merge")
-    assert (pull.mergeable, pull.merge_commit_sha) == (True, merge)
+    assert pull.mergeable is True
     assert merge is not None
     assert github.commit(merge).parents == (hub.git.resolve("refs/heads/main"), pull.head_sha)
     assert github.ref("pull/77/head") == pull.head_sha
@@ -27,23 +27,25 @@ def test_the_test_merge_is_real(hub: Hub, github: GitHub) -> None:
 
 
 def test_a_conflict_keeps_the_last_test_merge(hub: Hub, github: GitHub) -> None:
-    """`merge_commit_sha` means something only while `mergeable` is true."""
-    before = github.pull(77)
+    """`refs/pull/N/merge` means something only while `mergeable` is true."""
+    assert github.pull(77).mergeable is True
+    before = github.ref("pull/77/merge")
     hub.push("main", {"README.md": "another\n"}, by="mia")
-    after = github.pull(77)
-    assert after.mergeable is False
-    assert after.merge_commit_sha == before.merge_commit_sha == github.ref("pull/77/merge")
+    assert github.pull(77).mergeable is False
+    assert github.ref("pull/77/merge") == before
     hub.push("feat-x", {"README.md": "another\n"})
     assert github.pull(77).mergeable is True
 
 
 def test_the_base_that_moves_makes_a_new_test_merge(hub: Hub, github: GitHub) -> None:
-    before = github.pull(77)
+    github.pull(77)
+    before = github.ref("pull/77/merge")
     tip = hub.push("main", {"other.md": "x"}, by="mia")
-    after = github.pull(77)
-    assert after.merge_commit_sha is not None
-    assert after.merge_commit_sha != before.merge_commit_sha
-    assert github.commit(after.merge_commit_sha).parents == (tip, after.head_sha)
+    head = github.pull(77).head_sha
+    after = github.ref("pull/77/merge")
+    assert after is not None
+    assert after != before
+    assert github.commit(after).parents == (tip, head)
 
 
 def test_mergeable_takes_a_while(hub: Hub, github: GitHub, waits: list[float]) -> None:
@@ -80,7 +82,7 @@ def test_files_are_those_of_the_pull_request_alone(hub: Hub, github: GitHub) -> 
 def test_many_files_and_commits_take_pages_and_have_caps(hub: Hub, github: GitHub) -> None:
     hub.push_commits("many", [({f"f/{number:03}": "x"}, f"commit {number}") for number in range(240)])
     pull = github.pull(hub.open_pull("many").number)
-    assert [commit.subject for commit in github.commits(pull)] == [f"commit {n}" for n in range(240)]
+    assert [commit.message for commit in github.commits(pull)] == [f"commit {n}" for n in range(240)]
     assert len(github.files(pull)) == 240
     hub.push_commits("many", [({f"g/{number:03}": "x"}, "more") for number in range(20)])
     pull = github.pull(pull.number)
@@ -144,7 +146,7 @@ def test_merging(hub: Hub, github: GitHub, method: str, parents: int) -> None:
     assert len(commit.parents) == parents
     assert commit.message == "Add two (#77)\n\nWhy."
     pull = github.pull(77)
-    assert (pull.is_open, pull.is_merged, pull.merge_commit_sha) == (False, True, merged)
+    assert (pull.is_open, pull.is_merged, hub.state.pulls[77].merge_sha) == (False, True, merged)
     assert pull.changed_files == 2
 
 

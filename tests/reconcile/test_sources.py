@@ -103,13 +103,9 @@ def gatherer(reconciler: Reconciler, numbers: range) -> ReconcileGatherer:
 
 def plain(facts: ReconcileFacts) -> ReconcileFacts:
     """Without what REST alone, or GraphQL alone, tells, and what has no order."""
-    pull = replace(facts.pull, merge_commit_sha=None)
     comments = tuple(replace(comment, editor=None) for comment in facts.comments)
     statuses = tuple(sorted(facts.statuses, key=lambda status: status.context))
-    gate = replace(
-        facts.gate, pull=replace(facts.gate.pull, merge_commit_sha=None) if facts.gate.pull else None
-    )
-    return replace(facts, pull=pull, comments=comments, statuses=statuses, gate=gate)
+    return replace(facts, comments=comments, statuses=statuses)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -12,7 +12,7 @@ from typing import Any
 
 from infx.hub import render
 from infx.hub.router import Call
-from infx.hub.state import Comment, Pull, Status, TimelineEntry
+from infx.hub.state import Comment, Pull
 from infx.model import CommentKind, UserType
 
 Arguments = Mapping[str, Any]
@@ -151,19 +151,11 @@ def _timeline(call: Call, pull: Pull, arguments: Arguments) -> Listed:
     return Listed([(e.id, Thing(_EVENT_TYPES[e.event], e)) for e in shown if e.event in _EVENT_TYPES])
 
 
-def _changed_files(call: Call, pull: Pull, arguments: Arguments) -> int:
-    return len(call.hub.git.changes(call.hub.base_of(pull), pull.head_sha))
-
-
 def _status(call: Call, sha: str, arguments: Arguments) -> Thing | None:
     """None where nobody has set one."""
     require(call, "statuses=read")
     found = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
     return Thing("Status", list(found.values())) if found else None
-
-
-def _contexts(call: Call, statuses: Sequence[Status], arguments: Arguments) -> list[Thing]:
-    return [Thing("StatusContext", status) for status in statuses]
 
 
 def _url(call: Call, comment: Comment, arguments: Arguments) -> str:
@@ -197,14 +189,10 @@ _FULL_COMMENT = {
 }
 
 
-def _label_name(entry: TimelineEntry) -> Thing:
-    return Thing("Label", entry.label)
-
-
 _LABEL_EVENT = {
     "actor": _actor(lambda entry: entry.actor),
     "createdAt": _plain(lambda entry: entry.created_at),
-    "label": Spec(lambda call, entry, arguments: _label_name(entry), "Label"),
+    "label": Spec(lambda call, entry, arguments: Thing("Label", entry.label), "Label"),
 }
 
 SCHEMA: dict[str, dict[str, Spec]] = {
@@ -236,7 +224,9 @@ SCHEMA: dict[str, dict[str, Spec]] = {
         "headRefOid": _plain(lambda pull: pull.head_sha),
         "headRepository": Spec(lambda call, pull, arguments: _named(pull.head_repository), "Repository"),
         "baseRepository": Spec(lambda call, pull, arguments: _named(call.hub.repository), "Repository"),
-        "changedFiles": Spec(_changed_files),
+        "changedFiles": Spec(
+            lambda call, pull, arguments: len(call.hub.git.changes(call.hub.base_of(pull), pull.head_sha))
+        ),
         "createdAt": _plain(lambda pull: pull.created_at),
         "updatedAt": _plain(lambda pull: pull.updated_at),
         "closedAt": _plain(lambda pull: pull.closed_at),
@@ -248,7 +238,12 @@ SCHEMA: dict[str, dict[str, Spec]] = {
     "Label": {"name": _plain(lambda name: name)},
     "PullRequestCommit": {"commit": Spec(lambda call, sha, arguments: Thing("Commit", sha), "Commit")},
     "Commit": {"oid": _plain(lambda sha: sha), "status": Spec(_status, "Status")},
-    "Status": {"contexts": Spec(_contexts, "StatusContext")},
+    "Status": {
+        "contexts": Spec(
+            lambda call, statuses, arguments: [Thing("StatusContext", status) for status in statuses],
+            "StatusContext",
+        )
+    },
     "StatusContext": {
         "context": _plain(lambda status: status.context),
         "state": _plain(lambda status: status.state.upper()),

@@ -1,0 +1,95 @@
+"""The demo runs what the project's own actions say, so that a change of an action changes the demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infx.demo import actions
+from infx.demo.actions import ActionStep, Shell, read_action, read_permissions
+from infx.demo.repository import DATA
+from infx.demo.stage import StoryError
+from tests.conftest import ROOT
+
+
+def play(tmp_path: Path, step: ActionStep, **environ: str) -> Shell:
+    return Shell(step=step, at=tmp_path, environ={**environ, **step.environ}, scratch=tmp_path)
+
+
+def test_every_file_of_github_is_the_projects_own() -> None:
+    for link in DATA.glob("actions/*.yml"):
+        assert link.resolve() == ROOT / ".github/actions" / link.stem / "action.yml"
+    for link in DATA.glob("workflows/*.yml"):
+        assert link.resolve() == ROOT / ".github/workflows" / link.name
+
+
+def test_an_actions_lines_decide_about_the_arguments(tmp_path: Path) -> None:
+    """Of `pr`, `all` and `since` the first that is given counts, with the default of the last."""
+    inputs = {"policy": "p", "directory": "."}
+    asked = [
+        play(tmp_path, *read_action("reconcile", {**inputs, **more})).read_arguments()
+        for more in ({"pr": "7", "all": "true"}, {"all": "true"}, {})
+    ]
+    start = ["reconcile", "--format", "table"]
+    assert asked == [[*start, "--pr", "7"], [*start, "--all"], [*start, "--since", "2h"]]
+
+
+def test_the_token_is_the_jobs_unless_another_is_given() -> None:
+    inputs = {"policy": "p", "directory": "clone"}
+    (step,) = read_action("signoff", inputs, "secret")
+    assert (step.directory, step.environ["INFX_POLICY"], step.environ["GITHUB_TOKEN"]) == (
+        "clone",
+        "p",
+        "secret",
+    )
+    (step,) = read_action("signoff", {**inputs, "token": "another"}, "secret")
+    assert step.environ["GITHUB_TOKEN"] == "another"
+
+
+def test_the_answer_goes_where_the_lines_send_it(tmp_path: Path) -> None:
+    (step,) = read_action(
+        "gate", {"policy": "p", "decision-file": "kept.json", "row": "true", "head-sha": "abc"}
+    )
+    shell = play(tmp_path, step)
+    assert shell.read_arguments() == ["gate", "--row", "abc"]
+    shell.answer(0, "{}\n")
+    assert (tmp_path / "kept.json").read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(("code", "reached"), [(0, True), (1, False)])
+def test_a_step_ends_with_a_command_that_fails(tmp_path: Path, code: int, reached: bool) -> None:
+    lines = "infx gate\necho done > after"
+    play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).answer(code, "")
+    assert (tmp_path / "after").exists() is reached
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [("true", "0 times"), ("infx gate; infx plan", "2 times"), ("exit 3", "ended with 3 instead of 0")],
+)
+def test_lines_that_are_not_one_command_are_noticed(tmp_path: Path, lines: str, words: str) -> None:
+    with pytest.raises(StoryError, match=words):
+        play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).read_arguments()
+
+
+def test_a_machine_without_a_shell_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "_SHELL", ("bash-that-is-not-there", "-c"))
+    with pytest.raises(StoryError, match="need bash"):
+        play(tmp_path, ActionStep(lines="infx gate", environ={}, directory=None)).read_arguments()
+
+
+def test_what_the_demo_cannot_evaluate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "actions"
+    folder.mkdir()
+    text = "inputs: {a: {}}\nruns: {steps: [{}, {run: infx a, env: {A: '${{ inputs.a && 1 }}'}}]}\n"
+    (folder / "x.yml").write_text(text)
+    monkeypatch.setattr(actions, "DATA", tmp_path)
+    with pytest.raises(StoryError, match="cannot evaluate"):
+        read_action("x", {})
+    with pytest.raises(StoryError, match=r"no inputs \['b'\]"):
+        read_action("x", {"b": "1"})
+
+
+def test_a_jobs_permissions_are_those_of_its_workflow() -> None:
+    assert read_permissions("sweep", "collect") == {"contents": "read", "actions": "read"}
