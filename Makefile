@@ -11,6 +11,7 @@ test: .venv/dev
 	@$(BIN)/pytest -n 2 --dist worksteal
 
 nightly: .venv/dev
+	@$(BIN)/pytest -n auto --timeout 14400 -m nightly
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto --timeout 14400 -k properties
 
 lint: .venv/dev

@@ -195,14 +195,14 @@ def alone(world: World) -> Counter[int]:
 
 def test_an_hour_with_sixty_active_pull_requests(world: World) -> None:
     """GitHub's limit is 1,000 requests, and 1,000 points: three tenths of the one and a fiftieth of the other are spent,
-    the rest is left to gates, sign-offs, and sweeps that start and end. Each pass reads the jobs of 64 runs (52 pull
+    the rest is left to gates, sign-offs, and sweeps that start and end. Of an hour's four passes two are made; each reads the jobs of 64 runs (52 pull
     requests have a sweep, and six without a label two runs each that had nothing to do), and for all together 4 pages
     of runs, 2 of pull requests, 1 of results; three queries tell of 60, and two more of two long conversations.
     """
     busy(world)
     clone = pass_by(world)  # writes what is missing
     before, reads, points = world.state(), 0, 0
-    for _ in range(4):
+    for _ in range(2):
         world.clock.now += timedelta(minutes=1)
         world.hub.clear_log()
         pass_by(world, clone)
@@ -210,7 +210,7 @@ def test_an_hour_with_sixty_active_pull_requests(world: World) -> None:
         reads, points = reads + world.hub.reads, points + world.hub.points
         assert world.hub.writes == 0
     assert world.state() == before
-    assert (reads <= 300, points) == (True, 4 * 5), reads
+    assert (2 * reads <= 300, 2 * points) == (True, 4 * 5), reads
 
 
 def test_without_graphql_the_same_comes_about(world: World) -> None:

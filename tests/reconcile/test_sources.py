@@ -108,7 +108,9 @@ def plain(facts: ReconcileFacts) -> ReconcileFacts:
     return replace(facts, comments=comments, statuses=statuses)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 12))]
+)
 def test_many_pull_requests_are_the_same_all_three_ways(world: World, seed: int) -> None:
     """Together, alone, and without GraphQL."""
     dice, numbers = random.Random(seed), range(100, 100 + MANY)

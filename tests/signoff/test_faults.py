@@ -53,12 +53,16 @@ def state(world: World) -> tuple[object, ...]:
     return world.status(), world.verdicts()
 
 
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["some", "every"]
+)
 @pytest.mark.parametrize("scene", [first_look, edited, of_another])
 def test_what_cannot_be_read_is_not_absent(
-    world: World, scene: Callable[[World], None], monkeypatch: pytest.MonkeyPatch
+    world: World, scene: Callable[[World], None], monkeypatch: pytest.MonkeyPatch, *, every: bool
 ) -> None:
     """At each request: it ends as without the fault, or with exit code 3, or says what could not be read. Nothing is
-    rejected and nothing green for it, and the next look ends as if there had been none.
+    rejected and nothing green for it, and the next look ends as if there had been none. every: all kinds of faults
+    at each request; else they take turns.
     """
     monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
     scene(world)
@@ -67,7 +71,7 @@ def test_what_cannot_be_read_is_not_absent(
     assert look(world)[0] == 0
     total, wanted = len(world.hub.log), state(world)
     for nth in range(1, total + 1):
-        for kind in SOFT if scene is first_look else SOFT[nth % 4 :][:1]:
+        for kind in SOFT if every else SOFT[nth % 4 :][:1]:
             world.hub.restore(start)
             fault = world.hub.faults.add(Fault(kind=kind, nth=nth))
             code, said = look(world)
