@@ -99,7 +99,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
         finding = RowFinding(
             message=f'"{config.runner}" has no {lacking} in {runners.path}; kv-offloading: dram on line '
             f"{offloading[0][1].line} needs it for its memory budget",
-            hint=_suggest_hardware(runners),
+            hint=suggest_hardware(runners),
         )
         yield Found(rule="dram-hardware-missing", finding=finding, at=(config.key, "runner"))
         return
@@ -108,7 +108,8 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Found]:
             yield Found(rule="dram-footprint", finding=RowFinding(message=misfit), at=at)
 
 
-def _suggest_hardware(runners: Runners) -> str:
+def suggest_hardware(runners: Runners) -> str:
+    """Name the labels whose nodes' memory is known."""
     known = sorted(
         label for label, record in runners.hardware.items() if record.dram_mib and label in runners.labels
     )
