@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infx.errors import Problem, suggest
+from infx.phrases import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,15 +194,22 @@ def _constraint(error: ValidationError) -> str:
         "maximum": f"at most {error.validator_value}",
         "exclusiveMinimum": f"more than {error.validator_value}",
         "exclusiveMaximum": f"less than {error.validator_value}",
-        "minItems": f"at least {error.validator_value} item",
-        "minLength": "text that is not empty",
-        "minProperties": f"at least {error.validator_value} key",
+        "minItems": f"at least {_counted(error, 'item')}",
+        "minLength": "text that is not empty"
+        if error.validator_value == 1
+        else f"at least {_counted(error, 'character')}",
+        "minProperties": f"at least {_counted(error, 'key')}",
         "uniqueItems": "each item once",
     }
     wanted = expected or limits.get(str(error.validator))
     if wanted:
         return f"found {_shown(error.instance)}; expected {wanted}"
     return error.message.rstrip(".")
+
+
+def _counted(error: ValidationError, noun: str) -> str:
+    least = error.validator_value
+    return count(least, noun) if isinstance(least, int) else noun
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

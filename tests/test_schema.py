@@ -43,6 +43,8 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
             "env": {"type": "object", "additionalProperties": False, "patternProperties": {"^[A-Z]+$": text}},
             "some": {"type": "object", "minProperties": 1},
             "note": {"type": ["string", "null"]},
+            "why": {"type": "string", "minLength": 20},
+            "two": {"type": "array", "minItems": 2},
         },
     }
 
@@ -78,12 +80,14 @@ WRONG = [
     ("tags: [a, a]", "schema-uniqueItems", 2, 'tags: found ["a", "a"]; expected each item once.', None),
     ("tags:\n  - a\n  - 7", "schema-type", 4, "tags[1]: found 7; expected text.", "Put it in quotes."),
     ("tags:\n  - a\n  - ''", "schema-minLength", 4, 'tags[1]: found ""; expected text that is not empty.', None),
+    ("why: because", "schema-minLength", 2, 'why: found "because"; expected at least 20 characters.', None),
+    ("two: [1]", "schema-minItems", 2, "two: found [1]; expected at least 2 items.", None),
     ("word: X1", "schema-pattern", 2, 'word: found "X1"; expected a word of letters.', None),
     ("note: 3", "schema-type", 2, "note: found 3; expected text or nothing.", None),
     ("some: {}", "schema-minProperties", 2, "some: found {}; expected at least 1 key.", None),
     ("cuont: 1", "schema-unknown-key", 2,
      "the file: unknown key \"cuont\". Known keys: count, either, env, flag, kind, name, note, pair, share, some, tags, "
-     "version, word.", "Did you mean count?"),
+     "two, version, why, word.", "Did you mean count?"),
     ("env:\n  OK: x\n  bad: x", "schema-unknown-key", 4, "env: unknown key \"bad\".", None),
     ("pair:\n  from: 1", "schema-dependent-key", 3, "pair: from stands without to; expected both or neither.", None),
     ("either:\n  a: x", "schema-missing-key", 2, "either: the key \"b\" is missing.", "Add b."),

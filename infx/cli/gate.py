@@ -67,7 +67,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
-            facts = gather(event, policy, connect, row=kwargs.get("row"))
+            facts = gather(event, policy, connect, row=kwargs.get("row"), is_explained="row" not in kwargs)
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             message = "The event is about a pull request, and there is none."
             raise UsageError(message, hint="Name one by --pr.")
@@ -94,6 +94,9 @@ def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
     from infx.gate.decide import decide, decide_row
     from infx.gate.show import render_decision, render_outputs, render_summary
 
+    if facts.actor_is_hidden:
+        message = "These facts lack what the account that caused the event may do; they are good for infx explain only."
+        raise UnavailableError(message, hint="Use a token that GitHub tells it.")
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
@@ -165,14 +168,17 @@ def read_facts(path: Path) -> GateFacts:
     return parse_json(GateFacts, read_file(path, "facts file"), str(path))
 
 
-def gather(event: Event, policy: Policy, connect: Connect, *, row: str | None) -> GateFacts:
+def gather(
+    event: Event, policy: Policy, connect: Connect, *, row: str | None, is_explained: bool
+) -> GateFacts:
     from infx.gather.gate import gather_facts, gather_row_facts
 
     github = connect()
     if row is not None:
         return gather_row_facts(event, policy, github, head_sha=row)
     path = find_policy_path()
-    return gather_facts(event, policy, github, rules=(path,), judge=_open_judge(policy, github, path))
+    judge = _open_judge(policy, github, path)
+    return gather_facts(event, policy, github, rules=(path,), judge=judge, is_explained=is_explained)
 
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:

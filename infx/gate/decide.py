@@ -82,6 +82,8 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         notes.append(
             "Nothing has started it yet: the next push will, and so will taking the label off and putting it on again."
         )
+        if case.facts.changelog.problems is None:
+            notes.append(f"Whether {case.policy.changelog} is valid was not judged: ask in a clone.")
     if verdict is GateVerdict.STOP and not case.actor_may_start:
         verdict = GateVerdict.IGNORE
         notes.append("Without write access nobody cancels the sweep that runs; reconciling does.")
@@ -165,6 +167,9 @@ def _notes(case: Case) -> list[str]:
             for labels in (then, case.labels)
         )
         notes.append(f"Labels have changed since the event: then {on}; now, and decisive, {now}.")
+    if case.facts.actor_is_hidden:
+        who = one_line(case.facts.event.actor)
+        notes.append(f"Whether {who} has write access is not known: GitHub does not tell this token.")
     if case.is_labelled_by_unknown:
         who = one_line(case.facts.label_actor or "")
         notes.append(

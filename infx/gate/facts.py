@@ -89,6 +89,7 @@ class GateFacts:
 
     actor: permission and role of `event.actor`, and where there is no event, of `label_actor`; None where nobody
     asked GitHub, because the actor is one of the policy's identities or the event needs no permission.
+    actor_is_hidden: GitHub does not tell this token what `event.actor` may do; good for an explanation, never to act on.
     pull: the pull request as it is now, not as the event tells it.
     head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
     as commits; of a push that names no tip before it, base_sha is the parent of its first commit. head_is_ours:
@@ -101,6 +102,7 @@ class GateFacts:
 
     event: Event
     actor: Collaborator | None = None
+    actor_is_hidden: bool = False
     pull: PullRequest | None = None
     head_message: str = ""
     head_sha: str | None = None

@@ -90,7 +90,8 @@ def _describe_actor(case: Case) -> str:
     event, actor = case.facts.event, case.facts.actor
     if actor is not None:
         return f"{one_line(event.actor)} (permission {actor.permission}, role {one_line(actor.role)})"
-    return f"{one_line(event.actor) or 'nobody'} ({'one of ours' if case.actor_may_start else 'permission not known'})"
+    is_ours = case.actor_may_start and not case.facts.actor_is_hidden
+    return f"{one_line(event.actor) or 'nobody'} ({'one of ours' if is_ours else 'permission not known'})"
 
 
 def _describe_label_actor(case: Case) -> str:

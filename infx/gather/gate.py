@@ -103,13 +103,16 @@ def gather_facts(
     reuse: Reuse | None = None,
     rules: Iterable[str] = (),
     judge: Judge | None = None,
+    is_explained: bool = False,
 ) -> GateFacts:
     """Gather what the gate goes by.
 
+    is_explained: nothing is done by the answer, so that it is also given without what GitHub hides from this token.
     rules: paths whose change a pull request's own results cannot vouch for, besides `.github/`. judge: returns what
     is wrong with a pull request's changelog, or None where it cannot tell; then our status on the head does.
     """
-    facts = GateFacts(event=event, reuse=reuse, actor=_actor(event, policy, github))
+    seen, hidden = _see_actor(event, policy, github, is_explained=is_explained)
+    facts = GateFacts(event=event, reuse=reuse, actor=seen, actor_is_hidden=hidden)
     if event.pull and event.name is not EventName.COMMENT:
         facts = _of_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
         return _with_changelog(facts, policy, github, judge)
@@ -152,13 +155,17 @@ def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: Gat
     return linked is not None and linked == run_id
 
 
-def _actor(event: Event, policy: Policy, github: GateReader) -> Collaborator | None:
-    asks = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}
-    return _permission(event.actor, policy, github) if asks and event.actor else None
-
-
-def _permission(login: str, policy: Policy, github: GateReader) -> Collaborator | None:
-    return None if is_listed(login, policy.identities) else github.permission(login)
+def _see_actor(
+    event: Event, policy: Policy, github: GateReader, *, is_explained: bool
+) -> tuple[Collaborator | None, bool]:
+    """Return what the event's actor may do, where it matters, and whether GitHub hides it from this token."""
+    asks = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH} and event.actor
+    if not asks or is_listed(event.actor, policy.identities):
+        return None, False
+    if not is_explained:
+        return github.permission(event.actor), False
+    actor = _permission_if_seen(event.actor, policy, github)
+    return actor, actor is None
 
 
 def _permission_if_seen(login: str | None, policy: Policy, github: GateReader) -> Collaborator | None:
@@ -166,7 +173,7 @@ def _permission_if_seen(login: str | None, policy: Policy, github: GateReader) -
     nothing of an app. A question is answered without it, and the answer says so; an event never is.
     """
     try:
-        return _permission(login, policy, github) if login else None
+        return github.permission(login) if login and not is_listed(login, policy.identities) else None
     except (BadCredentialsError, NotFoundError, PermissionDeniedError):
         return None
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infx.bench.config import Concurrency
+from infx.phrases import count
 
 DEFAULT_STEP = 2
 SHOWN = 16  # points that a message names
@@ -82,7 +83,7 @@ def expand_clipped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
 def show_points(points: Sequence[int]) -> list[str]:
     """For messages; of very many the first, and how many more there are."""
     shown = [str(point) for point in points[:SHOWN]]
-    return [*shown, f"{len(points) - SHOWN:,} others"] if len(points) > SHOWN else shown
+    return [*shown, count(len(points) - SHOWN, "other")] if len(points) > SHOWN else shown
 
 
 def _ends(concurrency: Concurrency) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from infx.bench.config import (
 )
 from infx.bench.names import SEQUENCES, name_agentic, name_fixed
 from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
-from infx.errors import Problem, ProblemsError, suggest
+from infx.errors import Problem, ProblemsError
 from infx.matrix import dram
 from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered
 
@@ -211,13 +211,11 @@ def _find_budget(config: Config, scenario: AgenticScenario, search: SearchRow, i
     """GB of DRAM a node for KV offload; 0 without offload."""
     if search.kv_offloading is not KvOffloading.DRAM:
         return 0
-    hint = None
+    hardware = inventory.hardware.get(config.runner)
     try:
         if scenario.dram_utilization is None:
             raise dram.BudgetError("dram-utilization is missing")
-        hardware = inventory.hardware.get(config.runner)
         if hardware is None:
-            hint = suggest(config.runner, inventory.hardware)
             raise dram.BudgetError(f"{inventory.path} has no hardware record for {config.runner}")
         layout = _layout(search)
         if isinstance(layout, Roles):
@@ -226,7 +224,11 @@ def _find_budget(config: Config, scenario: AgenticScenario, search: SearchRow, i
             gpus = dram.count_single_node(layout, hardware)
         return dram.compute_budget(hardware, scenario.dram_utilization, gpus)
     except dram.BudgetError as error:
-        message = f"{config.key}: the DRAM budget cannot be computed. {error}."
+        message, hint = f"{config.key}: the DRAM budget cannot be computed. {error}.", None
+        if scenario.dram_utilization is not None and (hardware is None or hardware.dram_mib is None):
+            from infx.matrix.inventory import suggest_hardware
+
+            hint = suggest_hardware(inventory)
         raise ProblemsError(
             [Problem(rule="dram-budget", message=message, path=config.path, line=search.line, hint=hint)]
         ) from None

@@ -74,7 +74,8 @@ def _find_common_fault(text: str) -> tuple[str, str] | None:
             "Use a shorter name.",
         )
     if any(character.isspace() for character in text):
-        return "the reference contains a space", _suggest("".join(text.split()))
+        hint = "Use a path without one." if text.startswith("/") else _suggest("".join(text.split()))
+        return "the reference contains a space", hint
     scheme, separator, rest = text.partition("://")
     if separator:
         return f"a reference does not start with {scheme}://", _suggest(rest)

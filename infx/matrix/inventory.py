@@ -103,7 +103,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
             at=(config.key, "runner"),
             message=f'"{config.runner}" has no {lacking} in {runners.path}; kv-offloading: dram on line '
             f"{offloading[0][1].line} needs it for its memory budget",
-            hint=_suggest_hardware(runners),
+            hint=suggest_hardware(runners),
         )
         return
     for at, row in offloading:
@@ -111,7 +111,8 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
             yield Finding(rule="dram-footprint", at=at, message=misfit)
 
 
-def _suggest_hardware(runners: Runners) -> str:
+def suggest_hardware(runners: Runners) -> str:
+    """Name the labels whose nodes' memory is known."""
     known = sorted(
         label for label, record in runners.hardware.items() if record.dram_mib and label in runners.labels
     )

@@ -313,7 +313,30 @@ def _evaluate(node: Node, world: World) -> object:
             return _UNKNOWN if first in _TRUTHS or second in _TRUTHS else _compare(function, first, second)
         case Call("format", (Literal(str(template)), *_)) if re.sub(r"\{\d+\}", "", template):
             return _SOME_TRUE
+        case Call("fromjson" | "tojson" | ".", _):
+            value = _evaluate_json(node, world)
+            if not isinstance(value, list | dict | _Unread):
+                return value
     return world.get(_render(node), _UNKNOWN)
+
+
+class _Unread:
+    """Stands for what no JSON that the world knows tells."""
+
+
+def _evaluate_json(node: Node, world: World) -> object:
+    """Return what a node finds in a text of the world: lists and mappings too, which are no values elsewhere."""
+    match node:
+        case Call("fromjson", (text,)) if isinstance(known := _evaluate(text, world), str):
+            try:
+                return json.loads(known, parse_int=float)
+            except (ValueError, RecursionError):
+                return _Unread()
+        case Call(".", (holder, _)) if _evaluate_json(holder, world) == []:
+            return None
+        case Call("tojson", (holder,)) if isinstance(value := _evaluate_json(holder, world), list | dict):
+            return json.dumps(value, indent=2)
+    return _Unread()
 
 
 def _truth(value: object) -> bool | None:

@@ -25,7 +25,8 @@ class Asker:
 
     def explain(self, *options: str) -> Any:
         """What it says about pull request 77, as JSON."""
-        code = run(infx, ["explain", "--pr", "77", "--format", "json", *options], {})
+        about = () if "--event" in options else ("--pr", "77")
+        code = run(infx, ["explain", *about, "--format", "json", *options], {})
         out, err = self.capsys.readouterr()
         assert code == 0, err
         return json.loads(out)
@@ -113,6 +114,41 @@ def test_a_sweep_that_is_there_is_seen(asker: Asker) -> None:
     assert said["reason"] == "run-exists"
     assert str(run_of_it.id) in said["sentence"]
     assert not [exchange for exchange in asker.world.hub.log if exchange.path.endswith("/permission")]
+
+
+@pytest.mark.parametrize("name", ["pull_request", "workflow_dispatch"])
+def test_an_event_is_explained_and_nothing_is_done_by_it(
+    asker: Asker, token: str, name: str, tmp_path: Path
+) -> None:
+    """Whether mia may start a sweep is hidden from most tokens; what acts on the answer must know it."""
+    head = asker.world.pull().head_sha
+    asker.world.hub.label(77, LABEL, by="mia")
+    pull = {"number": 77, "head": {"sha": head}, "base": {"ref": "main"}}
+    payloads: dict[str, dict[str, Any]] = {
+        "pull_request": {"action": "labeled", "label": {"name": LABEL}, "pull_request": pull},
+        "workflow_dispatch": {"inputs": {"pr": "77"}, "ref": "refs/heads/main", "workflow": "x"},
+    }
+    event, facts = tmp_path / "event.json", tmp_path / "facts.json"
+    event.write_text(json.dumps({**payloads[name], "sender": {"login": "mia"}}))
+    said = asker.explain("--repo", "acme/bench", "--event", str(event), "--save-facts", str(facts))
+    assert said["verdict"] == "run"
+    may_ask = token == "with a token that may push"
+    told = "permission write, role maintain" if may_ask else "permission not known"
+    assert said["looked-at"]["caused by"] == f"mia ({told})"
+    note = "Whether mia has write access is not known: GitHub does not tell this token."
+    assert (note in said["notes"]) is not may_ask
+    for source in (["--event", str(event)], ["--facts", str(facts)]):
+        assert run(infx, ["gate", "--repo", "acme/bench", *source], {}) == (0 if may_ask else 3)
+        out, _ = asker.capsys.readouterr()
+        assert bool(out) is may_ask
+
+
+def test_a_changelog_that_nobody_judged_is_not_passed_over(asker: Asker, place: Path) -> None:
+    """Outside of a clone, and without our status on the head, nobody can tell."""
+    asker.world.pull()
+    asker.world.hub.label(77, LABEL, by="mia")
+    note = "Whether perf-changelog.yaml is valid was not judged: ask in a clone."
+    assert (note in asker.explain("--repo", "acme/bench")["notes"]) is (place.name != "clone")
 
 
 def test_the_words_for_people_say_it_too(asker: Asker, token: str) -> None:

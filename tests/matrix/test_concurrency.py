@@ -31,6 +31,7 @@ def test_a_range_always_has_its_end(start: int, end: int, step: int, points: tup
 
 def test_a_message_names_some_points_of_very_many() -> None:
     assert show_points(range(1, 17)) == [str(point) for point in range(1, 17)]
+    assert show_points(range(1, 18))[15:] == ["16", "1 other"]
     assert show_points(range(1, 1_020))[14:] == ["15", "16", "1,003 others"]
 
 

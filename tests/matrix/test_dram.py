@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -97,4 +98,13 @@ def test_a_label_without_hardware_has_no_budget() -> None:
     inputs = load(agentic("a", f"{{tp: 4, {DRAM}, conc-list: [1]}}", runner="cluster:h200-b"))
     with pytest.raises(ProblemsError, match="no hardware record for cluster:h200-b") as error:
         expand_config(inputs.configs["a"], inputs.runners)
-    assert error.value.problems[0].hint == "Did you mean cluster:h200-a or cluster:gb200-a?"
+    wanted = "Add it there, or use a label that has one: cluster:gb200-a and cluster:h200-a."
+    assert error.value.problems[0].hint == wanted
+
+
+def test_a_label_whose_memory_is_not_known_is_no_suggestion() -> None:
+    inputs = load(agentic("a", f"{{tp: 4, {DRAM}, conc-list: [1]}}", runner="cluster:h200-b"))
+    records = {**inputs.runners.hardware, "cluster:h200-a": Hardware(gpus_per_node=8)}
+    with pytest.raises(ProblemsError) as error:
+        expand_config(inputs.configs["a"], replace(inputs.runners, hardware=records))
+    assert error.value.problems[0].hint == "Add it there, or use a label that has one: cluster:gb200-a."

@@ -39,6 +39,7 @@ WRONG = [
     ("a/b\u00a0:v1", 'the reference contains a space. Write "a/b:v1".'),
     ("https://docker.io/x:1", 'a reference does not start with https://. Write "docker.io/x:1".'),
     ("a b:v 1;", "the reference contains a space. Write registry/repository:tag."),
+    ("/data/my image.sqsh", "the reference contains a space. Use a path without one."),
     ("http:// x", "the reference contains a space. Write registry/repository:tag."),
     ("x://" * 100, "a reference does not start with x://. Write registry/repository:tag."),
     ("docker://http://x", "a reference does not start with docker://. Write registry/repository:tag."),

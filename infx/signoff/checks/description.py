@@ -55,7 +55,7 @@ def check_description(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if doubtful:
         shown = [f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful]
         return warned(f"In the description, {join_some(shown, 4, separator='; ')}.", evidence=evidence)
-    return passed(f"{count(len(claims), 'claim')} of the description agree with the plan.", evidence=evidence)
+    return passed(f"The plan agrees with {count(len(claims), 'claim')} of the description.", evidence=evidence)
 
 
 def _find_claims(
@@ -103,9 +103,9 @@ def _nothing(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[t
         changed = [change for change in facts.configs if change.before != change.after]
         fault = None
         if plan.rows:
-            fault = f"but {count(len(plan.rows), 'row')} are planned"
+            fault = f"but the plan has {count(len(plan.rows), 'row')}"
         elif changed:
-            fault = f"but {count(len(changed), 'configuration')} change"
+            fault = f"but it changes {count(len(changed), 'configuration')}"
         yield match[0], fault, False
 
 
