@@ -131,7 +131,7 @@ def _read_number(path: str) -> Reference:
     """
     kind, slash, rest = path.partition("/")
     if kind.lower() in _PULL_SEGMENTS and slash:
-        path = re.split(r"[/?#]", rest.lstrip("/"), maxsplit=1)[0]
+        path = re.split(r"[/?#]", rest.lstrip("/?#"), maxsplit=1)[0]
     if "%" in path or any(char.isnumeric() and not char.isascii() for char in path):
         return Reference(Meaning.UNREADABLE)
     digits = re.findall(r"\d+", path, re.ASCII)

@@ -23,6 +23,7 @@ FORMAT = "inferencex-eval-v1"
 MAX_TASKS = 200
 MAX_META = 100
 _STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d)-(\d\d)-(\d\d)(\.\d+)?", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _CONC = re.compile(r"_conc(\d{1,9})(?!\d)", re.ASCII)
 
 
@@ -98,7 +99,7 @@ class EvalReader:
             except JsonFaultError as error:
                 faults.append((meta.path, str(error)))
                 continue
-            if wrong := [*self.check_meta(found), *_find_failed_concs(found)]:
+            if wrong := [*self.check_meta(found), *_find_failed_concs(found), *_find_conc_fault(found)]:
                 faults += [(meta.path, fault) for fault in wrong]
                 continue
             siblings = [file for file in files if file.folder == meta.folder and file.name != META]
@@ -136,6 +137,21 @@ def _find_failed_concs(meta: Mapping[str, Any]) -> list[str]:
     return [f"failed_eval_concs is {shown}, expected none"] if failed else []
 
 
+def _find_conc_fault(meta: Mapping[str, Any]) -> list[str]:
+    """A concurrency that cannot be read is not one that was left out."""
+    conc = meta.get("conc")
+    if conc in (None, "") or isinstance(meta.get("eval_concs"), list) or _read_conc(conc) is not None:
+        return []
+    return [f"conc is {show_value(conc)}, expected a whole number"]
+
+
+def _read_conc(value: object) -> int | None:
+    """A whole number, also as text, which harnesses write; None for anything else."""
+    if isinstance(value, str):
+        return int(value) if _DIGITS.fullmatch(value.strip()) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _age(file: ArtifactFile) -> tuple[float, str]:
     """Later is newer: the time in the name, else that of the file, then the name."""
     match = _STAMP.search(file.name)
@@ -153,9 +169,7 @@ def _choose(
 ) -> list[tuple[int | None, dict[str, Any]]]:
     """The newest result; for a batched set the newest of each concurrency that was completed."""
     if not isinstance(meta.get("eval_concs"), list):
-        conc = meta.get("conc")
-        whole = conc if isinstance(conc, int) and not isinstance(conc, bool) else None
-        return [(whole, candidates[-1][1])] if candidates else []
+        return [(_read_conc(meta.get("conc")), candidates[-1][1])] if candidates else []
     completed = meta.get("completed_eval_concs")
     wanted = {str(conc) for conc in completed} if isinstance(completed, list) else set()
     newest: dict[int, dict[str, Any]] = {}

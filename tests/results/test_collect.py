@@ -318,15 +318,23 @@ def test_the_share_of_samples_is_the_policy_s() -> None:
     assert coverage.state is RowState.PRESENT
 
 
-@pytest.mark.parametrize("conc", [64, None])
-def test_a_row_of_one_concurrency_may_leave_out_which(conc: int | None) -> None:
+@pytest.mark.parametrize("conc", [64, "64", "", None])
+def test_a_row_of_one_concurrency_may_leave_out_which(conc: object) -> None:
     files = good()
     files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": conc} if conc else {}
     found = run(files)
     assert states(found)[3] is RowState.PRESENT
     assert [row.conc for _, row in found.evals] == [64]
-    files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": 32}
-    assert states(run(files))[3] is RowState.FAILED
+
+
+@pytest.mark.parametrize("conc", [32, "32", " 32 ", 64.0, True, [32], "sixty", "32 64", "\u0666\u0664"])
+def test_another_concurrency_is_none_that_was_left_out(conc: object) -> None:
+    """Harnesses write numbers as text; what cannot be read as one is not the plan's either."""
+    files = good()
+    files[artifact_name(EVAL_JOB)]["meta_env.json"] = {"conc": conc}
+    found = run(files)
+    assert (states(found)[3], found.evals) == (RowState.FAILED, ())
+    assert "conc is " in found.coverage[3].faults[0]
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("sweep", "older commit of the PR", {"runs": (sweep(run=run(head_sha=OLD)),)}, PASS, OLD[:12]),
     ("sweep", "script changed later", {"runs": (sweep(run=run(head_sha=OLD), later_paths=(MASTER, "README.md")),)}, WARN, f"`{MASTER}`"),
     ("sweep", "unknown later", {"runs": (sweep(later_paths=None),)}, WARN, "cannot be seen"),
+    ("sweep", "results rejected", {"runs": (sweep(run=run(conclusion=Conclusion.FAILURE)),)}, WARN, "The run itself ended with `failure`"),
+    ("sweep", "cancelled after its rows", {"runs": (sweep(run=run(conclusion=Conclusion.CANCELLED)),)}, WARN, "The run itself ended with `cancelled`"),
     ("sweep", "trimmed", {"plan": plan(variants=TRIMMED), "runs": (sweep(ROWS[:1]),)}, WARN, "trimmed sweep, not a full one"),
     ("sweep", "full one that failed beyond the trimmed rows", {"plan": plan(variants=TRIMMED), "runs": (sweep(jobs=(*(job(r) for r in ROWS[:-1]), job(ROWS[-1], Conclusion.FAILURE))),)}, FAIL, "1 of 8 rows ended badly"),
     ("sweep", "fork without approval", {"pull": pull(head_repository="eve/bench")}, FAIL, "that its approval names"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from infx.bench.identity import IdentifiedRow
+from infx.model import Conclusion
 from infx.phrases import count
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
@@ -79,6 +80,10 @@ def _green(
     coverage: SweepCoverage, facts: SignoffFacts, policy: Policy, link: Link, evidence: list[str]
 ) -> CheckOutcome:
     done = f"{_rows(coverage.variant.rows)} succeeded on {code(coverage.run.run.head_sha[:12])}."
+    ended = coverage.run.run.conclusion
+    if coverage.run.run.is_completed and ended is not Conclusion.SUCCESS:
+        text = f"{done} The run itself ended with {code(ended or 'nothing')}: a result may be missing or rejected."
+        return warned(text, link, evidence=evidence)
     if not coverage.variant.is_complete:
         text = f"This was a {coverage.variant.name} sweep, not a full one: its {done}"
         return warned(text, link, evidence=evidence)
