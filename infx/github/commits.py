@@ -106,7 +106,7 @@ def _file(data: Any) -> _File:
 
 
 def _ref_sha(data: Any) -> str:
-    return str(data["object"]["sha"])
+    return convert.text(data["object"]["sha"])
 
 
 def _refs(data: Any) -> dict[str, str]:
@@ -114,4 +114,4 @@ def _refs(data: Any) -> dict[str, str]:
 
 
 def _comparison(data: Any) -> str:
-    return str(data["status"])
+    return convert.text(data["status"])
