@@ -55,6 +55,10 @@ def gather_approval(reference: CommentReference, policy: Policy, github: Approva
     if (asked is None and not is_too_long) or not comment.author.is_human:
         return ApprovalFacts(comment=comment)
     actor = github.permission(comment.author.login)
+    if not actor.is_known:
+        raise UnexpectedReplyError(
+            f"GitHub says that there is no {actor.login}, who has written this comment."
+        )
     if is_too_long or not actor.can_write:
         return ApprovalFacts(comment=comment, actor=actor)
     event = Event(name=EventName.ASKED, pull=comment.pull_number)

@@ -98,7 +98,7 @@ class Verifier:
                 raise InfxError(f"This comment starts no verification: {why}")
             return PassedOver(pull=pull, why=why)
         gatherer = self._open(pull)
-        comments = gatherer.conversation(number)
+        comments = gatherer.conversation(pull)
         signoffs, passed_over = self._find(comments, gatherer)
         editors = self._ask_editors(_select(signoffs, only), comments)
         for comment, why in find_foreign_words(signoffs, editors):

@@ -32,7 +32,9 @@ MAX_TEAMS = 4  # whose members are asked for
 class SignoffReader(Upstream, SweepReader, Protocol):
     """The requests that verification makes; all of them only read."""
 
-    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]: ...
+    def issue_comments(
+        self, number: int, *, since: datetime | None = None, recent: int = 0
+    ) -> list[Comment]: ...
     def reviews(self, number: int) -> list[Comment]: ...
     def review_comments(self, number: int) -> list[Comment]: ...
     def permission(self, login: str) -> Collaborator: ...
@@ -59,11 +61,11 @@ class SignoffGatherer:
     statuses: tuple[CommitStatus, ...] | None = None
     said: tuple[Comment, ...] = ()
 
-    def conversation(self, number: int) -> tuple[Comment, ...]:
+    def conversation(self, pull: PullRequest) -> tuple[Comment, ...]:
         """Comments of all three kinds, reviews of every state."""
-        github = self.github
+        github, number = self.github, pull.number
         self.said = (
-            *github.issue_comments(number),
+            *github.issue_comments(number, recent=pull.comments),
             *github.reviews(number),
             *github.review_comments(number),
         )

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from infx.artifacts import read_zip
+from infx.errors import UnavailableError
 from infx.evidence.proof import find_other_targets
 from infx.evidence.runs import find_refusal
 from infx.gate.approval import pick_approval
@@ -189,7 +190,10 @@ class Sweeps:
             return ()
         try:
             data = self.github.download_artifact(artifact.id, limit=MAX_ARTIFACT)
-            return read(read_zip(artifact.name, data))
+            found = read_zip(artifact.name, data)
+            if found.fault is not None and len(data) != artifact.size:
+                raise UnavailableError(f"What came is not the artifact {artifact.name}: {found.fault}.")
+            return read(found)
         except ResultsFaultError as error:
             problems.append(str(error))
             return ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -48,10 +47,8 @@ class Commits(Endpoints):
 
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Whether `sha` is `of` or one of its ancestors; works beyond the 250 commits that a list shows."""
-        return self._find(itemgetter("status"), "compare", f"{sha}...{of}", per_page=1) in {
-            "ahead",
-            "identical",
-        }
+        state = self._find(_comparison, "compare", f"{sha}...{of}", per_page=1)
+        return state in {"ahead", "identical"}
 
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
         """The newest status of each context, newest first, with who set it. is_hearsay: a comment names the commit, which
@@ -115,4 +112,8 @@ def _file(data: Any) -> _File:
 
 
 def _ref_sha(data: Any) -> str:
-    return str(data["object"]["sha"])
+    return convert.text(data["object"]["sha"])
+
+
+def _comparison(data: Any) -> str:
+    return convert.text(data["status"])

@@ -219,6 +219,11 @@ def _must(kind: type[_T], value: Any) -> _T:
     return value
 
 
+def text(value: Any) -> str:
+    """A name or a SHA that must be there: null is none, not the word."""
+    return _must(str, value)
+
+
 def _is_open(state: str) -> bool:
     return {"OPEN": True, "CLOSED": False, "MERGED": False}[state]
 
@@ -383,6 +388,6 @@ def collaborator(data: Any) -> Collaborator:
     account = data.get("user") or {}
     return Collaborator(
         login=account.get("login") or "",
-        permission=data["permission"],
+        permission=_must(str, data["permission"]),
         role=data.get("role_name") or data["permission"],
     )

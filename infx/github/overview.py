@@ -93,11 +93,14 @@ class Overviews(Pulls, Conversation, Commits):
         comments: dict[int, list[Any]] = {number: [] for number in told}
         totals: dict[int, int] = {}
         pages = _pages(told)
+        asked: set[tuple[int, str]] = set()
         while pages:
             for number, page in pages.items():
                 comments[number] += page.nodes
                 totals[number] = page.total
-            pages = self._next_pages({n: page.cursor for n, page in pages.items() if page.cursor is not None})
+            cursors = {n: page.cursor for n, page in pages.items() if page.cursor is not None}
+            pages = self._next_pages({n: cursor for n, cursor in cursors.items() if (n, cursor) not in asked})
+            asked.update(cursors.items())
         return {
             number: overview
             for number, data in told.items()

@@ -74,7 +74,12 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
 def read_page(connection: Connection, listing: Listing, number: int) -> tuple[list[Any], bool]:
     """One page by itself, and whether it is the last: for lists that are read no further than somebody needs them."""
     reply = connection.read(listing.path, **listing.parameters, per_page=PER_PAGE, page=number)
-    return _items(reply.data, listing), 'rel="next"' not in reply.headers.get("link", "")
+    items = _items(reply.data, listing)
+    if number == 1 and listing.counted and not items and _total(reply.data, listing):
+        raise IncompleteListError(
+            f"GitHub delivered nothing of {listing.path}, and says that there is something."
+        )
+    return items, 'rel="next"' not in reply.headers.get("link", "")
 
 
 def _agrees(reading: _Reading, before: _Reading | None, listing: Listing) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from infx.github import convert
 from infx.github.endpoints import Endpoints
-from infx.github.errors import ConflictError, UnexpectedReplyError
+from infx.github.errors import ConflictError, NotFoundError, UnexpectedReplyError
 from infx.github.paging import Listing, read_page
 from infx.model import Artifact, DispatchedRun, Job, Run
+
+_T = TypeVar("_T")
 
 MAX_ARTIFACT = 100_000_000  # bytes of one zip, unless the caller says otherwise
 
@@ -48,16 +50,25 @@ class Workflows(Endpoints):
                 convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
             )
 
-        return read() if workflow is None else self._seek(read) or []
+        return read() if workflow is None else self._seek_runs(workflow, read) or []
 
     def runs_page(self, workflow: str, number: int) -> tuple[list[Run], bool]:
         """One page of a workflow's runs, newest first, and whether it is the last one. A workflow that is not on the
         default branch yet has none.
         """
         path = self._path("actions", "workflows", workflow, "runs")
-        listing = Listing(path=path, parameters={}, field="workflow_runs")
-        items, is_last = self._seek(lambda: read_page(self.connection, listing, number)) or ([], True)
+        listing = Listing(path=path, parameters={}, field="workflow_runs", counted=True)
+        found = self._seek_runs(workflow, lambda: read_page(self.connection, listing, number))
+        items, is_last = found or ([], True)
         return [convert.convert(convert.run, item) for item in items], is_last
+
+    def _seek_runs(self, workflow: str, read: Callable[[], _T]) -> _T | None:
+        """None: the default branch has no such workflow. Raises UnexpectedReplyError if it has, and GitHub denies it."""
+        try:
+            return self._insist(read)
+        except NotFoundError as error:
+            self._must_be_gone(error, "contents", ".github", "workflows", workflow)
+            return None
 
     def run(self, run_id: int) -> Run:
         """The run in its newest attempt."""
@@ -107,7 +118,10 @@ class Workflows(Endpoints):
     def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]:
         """One page of the same, and whether it is the last one."""
         listing = Listing(
-            path=self._path("actions", "artifacts"), parameters={"name": name}, field="artifacts"
+            path=self._path("actions", "artifacts"),
+            parameters={"name": name},
+            field="artifacts",
+            counted=True,
         )
         items, is_last = read_page(self.connection, listing, number)
         return _told(items), is_last
@@ -149,5 +163,9 @@ class Workflows(Endpoints):
 
 
 def _told(items: Sequence[Any]) -> list[Artifact]:
-    told = [item for item in items if item.get("created_at") and item.get("workflow_run")]
+    told = [item for item in items if convert.convert(_is_told, item)]
     return [convert.convert(convert.artifact, item) for item in told]
+
+
+def _is_told(artifact: Any) -> bool:
+    return bool(artifact.get("created_at") and artifact.get("workflow_run"))

@@ -38,8 +38,8 @@ def _value(name: str, about: Mapping[str, Any], given: Any) -> str | None:
     if text is None:
         return None
     text = ("true" if text else "false") if isinstance(text, bool) else str(text)
-    allowed = {"boolean": ["true", "false"], "choice": about.get("options", [])}.get(str(about.get("type")))
-    if allowed is not None and text not in allowed:
+    allowed = {"boolean": ["true", "false"], "choice": about.get("options")}.get(str(about.get("type")))
+    if allowed is not None and text not in map(str, allowed):
         raise Refused(422, f"Provided value '{text}' for input '{name}' not in the list of allowed values")
     return text
 
@@ -55,5 +55,8 @@ def _declared(data: bytes, name: str) -> dict[str, Mapping[str, Any]] | None:
         return {} if EVENT in ([events] if isinstance(events, str) else events) else None
     if not isinstance(events, dict) or EVENT not in events:
         return None
-    inputs = (events[EVENT] or {}).get("inputs") or {}
+    about = events[EVENT] if events[EVENT] is not None else {}
+    inputs = (about.get("inputs") or {}) if isinstance(about, dict) else None
+    if not isinstance(inputs, dict):
+        return None
     return {key: about if isinstance(about, dict) else {} for key, about in inputs.items()}

@@ -165,6 +165,7 @@ class RunActions(ConversationActions):
             raise Refused(422, f"No ref found for: {ref}")
         file = self.git.file(f"refs/heads/{branch}", f"{WORKFLOWS}{workflow}")
         whole = complete_inputs(file[2] if file else b"", workflow, inputs)
+        inputs = {name: whole[name] for name in inputs if name in whole}  # as text
         told = {"inputs": whole, "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
         self.emit("workflow_dispatch", None, by, told, starts=True)
         title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows

@@ -314,9 +314,9 @@ def _evaluate(node: Node, world: World) -> object:
         case Call("format", (Literal(str(template)), *_)) if re.sub(r"\{\d+\}", "", template):
             return _SOME_TRUE
         case Call("fromjson" | "tojson" | ".", _):
-            value = _evaluate_json(node, world)
-            if not isinstance(value, list | dict | _Unread):
-                return value
+            read = _evaluate_json(node, world)
+            if isinstance(read, str | float | bool | None):
+                return read
     return world.get(_render(node), _UNKNOWN)
 
 

@@ -216,6 +216,16 @@ def test_the_machines_clock_does_not_matter(desk: Desk, hours: int) -> None:
     desk.assert_one_sweep()
 
 
+def test_an_approver_whom_github_denies_is_not_refused(desk: Desk) -> None:
+    """Twice, which otherwise is believed; but somebody has written the comment."""
+    desk.hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/permission$", times=2))
+    with pytest.raises(InfxError) as caught:
+        desk.approve()
+    assert (caught.value.exit_code, desk.comment.reactions) == (3, [])
+    desk.approve()
+    desk.assert_one_sweep()
+
+
 def test_a_dispatch_whose_outcome_is_unknown_leaves_the_approval(desk: Desk) -> None:
     """The run that it may have started looks for the approval."""
     blind = Fault(kind=FaultKind.BAD_GATEWAY, path="/run-sweep.yml/runs$", times=FOREVER)

@@ -9,6 +9,7 @@ import pytest
 
 from infx.github.api import GitHub
 from infx.github.errors import (
+    GitHubError,
     IncompleteListError,
     NotFoundError,
     PermissionDeniedError,
@@ -150,10 +151,44 @@ def test_runs_of_forks_name_no_pull_request() -> None:
 
 def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
     """But of a repository that shows nothing, nothing can be said."""
-    github, _, _ = play_github([refusal(404, "Not Found")] * 3)
+    github, _, _ = play_github([refusal(404, "Not Found")] * 5)
     assert github.runs(workflow="run-sweep.yml", newest=5) == []
     with pytest.raises(NotFoundError):
         github.runs(newest=5)
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda g: g.runs(workflow="run-sweep.yml", newest=5), lambda g: g.runs_page("run-sweep.yml", 1)]
+)
+def test_runs_of_a_workflow_that_is_there_are_not_denied(ask: Callable[[GitHub], object]) -> None:
+    github, _, _ = play_github([refusal(404, "Not Found")] * 2 + [reply(data={"sha": "a" * 40})])
+    with pytest.raises(UnexpectedReplyError, match="there all the same"):
+        ask(github)
+
+
+@pytest.mark.parametrize(
+    "page", [{"total_count": 1, "artifacts": []}, {"total_count": 1, "artifacts": [None]}]
+)
+def test_a_page_that_keeps_back_what_is_there_is_no_answer(page: object) -> None:
+    github, _, _ = play_github([reply(data=page)])
+    with pytest.raises(GitHubError):
+        github.artifacts_page("results_bmk", 1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "data"),
+    [
+        (lambda g: g.permission("mia"), {"permission": None, "role_name": None, "user": {"login": "mia"}}),
+        (lambda g: g.ref("heads/main"), {"object": {"sha": None}}),
+        (lambda g: g.is_ancestor("a" * 40, "b" * 40), {"status": None}),
+    ],
+    ids=["permission", "ref", "comparison"],
+)
+def test_null_is_no_answer(ask: Callable[[GitHub], object], data: object) -> None:
+    """Neither the word None nor a "no"."""
+    github, _, _ = play_github([reply(data=data)])
+    with pytest.raises(UnexpectedReplyError):
+        ask(github)
 
 
 # Who may do what

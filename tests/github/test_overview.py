@@ -256,6 +256,19 @@ def test_a_cut_list_is_not_believed(hub: Hub, spoil: Callable[[Any], None]) -> N
     assert spoiled(hub, spoil)[0].overviews([72]) == {}
 
 
+def test_a_cursor_that_comes_again_ends_the_reading(hub: Hub) -> None:
+    """GitHub says for ever that there is more, behind the same cursor; what has not come by then is for REST."""
+    first: list[str] = []
+
+    def always_more(answer: Any) -> None:
+        info = answer["data"]["repository"]["p72"]["comments"]["pageInfo"]
+        first.append(info["endCursor"])
+        info |= {"hasNextPage": True, "endCursor": first[0]}
+
+    assert spoiled(hub, always_more)[0].overviews([72]) == {}
+    assert len(first) == 2
+
+
 @pytest.mark.parametrize("nth", [2, 3])
 def test_a_further_page_that_fails_is_missed(hub: Hub, nth: int) -> None:
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=nth))

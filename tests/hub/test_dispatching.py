@@ -51,7 +51,8 @@ def test_every_way_to_write_the_trigger_starts_a_run(hub: Hub, github: GitHub, t
 
 @pytest.mark.parametrize(
     "text",
-    ["on: push\n", "on: [push, workflow_call]\n", "on: {workflow_call: {}}\n", "on: [\n", "", "- on\n", "name: workflow_dispatch\n"],
+    ["on: push\n", "on: [push, workflow_call]\n", "on: {workflow_call: {}}\n", "on: [\n", "", "- on\n", "name: workflow_dispatch\n",
+     "on: {workflow_dispatch: now}\n", "on: {workflow_dispatch: {inputs: [pr]}}\n"],
 )  # fmt: skip
 def test_without_the_trigger_a_dispatch_is_refused(hub: Hub, github: GitHub, text: str) -> None:
     hub.push("main", {PATH: text}, by="mia")
@@ -101,6 +102,20 @@ def test_the_event_has_the_defaults_and_the_run_what_was_given(hub: Hub, github:
     run = github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", "mode": "full"})
     assert hub.state.runs[run.id].inputs == {"pr": "7", "mode": "full"}
     assert inputs_of(hub) == {"pr": "7", "mode": "full", "trim": "false"}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [({"trim": True}, "true"), ({"size": 2}, "2"), ({"trim": None}, "")]
+)
+def test_whatever_a_client_sends_becomes_text(
+    hub: Hub, github: GitHub, given: dict[str, Any], text: str
+) -> None:
+    """JSON's own true, numbers and null too; a choice may be of numbers."""
+    size = "      size: {type: choice, options: [1, 2]}\n"
+    hub.push("main", {PATH: WITH_INPUTS.replace(", default: false", "") + size}, by="mia")
+    run = hub.state.runs[github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", **given}).id]
+    assert run.inputs == {"pr": "7", **(dict.fromkeys(given, text) if text else {})}
+    assert run.title == f"7 {text}".strip()
 
 
 def test_the_seeded_workflow_takes_what_the_projects_own_takes() -> None:

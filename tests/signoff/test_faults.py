@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 
 from infx.cli.signoff import signoff
 from infx.errors import InfxError
+from infx.github.exchange import Reply, Request
+from infx.github.transport import PyGithubTransport
 from infx.hub import FOREVER, Fault, FaultKind
 from tests.signoff.world import World, checklist, reuse, signed_off
 
@@ -126,6 +129,37 @@ def test_a_file_store_that_hiccups_is_asked_again(
     assert look(world)[0] == 0
     assert (world.status() or ("",))[0] == "success"
     assert sum(exchange.path.endswith("/zip") for exchange in world.hub.log) == 3
+
+
+def test_what_is_not_the_artifact_is_not_judged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of a proxy, with status 200, in the place of the file: its size is not the artifact's."""
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
+    signed_off(world)
+    before = world.verdicts()
+    with monkeypatch.context() as patch:
+        patch.setattr(PyGithubTransport, "fetch", lambda self, url: iter([b"<html>Sign in</html>"]))
+        code, said = look(world)
+    assert (code, "What came is not the artifact eval_results_all" in said) == (3, True)
+    assert (world.status() or ("",))[0] == "pending"
+    assert world.verdicts() == before
+
+
+def test_comments_that_are_kept_back_are_asked_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pull request says how many there are."""
+    signed_off(world)
+    wanted, send, asked = state(world), PyGithubTransport.send, []
+
+    def send_none(self: PyGithubTransport, request: Request) -> Reply:
+        found = send(self, request)
+        if request.path.endswith("/issues/77/comments"):
+            asked.append(request.path)
+            return found if len(asked) > 1 else replace(found, data=[])
+        return found
+
+    monkeypatch.setattr(PyGithubTransport, "send", send_none)
+    assert (look(world)[0], state(world)) == (0, wanted)
 
 
 def test_who_edited_must_be_told(world: World) -> None:

@@ -55,7 +55,9 @@ def check_description(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if doubtful:
         shown = [f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful]
         return warned(f"In the description, {join_some(shown, 4, separator='; ')}.", evidence=evidence)
-    return passed(f"The plan agrees with {count(len(claims), 'claim')} of the description.", evidence=evidence)
+    return passed(
+        f"The plan agrees with {count(len(claims), 'claim')} of the description.", evidence=evidence
+    )
 
 
 def _find_claims(
