@@ -129,3 +129,21 @@ def _iterate_rows(value: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             yield from _iterate_rows(child)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_mapping_in_our_schemas_says_what_else_may_stand_in_it(name: str) -> None:
+    """A key that nobody knows is a typing error, so no object may be left open by accident."""
+
+    def walk(node: Any, path: str) -> Iterator[str]:
+        if isinstance(node, dict):
+            closed = {"additionalProperties", "unevaluatedProperties", "$ref", "oneOf", "anyOf"}
+            if "properties" in node and node.get("type") == "object" and not closed & set(node):
+                yield path
+            for key, child in node.items():
+                yield from walk(child, f"{path}/{key}")
+        elif isinstance(node, list):
+            for index, child in enumerate(node):
+                yield from walk(child, f"{path}/{index}")
+
+    assert list(walk(schema.read_schema(name), "")) == []

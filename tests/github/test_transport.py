@@ -141,7 +141,10 @@ def test_a_path_on_the_server_is_kept() -> None:
 
 @responses.activate
 def test_names_are_quoted(github: GitHub) -> None:
-    responses.get(f"{API}/repos/acme/bench/actions/workflows/a%2Fb%20c%3Fd/runs", json={"workflow_runs": []})
+    responses.get(
+        f"{API}/repos/acme/bench/actions/workflows/a%2Fb%20c%3Fd/runs",
+        json={"total_count": 0, "workflow_runs": []},
+    )
     assert github.runs_page("a/b c?d", 1) == ([], True)
     responses.get(
         f"{API}/repos/acme/bench/contents/dir/a%20b%23.md", status=404, json={"message": "Not Found"}
