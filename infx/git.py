@@ -374,7 +374,7 @@ class Git:
         named = re.search(rb"(?m)^encoding (\S+)$", header)
         try:
             return text.decode(named[1].decode() if named else "utf-8")
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, ValueError):  # the author's own words; some of Python's codecs raise plain ones
             return text.decode(errors="replace")
 
     def first_parent(self, revision: str) -> str | None:

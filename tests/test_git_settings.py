@@ -220,14 +220,14 @@ def test_a_fetch_takes_no_tag_of_the_user_away(
     assert "tags/mine" in clone.git.refs("refs")
 
 
-@pytest.mark.parametrize("name", ["latin", "unknown"])
+@pytest.mark.parametrize("name", ["latin", "unknown", "undefined", "nul"])
 def test_a_message_in_another_encoding_is_read(place: Place, name: str) -> None:
     git = place.made.git
     header = git.run("cat-file", "commit", place.base).decode().partition("\n\n")[0]
-    encoding = {"latin": "ISO-8859-1", "unknown": "x-none"}[name]
+    encoding = {"latin": "ISO-8859-1", "unknown": "x-none", "nul": "latin1\0"}.get(name, name)
     text = f"{header}\nencoding {encoding}\n\ngrößer\n".encode("latin-1")
-    sha = git.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=text).decode().strip()
-    assert git.message(sha) == {"latin": "größer\n", "unknown": "gr\ufffd\ufffder\n"}[name]
+    sha = git.run("hash-object", "-w", "-t", "commit", "--stdin", "--literally", stdin=text).decode().strip()
+    assert git.message(sha) == ("größer\n" if name == "latin" else "gr\ufffd\ufffder\n")
 
 
 def test_credentials_are_added_to_settings_of_the_environment(

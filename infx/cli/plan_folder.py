@@ -52,12 +52,25 @@ def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
         yield file
 
 
+@contextmanager
+def refusing_broken(folder: Path) -> Iterator[None]:
+    """Whatever breaks while a cut plan is read is the plan's fault: it came from another job."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise UsageError(
+            f"The cut plan cannot be read ({type(error).__name__}).",
+            hint="Run infx shards.",
+            where=str(folder),
+        ) from None
+
+
 def check_shard(folder: Path, number: int) -> None:
     """An empty matrix is a job that did nothing and is green, so a shard that is not there is refused."""
     from infx.matrix.folder import INDEX
 
-    with lines_of(folder, INDEX) as index:
-        count = json.load(index)["shards"]
+    with refusing_broken(folder), lines_of(folder, INDEX) as index:
+        count = int(json.load(index)["shards"])
     if not 0 <= number < count:
         raise UsageError(
             f"The plan has no shard {number}; it has {count}, counted from 0.", where=str(folder)
@@ -68,17 +81,11 @@ def read_all_jobs(folder: Path) -> list[RowJob]:
     """Every job of a cut plan. Raises UsageError where the folder holds another number of them than it says."""
     from infx.matrix.folder import INDEX, JOBS, read_jobs
 
-    try:
+    with refusing_broken(folder):
         with lines_of(folder, INDEX) as index:
-            planned = json.load(index)["rows"]
+            planned = int(json.load(index)["rows"])
         with lines_of(folder, JOBS) as lines:
             jobs = list(read_jobs(lines))
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise UsageError(
-            f"The cut plan cannot be read ({type(error).__name__}).",
-            hint="Run infx shards.",
-            where=str(folder),
-        ) from None
     if planned != len({job.id for job in jobs}) or planned != len(jobs):
         raise UsageError(
             f"The cut plan is not whole: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
@@ -92,5 +99,5 @@ def find_job_in(folder: Path, row_id: str) -> RowJob:
     """One row's job. Raises UsageError if the plan does not have it."""
     from infx.matrix.folder import JOBS, find_job
 
-    with lines_of(folder, JOBS) as lines:
+    with refusing_broken(folder), lines_of(folder, JOBS) as lines:
         return find_job(lines, row_id)

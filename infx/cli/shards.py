@@ -13,7 +13,7 @@ from infx import actions
 from infx.bench.config import Runners
 from infx.cli.decision import read_decision
 from infx.cli.options import OutputPath, examples, find_root, policy_option, read_source
-from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file
+from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, refusing_broken
 from infx.errors import ProblemsError, UsageError, has_errors
 from infx.files import NoSuchSourceError, write_folder
 from infx.policy.model import Policy
@@ -137,9 +137,11 @@ def rows(
         raise UsageError("Name either a shard or the canary.", hint="Give --shard N or --canary.")
     if shard is not None:
         check_shard(folder, shard)
-    with lines_of(folder, CANARY if shard is None else JOBS) as lines:
-        found = read_jobs(lines) if shard is None else read_shard(lines, shard)
-        jobs = [job for job in found if job.id != without]
+    with refusing_broken(folder), lines_of(folder, CANARY if shard is None else JOBS) as lines:
+        found = list(read_jobs(lines) if shard is None else read_shard(lines, shard))
+    if not found and shard is not None:
+        raise UsageError("The cut plan is not whole: this shard has no row.", hint="Run infx shards.")
+    jobs = [job for job in found if job.id != without]
     matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
     click.echo(actions.neutralise_json(matrix))

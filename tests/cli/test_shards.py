@@ -67,6 +67,31 @@ def test_a_shard_that_is_not_there_is_no_empty_matrix(
     assert (out, err) == ("", f"{folder}: The plan has no shard {number}; it has 2, counted from 0.\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("jobs.jsonl", "", "The cut plan is not whole: this shard has no row."),
+        ("index.json", "", "The cut plan cannot be read"),
+        ("index.json", "[]", "The cut plan cannot be read"),
+        ("index.json", '{"rows": [], "shards": []}', "The cut plan cannot be read"),
+    ],
+)
+def test_a_cut_plan_that_lost_its_rows_is_no_empty_matrix(
+    folder: Path, name: str, text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The job of the rows would be skipped, and nothing red."""
+    kept = (folder / name).read_text()
+    (folder / name).write_text(text)
+    try:
+        collect = ("results", "collect", "--plan", str(folder), "--artifacts", str(folder), "--out", "out")
+        assert run(infx, ("rows", "--plan", str(folder), "--shard", "0"), {}) == 2
+        out, err = capsys.readouterr()
+        assert (out, words in err) == ("", True)
+        assert run(infx, collect, {}) == 2
+    finally:
+        (folder / name).write_text(kept)
+
+
 def test_the_canary_runs_alone_and_not_again(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
