@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infx.errors import Problem, suggest
-from infx.phrases import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,8 +207,8 @@ def _constraint(error: ValidationError) -> str:
 
 
 def _counted(error: ValidationError, noun: str) -> str:
-    least = error.validator_value
-    return count(least, noun) if isinstance(least, int) else noun
+    """Return the least number of a limit with its noun."""
+    return f"{error.validator_value} {noun}{'s' * (error.validator_value != 1)}"
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

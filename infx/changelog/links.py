@@ -12,7 +12,8 @@ _REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", 
 _PULL_SEGMENTS = {"pull", "pulls", "issues"}
 _BLANKS = " \t\r\n"
 # Characters that show nothing and that Unicode does not call a format or a blank: joiners, selectors, fillers.
-_UNSEEN = {"\u034f", "\u115f", "\u1160", "\u2800", "\u3164", "\uffa0", *map(chr, range(0xFE00, 0xFE10))}
+_SELECTORS = (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+_UNSEEN = {*"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", *map(chr, _SELECTORS)}
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 

@@ -664,12 +664,12 @@ def test_a_refused_repair_says_what_plain_validate_says(
 
 
 def test_hidden_characters_of_a_copied_link_are_removed(repository: Repository, call: Call) -> None:
-    hidden = link(77).replace("://", ":\u200b//") + "\u00a0"
+    hidden = link(77).replace("://", ":\u200b//").replace("77", "\ufeff77") + "\u00a0"
     for given in (("--pr", "77"), ()):
         repository.write({PATH: BASE + new(hidden)})
         code, _, err = call("validate", *given)
         assert code == 1
-        assert "with U+200B and U+00A0, which nobody can see" in err
+        assert "with U+200B, U+FEFF and U+00A0, which nobody can see" in err
         assert call("validate", "--fix", *given)[0] == 0
         assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
 

@@ -51,7 +51,7 @@ from tests.changelog.samples import LINKS, link
         # What nobody sees is not part of the number, and makes the link one that others do not read.
         *(
             (link(77).replace("/", f"/{char}", 1) + char, Meaning.MISSHAPEN, 77)
-            for char in "\u200b\u200d\u00ad\ufeff\u202e\u2060\u00a0\u3000\u3164\ufe0f\U000e0020"
+            for char in "\u200b\u200d\u00ad\ufeff\u202e\u2060\u00a0\u3000\u3164\ufe0f\u180b\u17b5\U000e0020\U000e0100"
         ),
         ("7\u200b7", Meaning.MISSHAPEN, 77),
         ("X\u200bXX", Meaning.WORD, None),

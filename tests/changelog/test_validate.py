@@ -80,6 +80,7 @@ def test_what_passes(base: bytes, head: bytes) -> None:
         (BASE + new(text='"a\0b"'), [("yaml-nul", 10)], None),
         (BASE + b"\xef\xbb\xbf" + entry(), [("byte-order-mark", 6)], None),
         (BASE + new(text='"\ufeffa"'), [("byte-order-mark", 10)], None),
+        (BASE + new(f"{link(77)} # \ufeffa"), [("byte-order-mark", 11)], None),
         (b"\xef\xbb\xbf" + BASE + new(), [("byte-order-mark", 1)], BASE + new()),
         (
             b"\xef\xbb\xbf" + (BASE + new("TBD")).replace(b"\n", b"\r\n"),

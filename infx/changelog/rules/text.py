@@ -75,7 +75,9 @@ def _carriage_returns(subject: Subject) -> Iterator[Finding[int | None]]:
 def _byte_order_marks(subject: Subject) -> Iterator[Finding[int | None]]:
     """Only the one that starts a file is there by an editor's doing and says nothing."""
     for offset, line in _lines(subject):
-        if BOM not in line:
+        value, _, comment = line.partition(b" #")
+        is_link = value.lstrip().startswith(b"pr-link:")  # of which another rule says what is hidden
+        if BOM not in (comment if is_link else line):
             continue
         if line.startswith(BOM) and offset == 0:
             message = "The file starts with a byte order mark, which nobody can see."
