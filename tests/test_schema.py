@@ -8,7 +8,9 @@ import pytest
 
 from infx import schema, yaml12
 from infx.errors import Problem
-from tests.test_schemas import NAMES
+from tests.conftest import ROOT
+
+NAMES = sorted(path.stem for path in (ROOT / "infx/schemas").glob("*.json"))
 
 
 @pytest.fixture

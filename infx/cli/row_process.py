@@ -100,7 +100,12 @@ def look_at_results(directory: Path, result_name: str) -> dict[Path, tuple[int, 
 
 
 def gather_results(
-    directory: Path, out: Path, result_name: str, *, earlier: Mapping[Path, tuple[int, int, int]], since: float
+    directory: Path,
+    out: Path,
+    result_name: str,
+    *,
+    earlier: Mapping[Path, tuple[int, int, int]],
+    since: float,
 ) -> list[Path]:
     """Copy what the command has left in its folder: its own results, nobody's from before.
 
