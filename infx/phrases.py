@@ -21,10 +21,3 @@ def join_some(words: Sequence[str], limit: int, *, separator: str = ", ") -> str
     """Return the first words, and how many there are beyond `limit`: `a, b and 3 more`."""
     rest = len(words) - limit
     return separator.join(words[:limit]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def spell(value: object) -> str:
-    """Return a value as it is written in YAML and JSON: `true` and `null`, texts in quotes."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False, default=str)

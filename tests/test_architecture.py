@@ -109,6 +109,19 @@ def test_the_map_names_every_module() -> None:
     assert sorted(named) == sorted(modules() - {"__init__", "__main__"})
 
 
+MOST_LINES = 45
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
+                lines = node.end_lineno - node.lineno + 1
+                long += [(str(path.relative_to(PACKAGE)), node.name, lines)] if lines > MOST_LINES else []
+    assert long == []
+
+
 def test_a_public_class_has_its_name_alone() -> None:
     """The hub, a world of its own, may call things what GitHub calls them."""
     homes: dict[str, list[str]] = {}

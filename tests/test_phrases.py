@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from infx.phrases import count, join_some, join_words, spell
+from infx.phrases import count, join_some, join_words
 
 
 def test_one_and_many() -> None:
@@ -32,13 +32,3 @@ def test_a_list_that_is_cut() -> None:
         "a, b and 1 more",
     ]
     assert join_some(["x"] * 3000, 1, separator="; ") == "x and 2,999 more"
-
-
-def test_values_as_files_spell_them() -> None:
-    assert [spell(value) for value in (True, None, "a", 1.5, ["ü"])] == [
-        "true",
-        "null",
-        '"a"',
-        "1.5",
-        '["ü"]',
-    ]

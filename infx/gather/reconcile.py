@@ -117,8 +117,12 @@ class _Reading:
             groups=self._groups(),
             base_files=self._base_files(branch),
         )
+        return self._prove(facts, runs)
+
+    def _prove(self, facts: ReconcileFacts, runs: Sequence[Run]) -> ReconcileFacts:
+        """Without a clone, and of a closed pull request, nothing is proved."""
         branches = self.by.branches
-        if branches is None or not pull.is_open:
+        if branches is None or not facts.pull.is_open:
             return facts
         return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
 
