@@ -152,3 +152,25 @@ def test_no_module_imports_a_test_file(path: Path) -> None:
 )
 def test_the_search_for_imports_of_test_files_finds_them(source: str, imports: set[str]) -> None:
     assert find_test_imports(source) == imports
+
+
+SCENARIOS = {"act", "security"}  # all of infx, in workflows that are really run and with hostile input
+
+
+def find_unmirrored(folders: set[str], packages: set[str]) -> set[str]:
+    """Return the folders of tests that are named like no package of infx."""
+    return folders - packages - SCENARIOS
+
+
+def test_tests_mirror_the_package() -> None:
+    """A reader finds the tests of `infx/matrix/` in `tests/matrix/`."""
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/test_*.py")}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert find_unmirrored(folders, packages) == set()
+    assert folders >= SCENARIOS
+    assert find_unmirrored({"matrix", "act", "planner"}, {"matrix"}) == {"planner"}
+
+
+def test_no_test_file_lies_deeper_than_its_folder() -> None:
+    places = (ROOT / "tests").rglob("test_*.py")
+    assert [str(path) for path in places if len(path.relative_to(ROOT / "tests").parts) > 2] == []
