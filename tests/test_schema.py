@@ -8,7 +8,7 @@ import pytest
 
 from infx import schema, yaml12
 from infx.errors import Problem
-from tests.test_schemas import NAMES
+from tests.schemas import NAMES
 
 
 @pytest.fixture
