@@ -174,3 +174,28 @@ def test_tests_mirror_the_package() -> None:
 def test_no_test_file_lies_deeper_than_its_folder() -> None:
     places = (ROOT / "tests").rglob("test_*.py")
     assert [str(path) for path in places if len(path.relative_to(ROOT / "tests").parts) > 2] == []
+
+
+BUILT = {"PullRequest", "Comment", "Run", "Job", "CommitStatus", "Collaborator"}
+
+
+def find_built(source: str) -> set[str]:
+    """Return the values of `infx.model` that a source constructs although `tests/builders.py` does."""
+    nodes = list(ast.walk(ast.parse(source)))
+    imported = {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "infx.model"
+        for alias in node.names
+    }
+    called = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return imported & called & BUILT
+
+
+def test_values_of_the_model_are_built_in_one_module() -> None:
+    own = {ROOT / "tests/builders.py", ROOT / "tests/test_model.py"}
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path not in own]
+    assert {
+        str(path): built for path in files if (built := find_built(path.read_text(encoding="utf-8")))
+    } == {}
+    assert find_built((ROOT / "tests/builders.py").read_text(encoding="utf-8")) == BUILT
