@@ -165,3 +165,50 @@ def test_no_module_imports_a_test_file(path: Path) -> None:
 )
 def test_the_search_for_imports_of_test_files_finds_them(source: str, imports: set[str]) -> None:
     assert find_test_imports(source) == imports
+
+
+SCENARIOS = {"act", "security"}  # all of infx, in workflows that are really run and with hostile input
+
+
+def find_unmirrored(folders: set[str], packages: set[str]) -> set[str]:
+    """Return the folders of tests that are named like no package of infx."""
+    return folders - packages - SCENARIOS
+
+
+def test_tests_mirror_the_package() -> None:
+    """A reader finds the tests of `infx/matrix/` in `tests/matrix/`."""
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/test_*.py")}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert find_unmirrored(folders, packages) == set()
+    assert folders >= SCENARIOS
+    assert find_unmirrored({"matrix", "act", "planner"}, {"matrix"}) == {"planner"}
+
+
+def test_no_test_file_lies_deeper_than_its_folder() -> None:
+    places = (ROOT / "tests").rglob("test_*.py")
+    assert [str(path) for path in places if len(path.relative_to(ROOT / "tests").parts) > 2] == []
+
+
+BUILT = {"PullRequest", "Comment", "Run", "Job", "CommitStatus", "Collaborator"}
+
+
+def find_built(source: str) -> set[str]:
+    """Return the values of `infx.model` that a source constructs although `tests/builders.py` does."""
+    nodes = list(ast.walk(ast.parse(source)))
+    imported = {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "infx.model"
+        for alias in node.names
+    }
+    called = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return imported & called & BUILT
+
+
+def test_values_of_the_model_are_built_in_one_module() -> None:
+    own = {ROOT / "tests/builders.py", ROOT / "tests/test_model.py"}
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path not in own]
+    assert {
+        str(path): built for path in files if (built := find_built(path.read_text(encoding="utf-8")))
+    } == {}
+    assert find_built((ROOT / "tests/builders.py").read_text(encoding="utf-8")) == BUILT

@@ -13,8 +13,8 @@ import pytest
 
 from infx import schema, yaml12
 from tests.conftest import ROOT
+from tests.schemas import NAMES
 
-NAMES = sorted(path.stem for path in (ROOT / "infx/schemas").glob("*.json"))
 SINGLE_ROW: dict[str, Any] = {
     "image": "acme/vllm:1", "model": "acme/m1", "model-prefix": "m1", "precision": "fp8", "framework": "vllm",
     "runner": "h200", "spec-decoding": "none", "isl": 8192, "osl": 1024, "max-model-len": 9472, "tp": 8, "pp": 1,

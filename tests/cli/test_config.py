@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from infx.cli import infx
 from infx.cli.shell import run
+from tests.calling import Called, call
 from tests.conftest import ROOT
 from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
 
@@ -37,14 +37,14 @@ def write(folder: Path, files: dict[str, str]) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def check(*arguments: str) -> Result:
-    return CliRunner().invoke(infx, ["config", "check", *arguments])
+def check(*arguments: str) -> Called:
+    return call("config", "check", *arguments)
 
 
 def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
     result = check("--format", "json", *arguments)
-    values: dict[str, Any] = json.loads(result.stdout)
-    return result.exit_code, values
+    values: dict[str, Any] = json.loads(result.out)
+    return result.code, values
 
 
 def test_sound_files_end_in_zero_with_a_summary_of_each(folder: Path) -> None:
@@ -104,9 +104,9 @@ def test_warnings_alone_end_in_zero(folder: Path) -> None:
 @pytest.mark.parametrize("command", [["config", "check"], ["matrix", "full-sweep"]])
 def test_a_hardware_record_without_a_label_stops_nothing(folder: Path, command: list[str]) -> None:
     write(folder, {"runners": HARDWARE + "  cluster:h100-x: {gpus-per-node: 8}\n"})
-    result = CliRunner().invoke(infx, command)
-    assert result.exit_code == 0
-    assert result.stderr.startswith(
+    result = call(*command)
+    assert result.code == 0
+    assert result.err.startswith(
         'warning: configs/runners.yaml:9: hardware.cluster:h100-x: "cluster:h100-x" is not among the labels'
     )
 
@@ -116,17 +116,17 @@ def test_rows_that_no_node_holds_are_planned_with_a_warning(folder: Path) -> Non
     write(
         folder, {"nvidia-master": change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}")}
     )
-    assert check().exit_code == 1
-    result = CliRunner().invoke(infx, ["matrix", "full-sweep"])
-    assert result.exit_code == 0
-    assert "search-space[1]: the engine takes 16 GPUs; a node of cluster:h200-a has 8." in result.stderr
+    assert check().code == 1
+    result = call("matrix", "full-sweep")
+    assert result.code == 0
+    assert "search-space[1]: the engine takes 16 GPUs; a node of cluster:h200-a has 8." in result.err
 
 
 def test_a_table_has_a_line_for_each_configuration(folder: Path) -> None:
     write(folder, {"amd-master": BROKEN.replace("m1-fp8", "m4-fp8")})
     result = check("--format", "table")
-    assert result.exit_code == 1
-    assert result.stdout.splitlines() == [
+    assert result.code == 1
+    assert result.out.splitlines() == [
         "configuration            model  runner           framework   precision  scenarios             rows  problems",
         "configs/nvidia-master.yaml",
         "m1-fp8-h200-vllm         m1     cluster:h200-a   vllm        fp8        8k1k, agentic-coding    10",
@@ -134,7 +134,7 @@ def test_a_table_has_a_line_for_each_configuration(folder: Path) -> None:
         "configs/amd-master.yaml",
         "m4-fp8-h200-vllm         m1     cluster:h200-a   vllm        fp8                                 ?  1 error",
     ]
-    assert result.stderr.splitlines() == [
+    assert result.err.splitlines() == [
         f"configs/amd-master.yaml:15: {WHAT.replace('m1-fp8', 'm4-fp8')}",
         "3 configurations in 2 files, 12 rows: 1 error, 0 warnings.",
     ]
@@ -237,19 +237,18 @@ def test_foreign_text_neither_moves_the_cursor_nor_starts_a_command(
     monkeypatch.setenv("INFX_POLICY", str(ROOT / "infx/policy/default.yaml"))
     for output in ("table", "json"):
         result = check("--format", output)
-        assert result.exit_code == 1
-        assert "\x1b" not in result.output
-        foreign = [line for line in result.stdout.splitlines() if line.lstrip().startswith("::")]
+        assert result.code == 1
+        assert "\x1b" not in result.out + result.err
+        foreign = [line for line in result.out.splitlines() if line.lstrip().startswith("::")]
         assert not foreign
 
 
 def test_an_empty_file_is_a_problem_and_no_line_of_the_table(folder: Path) -> None:
     write(folder, {"amd-master": ""})
     result = check("--format", "table")
-    assert result.exit_code == 1
+    assert result.code == 1
     assert (
-        result.stderr.splitlines()[0]
-        == "configs/amd-master.yaml:1: The file holds nothing; expected a mapping."
+        result.err.splitlines()[0] == "configs/amd-master.yaml:1: The file holds nothing; expected a mapping."
     )
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.escape import prose
 from infx.gate.facts import Changelog, GateFacts
 from infx.hub import Hub
@@ -21,6 +19,7 @@ from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.seed import WORKFLOW_FILES
 from infx.saved import dump_json, parse_json
 from tests.builders import HEAD
+from tests.calling import Called, call
 from tests.gate.facts import READY, with_event, with_pull
 
 OUTPUTS = {
@@ -49,52 +48,44 @@ class Machine:
     """What one command left behind."""
 
     folder: Path
-    environ: dict[str, str]
-    capsys: pytest.CaptureFixture[str]
-    out: str = field(default="", init=False)
-    err: str = field(default="", init=False)
+    said: Called = field(init=False)
 
     def call(self, *arguments: str) -> int:
-        for name in ("output", "summary"):
-            (self.folder / name).write_text("")
-        code = run(infx, arguments, self.environ)
-        self.out, self.err = self.capsys.readouterr()
-        return code
+        self.said = call(*arguments)
+        return self.said.code
+
+    @property
+    def out(self) -> str:
+        return self.said.out
+
+    @property
+    def err(self) -> str:
+        return self.said.err
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        return self.said.json
 
     @property
     def summary(self) -> str:
-        return (self.folder / "summary").read_text()
+        return self.said.summary
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Read as the runner reads the file."""
-        lines = (self.folder / "output").read_text().split("\n")
-        found, position = {}, 0
-        while position < len(lines) - 1:
-            name, delimiter = lines[position].split("<<", 1)
-            end = lines.index(delimiter, position + 1)
-            found[name] = "\n".join(lines[position + 1 : end])
-            position = end + 1
-        return found
+        return self.said.outputs
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Machine:
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
     environ = {
         "GITHUB_ACTIONS": "true",
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
         "INFX_POLICY": str(tmp_path / "policy.yaml"),
     }
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
-    return Machine(tmp_path, environ, capsys)
+    return Machine(tmp_path)
 
 
 @pytest.fixture
@@ -205,7 +196,7 @@ def test_a_push_without_a_known_base_is_exit_3_and_no_output(
     sweep, no policy can ask for one.
     """
     monkeypatch.setattr("infx.policy.load._check_on_merge", lambda policy, document: [])
-    Path(machine.environ["INFX_POLICY"]).write_text("on-merge: reuse-or-sweep\n")
+    (machine.folder / "policy.yaml").write_text("on-merge: reuse-or-sweep\n")
     head = hub.git.resolve("refs/heads/main")
     payload = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "commits": [{"id": head}]}
     path = machine.folder / "event.json"

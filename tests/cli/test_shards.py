@@ -8,11 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from infx.bench.row import render_row
-from infx.cli import infx
-from infx.cli.shell import run
+from tests.calling import Called, call
 from tests.cli.plans import write_plan
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
@@ -23,48 +21,44 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [row(FIXED, conc) for conc in range(1, 301)]
     rows += [row(AGENTIC, 8), row(DISAGG, 4, 8), row(FIXED, 8, eval_only=True)]
     write_plan(tmp_path / "plan.json", rows)
-    call("shards", "--plan", "plan.json", "--out", "sweep-plan")
+    succeed("shards", "--plan", "plan.json", "--out", "sweep-plan")
     return tmp_path / "sweep-plan"
 
 
 def test_a_plan_with_rows_that_config_check_refuses_is_not_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_plan(tmp_path / "plan.json", [row(FIXED), row(replace(FIXED, image="a/b:v1:v2"))])
-    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 1
-    assert capsys.readouterr().err.startswith('plan.json: single_node/8k1k/1: found "a/b:v1:v2"; ')
+    refused = call("shards", "--plan", "plan.json", "--out", "sweep-plan")
+    assert refused.code == 1
+    assert refused.err.startswith('plan.json: single_node/8k1k/1: found "a/b:v1:v2"; ')
     assert not (tmp_path / "sweep-plan").exists()
 
 
-def call(*arguments: str) -> Result:
-    result = CliRunner().invoke(infx, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result
+def succeed(*arguments: str) -> Called:
+    called = call(*arguments)
+    assert called.code == 0, called.err
+    return called
 
 
-def test_303_rows_are_two_shards_that_hold_every_row_once(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = tmp_path / "output"
-    monkeypatch.setenv("GITHUB_OUTPUT", str(output))
+def test_303_rows_are_two_shards_that_hold_every_row_once(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     assert (index["rows"], index["shards"]) == (303, 2)
-    lists = [json.loads(call("rows", "--plan", str(folder), "--shard", number).stdout) for number in "01"]
+    called = [succeed("rows", "--plan", str(folder), "--shard", number) for number in "01"]
+    lists = [one.json for one in called]
     assert [len(jobs) for jobs in lists] == [256, 47]
     ids = [job["id"] for jobs in lists for job in jobs]
     assert len(set(ids)) == 303
     assert {key for jobs in lists for job in jobs for key in job} == {"id", "runs-on", "name"}
-    assert output.read_text().count("count<<") == 2
+    assert [one.outputs["count"] for one in called] == ["256", "47"]
 
 
 @pytest.mark.parametrize("number", ["2", "-1"])
-def test_a_shard_that_is_not_there_is_no_empty_matrix(
-    folder: Path, number: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(infx, ("rows", "--plan", str(folder), "--shard", number), {}) == 2
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", f"{folder}: The plan has no shard {number}; it has 2, counted from 0.\n")
+def test_a_shard_that_is_not_there_is_no_empty_matrix(folder: Path, number: str) -> None:
+    refused = call("rows", "--plan", str(folder), "--shard", number)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == f"{folder}: The plan has no shard {number}; it has 2, counted from 0.\n"
 
 
 @pytest.mark.parametrize(
@@ -94,29 +88,31 @@ def test_a_cut_plan_that_lost_its_rows_is_no_empty_matrix(
 
 def test_the_canary_runs_alone_and_not_again(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
-    (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
+    (canary,) = succeed("rows", "--plan", str(folder), "--canary").json
     assert canary["id"] == index["canary"]
     assert canary["name"].startswith(f"{canary['id']} · canary · ")
-    rest = json.loads(call("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).stdout)
+    rest = succeed("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).json
     assert len(rest) == 255
     assert canary["id"] not in {job["id"] for job in rest}
 
 
 def test_the_outputs_are_a_few_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
     write_plan(tmp_path / "plan.json", [row(FIXED, conc) for conc in range(1, 258)])
-    call("shards", "--plan", "plan.json", "--out", "cut", "--no-canary")
-    lines = (tmp_path / "output").read_text().splitlines()
-    assert [line.split("<<")[0] for line in lines[::3]] == ["shards", "shard-count", "row-count", "canary-id"]
-    assert lines[1::3] == ["[0, 1]", "2", "257", ""]
+    outputs = succeed("shards", "--plan", "plan.json", "--out", "cut", "--no-canary").outputs
+    assert list(outputs.items()) == [
+        ("shards", "[0, 1]"),
+        ("shard-count", "2"),
+        ("row-count", "257"),
+        ("canary-id", ""),
+    ]
 
 
 def test_a_shell_reads_a_row_without_running_it(folder: Path) -> None:
     """A setting with quotes and blanks arrives as it is."""
     lines = (folder / "jobs.jsonl").read_text().splitlines()
     (wanted,) = [json.loads(line) for line in lines if '"multi-node 8k1k"' in line]
-    script = call("row", "env", "--plan", str(folder), "--id", wanted["id"]).stdout
+    script = succeed("row", "env", "--plan", str(folder), "--id", wanted["id"]).out
     done = subprocess.run(
         ["bash", "-euc", f'{script}\nprintf "%s|%s|%s" "$NCCL_DEBUG" "$CONC_LIST" "$RESULT_FILENAME"'],
         capture_output=True,
@@ -127,17 +123,17 @@ def test_a_shell_reads_a_row_without_running_it(folder: Path) -> None:
 
 
 def test_show_prints_the_row(folder: Path) -> None:
-    (canary,) = json.loads(call("rows", "--plan", str(folder), "--canary").stdout)
-    shown = json.loads(call("row", "show", "--plan", str(folder), "--id", canary["id"]).stdout)
+    (canary,) = succeed("rows", "--plan", str(folder), "--canary").json
+    shown = json.loads(succeed("row", "show", "--plan", str(folder), "--id", canary["id"]).out)
     assert shown["row"] == render_row(row(FIXED, 1))
 
 
 def test_plan_diff_of_two_files(tmp_path: Path) -> None:
     before = write_plan(tmp_path / "a.json", [row(FIXED, 1)])
     after = write_plan(tmp_path / "b.json", [row(FIXED, 1), row(FIXED, 2)])
-    words = call("plan-diff", str(before), str(after), "--format", "table").stdout
+    words = succeed("plan-diff", str(before), str(after), "--format", "table").out
     assert words == "+ 1 row of m1 fp8 vllm on cluster:h200-a, single-node 8k1k, TP8 (c2)\n"
-    values = json.loads(call("plan-diff", str(before), str(after), "--format", "json").stdout)
+    values = json.loads(succeed("plan-diff", str(before), str(after), "--format", "json").out)
     assert values == {"added": [render_row(row(FIXED, 2))], "removed": [], "changed": []}
 
 
@@ -159,26 +155,24 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_what_cannot_be_done_is_said(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
-) -> None:
+def test_what_cannot_be_done_is_said(arguments: list[str], code: int, words: str) -> None:
     Path("bad.json").write_text("{")
     Path("deep.json").write_text("[" * 200_000)
     Path("odd.json").write_text('{"single_node": {"8k1k": [{"image": 1}]}}')
-    assert run(infx, arguments, {}) == code
-    assert words in capsys.readouterr().err
+    refused = call(*arguments)
+    assert refused.code == code
+    assert words in refused.err
     assert not Path("x").exists()
 
 
-def test_a_repository_without_priorities_is_cut_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repository_without_priorities_is_cut_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The workflow names the file of the policy, at the base branch's tip, whether or not the repository has one."""
     monkeypatch.chdir(tmp_path)
     for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run(["git", *arguments], check=True)
     write_plan(tmp_path / "plan.json", [row(FIXED, 8)])
     cut = ["shards", "--plan", "plan.json", "--out"]
-    assert run(infx, [*cut, "one", "--priorities", "HEAD:configs/ci-priority.yaml"], {}) == 0
-    assert run(infx, [*cut, "two", "--priorities", "HEAD:configs/ci-prioritie.yaml"], {}) == 2
-    assert "There is no priorities configs/ci-prioritie.yaml at HEAD." in capsys.readouterr().err
+    succeed(*cut, "one", "--priorities", "HEAD:configs/ci-priority.yaml")
+    refused = call(*cut, "two", "--priorities", "HEAD:configs/ci-prioritie.yaml")
+    assert refused.code == 2
+    assert "There is no priorities configs/ci-prioritie.yaml at HEAD." in refused.err

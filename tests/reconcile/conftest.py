@@ -9,7 +9,7 @@ from tests.reconcile.world import NOW, World, policy
 
 
 @pytest.fixture(scope="session")
-def _made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Snapshot]]:
+def made_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Snapshot]]:
     """One hub for all tests: making it takes longer than most of them."""
     world = World.make(tmp_path_factory.mktemp("world"))
     yield world, world.hub.snapshot()
@@ -17,9 +17,9 @@ def _made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Sna
 
 
 @pytest.fixture
-def world(_made: tuple[World, Snapshot]) -> World:
+def world(made_world: tuple[World, Snapshot]) -> World:
     """As it was made: a repository with a changelog, and nothing else."""
-    world, start = _made
+    world, start = made_world
     world.hub.restore(start)
     world.hub.clear_log()
     world.hub.faults.clear()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from tests.calling import read_outputs
+
 # Elements that Markdown of ours may become; anything else would be HTML that a foreign text brought along.
 ELEMENTS = {
     "h1", "h2", "h3", "h4", "p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "em",
@@ -88,25 +90,6 @@ def check_lines(text: str, *, annotations: bool = True) -> None:
             assert annotations, line
             assert _ANNOTATION.fullmatch(line), line
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text), "a terminal would obey it"
-
-
-def read_outputs(text: str) -> dict[str, str]:
-    """`GITHUB_OUTPUT` as the runner reads it: `name=value`, or `name<<delimiter` up to that line."""
-    found: dict[str, str] = {}
-    lines = text.split("\n")
-    assert lines.pop() == ""
-    while lines:
-        head = lines.pop(0)
-        equals, heredoc = head.find("="), head.find("<<")
-        if equals >= 0 and (heredoc < 0 or equals < heredoc):
-            found[head[:equals]] = head[equals + 1 :]
-            continue
-        name, delimiter = head.split("<<", 1)
-        end = lines.index(delimiter)
-        assert name not in found, f"{name} is set twice"
-        found[name] = "\n".join(lines[:end])
-        del lines[: end + 1]
-    return found
 
 
 def check_outputs(text: str, expected: Collection[str]) -> Mapping[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import subprocess
@@ -14,11 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.git import Git
 from infx.hub import Hub
 from infx.hub.state import Pull
+from tests.calling import call
 from tests.security.hostile import Said, lines_of_text, texts
 
 CHANGELOG = """\
@@ -154,10 +152,7 @@ class World:
         environ: Mapping[str, str] = MappingProxyType({}),
     ) -> Said:
         """One command as a step of a job runs it; on Actions, with a token that may do all of it."""
-        files = {
-            name: self.folder / name.lower()
-            for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")
-        }
+        files = {name: self.folder / name.lower() for name in ("GITHUB_ENV", "GITHUB_PATH")}
         for path in files.values():
             path.write_text("")
         token = self.hub.workflow_token(
@@ -171,24 +166,18 @@ class World:
             **{name: str(path) for name, path in files.items()},
             **environ,
         }
-        out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-        with (
-            _surroundings(given, at or self.clone),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            found = run(infx, arguments, given)
-        out.seek(0)
+        with _surroundings(given, at or self.clone):
+            called = call(*arguments)
         said = Said(
             name=" ".join(arguments[:2]),
-            code=found,
-            out=out.read(),
-            err=err.getvalue(),
-            outputs=files["GITHUB_OUTPUT"].read_text(),
-            summary=files["GITHUB_STEP_SUMMARY"].read_text(),
+            code=called.code,
+            out=called.out,
+            err=called.err,
+            outputs=called.written,
+            summary=called.summary,
         )
         assert files["GITHUB_ENV"].read_text() == files["GITHUB_PATH"].read_text() == ""
-        assert code is None or found == code, f"{arguments}\n{said.out}\n{said.err}"
+        assert code is None or said.code == code, f"{arguments}\n{said.out}\n{said.err}"
         self.said.append(said)
         return said
 
