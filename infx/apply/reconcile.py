@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,84 +9,19 @@ from infx.apply.serialize import TurnReport, take_turns
 from infx.apply.writes import Applier
 from infx.comments.status import pick_least_favorable
 from infx.comments.sticky import find_ahead
-from infx.gather.changes import BranchReader, find_groups
-from infx.gather.plan import Planner
+from infx.gather.choose import SharedHeads
+from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
 from infx.gather.sources import Alone, FactSource, Recent, Together, read_runs
-from infx.git import Git, GitError, MissingRevisionError
+from infx.git import MissingRevisionError
 from infx.github.api import GitHub
-from infx.model import Comment, PullRequest, Run, User, UserType
+from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
-
-BASE = "refs/infx/base"
-QUEUE = "refs/infx/queue"
-
-
-@dataclass
-class GitClone:
-    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests.
-
-    token: to fetch. push_token: of an App, whose pushes start workflows; None: nothing is pushed.
-    """
-
-    git: Git
-    token: str | None = None
-    push_token: str | None = None
-
-    def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
-        """Bring the base branch and the heads, as far as they are there; returns the base branch's tip."""
-        base = f"refs/heads/{base_branch}"
-        queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
-        heads = {f"refs/pull/{number}/head": f"refs/infx/pull/{number}" for number in numbers}
-        while True:
-            wanted = [f"{head}:{here}" for head, here in heads.items()]
-            try:
-                self.git.fetch("origin", f"{base}:{BASE}", queue, *wanted, token=self.token)
-                return self.git.commit(BASE)
-            except GitError as error:
-                found = re.search(r"couldn't find remote ref (\S+)", error.message)
-                missing = found[1].rstrip(".") if found else ""
-                if missing == base:
-                    error.message = f"The repository has no {missing}."
-                    error.hint = "Is that the policy's base branch?"
-                if heads.pop(missing, None) is None:  # git names one at a time
-                    raise
-
-    def heads(self) -> dict[int, str]:
-        """Return number → head of every pull request, closed ones too, without a request to the API."""
-        refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)
-        return {int(name.split("/")[2]): sha for name, sha in refs.items()}
-
-    def open_branches(
-        self, policy: Policy, place: RepositoryContext, numbers: Sequence[int], policy_path: str
-    ) -> BranchReader:
-        """Fetch the heads of some pull requests, and return what reads them."""
-        return BranchReader(
-            clone=self.git,
-            policy=policy,
-            place=place,
-            base_sha=self.fetch(policy.base_branch, numbers),
-            planner=Planner(self.git, policy),
-            policy_path=policy_path,
-            groups=find_groups(self.git.refs(QUEUE)),
-        )
-
-    def push(self, action: PushCommit, author: str) -> None:
-        sha = self.git.commit_file(
-            action.tree,
-            action.path,
-            action.changelog,
-            parents=action.parents,
-            message=action.message,
-            author=author,
-        )
-        token = self.push_token if self.token else None  # another kind of remote takes none
-        self.git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
 
 @dataclass
@@ -206,7 +140,17 @@ class Reconciler:
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"
-        self.clone.push(action, self.policy.identities[0])
+        git = self.clone.git
+        sha = git.commit_file(
+            action.tree,
+            action.path,
+            action.changelog,
+            parents=action.parents,
+            message=action.message,
+            author=self.policy.identities[0],
+        )
+        token = self.clone.push_token if self.clone.token else None  # another kind of remote takes none
+        git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
     def _must_stop(self) -> str | None:
         made, limit = self.github.requests, self.policy.limits.api_requests
@@ -220,35 +164,3 @@ class Reconciler:
 def make_user(login: str) -> User:
     """Return whoever has a login: those of apps, and no others, end in `[bot]`."""
     return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)
-
-
-@dataclass
-class SharedHeads:
-    """Which pull requests have the same head: asked for once, of git or, without a clone, of GitHub's list."""
-
-    github: GitHub
-    clone: GitClone | None
-    policy: Policy
-    _heads: dict[int, str] | None = None
-
-    def find_others(self, pull: PullRequest) -> list[int]:
-        """Return the numbers of those that have this one's head; closed ones may be among them."""
-        if self._heads is None:
-            self._heads = self._list()
-        return sorted(n for n, sha in self._heads.items() if sha == pull.head_sha and n != pull.number)
-
-    def _list(self) -> dict[int, str]:
-        if self.clone is not None:
-            return self.clone.heads()
-        pulls = self.github.pulls(state="open", base=self.policy.base_branch)
-        return {pull.number: pull.head_sha for pull in pulls}
-
-
-def open_clone(
-    git: Git, place: RepositoryContext, token: str | None, push_token: str | None = None
-) -> GitClone | None:
-    """The clone that we stand in, if its `origin` is this repository."""
-    url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
-    if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
-        return None
-    return GitClone(git, token if url.startswith("https://") else None, push_token)

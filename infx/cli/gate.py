@@ -183,7 +183,7 @@ def gather(
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:
     """What judges a changelog: the clone that we stand in, if it is one of this repository."""
-    from infx.apply.reconcile import open_clone
+    from infx.gather.clone import open_clone
     from infx.git import Git
     from infx.github.api import read_token
     from infx.reconcile.facts import RepositoryContext

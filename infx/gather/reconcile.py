@@ -19,6 +19,7 @@ from infx.gate.event import Event, EventName
 from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, LabelSet, find_label_actor, read_labels
 from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
+from infx.gather.ports import ReconcileReader
 from infx.gather.prover import Prover
 from infx.gather.sources import Alone, FactSource, Recent, read_results
 from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run
@@ -26,7 +27,6 @@ from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.facts import Changes, Group, ReconcileFacts
-from infx.reconcile.ports import ReconcileReader
 
 MAX_READS = 2  # of one pull request alone
 RESERVE = 20  # calls that one pull request may need: both looks without GraphQL, pages and writes included
