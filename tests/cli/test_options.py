@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 import pytest
 
-from infx.cli.options import find_root, format_option, load_policy, policy_option, repository_name
+from infx.cli.options import format_option, policy_option
 from infx.cli.shell import run
 from infx.errors import ProblemsError, UsageError
+from infx.gather.local import find_root, load_policy, repository_name
 from infx.git import MissingRevisionError
 from infx.policy.load import default_policy, parse_policy
 from infx.policy.model import Policy

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli.options import read_policy_path
+from infx.gather.local import read_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, ReviewState, User, UserType
 from infx.signoff.request import (
     find_missing_part,
