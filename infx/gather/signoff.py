@@ -27,7 +27,7 @@ from infx.signoff.publish import SignoffReading
 from infx.signoff.record import Standing, bind, find_record, find_sightings, rebind
 from infx.signoff.request import find_scope_refusal
 from infx.signoff.scope import list_logins, list_teams, read_codeowners
-from infx.signoff.selection import Said, Selection, list_edited, list_strangers, read_said, select
+from infx.signoff.selection import Said, SignoffSelection, list_edited, list_strangers, read_said, select
 
 MAX_PEOPLE = 12  # owners whose role is asked for
 MAX_TEAMS = 4  # whose members are asked for
@@ -106,7 +106,7 @@ class _Reading:
             statuses=self.statuses,
         )
 
-    def _conversation(self) -> tuple[Said, Selection, dict[str, str]]:
+    def _conversation(self) -> tuple[Said, SignoffSelection, dict[str, str]]:
         """Comments of all three kinds, reviews of every state; and who edited those that matter."""
         github, policy, people, number = self.by.github, self.by.policy, self.people, self.pull.number
         comments = (

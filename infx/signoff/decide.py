@@ -20,7 +20,7 @@ from infx.signoff.publish import (
     make_status,
 )
 from infx.signoff.scope import SignoffScope, decide_scope
-from infx.signoff.selection import Said, Selection
+from infx.signoff.selection import Said, SignoffSelection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class GatheredSignoffs:
 
     pull: PullRequest
     said: Said
-    selection: Selection
+    selection: SignoffSelection
     shared: SignoffFacts
     readings: tuple[SignoffReading, ...]
     unknown: tuple[Comment, ...] = ()

@@ -41,7 +41,7 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class SignoffSelection:
     """signoffs: by people who may sign, oldest first. passed_over: what merely looks like one, and why it is none."""
 
     signoffs: tuple[Comment, ...]
@@ -127,7 +127,7 @@ def read_said(comments: Sequence[Comment], policy: Policy, people: People) -> Sa
     )
 
 
-def select(said: Said, people: People, editors: Mapping[str, str]) -> Selection:
+def select(said: Said, people: People, editors: Mapping[str, str]) -> SignoffSelection:
     """people: at least `said.signers`. editors: by node id, who edited a comment last."""
     signoffs: list[Comment] = []
     passed_over: list[tuple[Comment, str]] = []
@@ -140,7 +140,7 @@ def select(said: Said, people: People, editors: Mapping[str, str]) -> Selection:
         else:
             passed_over.append((comment, why))
     foreign = find_foreign_words(signoffs, editors)
-    return Selection(
+    return SignoffSelection(
         signoffs=tuple(s for s in signoffs if s not in [comment for comment, _ in foreign]),
         passed_over=(*passed_over, *foreign),
     )
