@@ -13,7 +13,6 @@ from infx.gather.choose import SharedHeads
 from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
 from infx.gather.sources import Alone, FactSource, Recent, Together, read_runs
-from infx.git import MissingRevisionError
 from infx.github.api import GitHub
 from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
@@ -41,8 +40,7 @@ class Reconciler:
     def run(self, numbers: Sequence[int]) -> TurnReport:
         """One pull request after another; of several, those that need nothing are found out together."""
         report = TurnReport()
-        gatherer = ReconcileGatherer(self.github, self.policy)
-        self._fetch(gatherer, numbers)
+        gatherer = self._open(numbers)
         shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
         take_turns(
             numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop
@@ -51,22 +49,17 @@ class Reconciler:
 
     def gather(self, number: int) -> ReconcileFacts:
         """The facts of one pull request, for whoever only wants to look."""
-        gatherer = ReconcileGatherer(self.github, self.policy)
-        self._fetch(gatherer, [number])
-        return self._gather(number, gatherer)
+        return self._open([number]).gather(number)
 
-    def _gather(
-        self, number: int, gatherer: ReconcileGatherer, source: FactSource | None = None
-    ) -> ReconcileFacts:
-        try:
-            return gatherer.gather(number, source)
-        except MissingRevisionError:  # pushed to since it was fetched
-            self._fetch(gatherer, [number])
-            return gatherer.gather(number)
-
-    def _fetch(self, gatherer: ReconcileGatherer, numbers: Sequence[int]) -> None:
-        if self.clone is not None and numbers:
-            gatherer.branches = self.clone.open_branches(self.policy, self.place, numbers, self.policy_path)
+    def _open(self, numbers: Sequence[int]) -> ReconcileGatherer:
+        """A gatherer that has the heads of some pull requests."""
+        clone, gatherer = self.clone, ReconcileGatherer(self.github, self.policy)
+        if clone is not None:
+            gatherer.open_branches = lambda numbers: clone.open_branches(
+                self.policy, self.place, numbers, self.policy_path
+            )
+        gatherer.fetch(numbers)
+        return gatherer
 
     def _one(
         self, number: int, gatherer: ReconcileGatherer, shared: FactSource | None, report: TurnReport
@@ -81,7 +74,7 @@ class Reconciler:
         refused = len(report.refused)
         if self._look_and_write(number, gatherer, report, can_push=can_push, may_move=True):
             can_push &= not any(isinstance(action, PushCommit) for action, _ in report.refused[refused:])
-            self._fetch(gatherer, [number])
+            gatherer.fetch([number])
             self._look_and_write(number, gatherer, report, can_push=can_push, may_move=False)
 
     def _look_and_write(
@@ -106,7 +99,7 @@ class Reconciler:
     def _plan(
         self, number: int, gatherer: ReconcileGatherer, source: FactSource | None, *, can_push: bool
     ) -> tuple[Desired, tuple[Action, ...]]:
-        facts = self._gather(number, gatherer, source)
+        facts = gatherer.gather(number, source)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
         desired = self._agree(desired, facts, gatherer, source)
         comments = self._with_editors(desired, facts.comments)
@@ -132,7 +125,7 @@ class Reconciler:
         self._shared = self._shared or SharedHeads(self.github, self.clone, self.policy)
         wanted = {facts.pull.number: desired.status}
         for number in self._shared.find_others(facts.pull):
-            other = self._gather(number, gatherer, source)
+            other = gatherer.gather(number, source)
             status = desire(other, self.policy, self.place).status
             if status is not None and other.pull.head_sha == facts.pull.head_sha:
                 wanted[number] = status
