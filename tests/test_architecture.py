@@ -212,3 +212,53 @@ def test_values_of_the_model_are_built_in_one_module() -> None:
         str(path): built for path in files if (built := find_built(path.read_text(encoding="utf-8")))
     } == {}
     assert find_built((ROOT / "tests/builders.py").read_text(encoding="utf-8")) == BUILT
+
+
+def imported(source: str, names: set[str]) -> set[str]:
+    """The modules among these that a module imports when it is loaded, or only for its types."""
+    found = set()
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                longer = [f"{node.module}.{alias.name}" for alias in node.names]
+                found |= {name if name in names else node.module for name in longer}
+            elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                waiting.append(node)
+    return found & names
+
+
+def find_cycle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules that all wait for one another, sorted; none is left where they can be loaded one after another."""
+    left = {name: set(wanted) - {name} for name, wanted in imports.items()}
+    while ready := {name for name, wanted in left.items() if not wanted}:
+        left = {name: wanted - ready for name, wanted in left.items() if name not in ready}
+    while unneeded := left.keys() - {name for wanted in left.values() for name in wanted}:
+        left = {name: wanted for name, wanted in left.items() if name not in unneeded}
+    return sorted(left)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Layers hold packages apart; this holds the modules of one package in an order."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    imports = {name: imported(path.read_text(), set(files)) for name, path in files.items()}
+    assert sum(map(len, imports.values())) > len(files)
+    assert find_cycle(imports) == []
+
+
+def test_the_search_for_cycles_finds_one() -> None:
+    names = {"infx.a", "infx.b", "infx.c", "infx.d", "infx.e"}
+    sources = {
+        "infx.a": "from infx import b",
+        "infx.b": "if TYPE_CHECKING:\n    from infx.c import C",
+        "infx.c": "import infx.a\nimport infx.d",
+        "infx.d": "def ask():\n    from infx.a import A",
+        "infx.e": "from infx.a import A",
+    }
+    imports = {name: imported(source, names) for name, source in sources.items()}
+    assert find_cycle(imports) == ["infx.a", "infx.b", "infx.c"]

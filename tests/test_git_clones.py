@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from infx.apply.reconcile import open_clone
 from infx.cli import infx
-from infx.cli.changelog_base import read_base_versions
 from infx.cli.shell import run
 from infx.errors import UnavailableError
+from infx.gather.changelog import read_base_versions
+from infx.gather.clone import open_clone
 from infx.git import (
     CorruptRepositoryError,
     Git,

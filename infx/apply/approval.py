@@ -1,4 +1,4 @@
-"""Approving a fork's revision on GitHub: read what it depends on, then status, dispatch, and the link between."""
+"""Approving a fork's revision on GitHub: status, dispatch, and the link between."""
 
 from __future__ import annotations
 
@@ -10,29 +10,17 @@ from typing import Protocol, TypeVar
 from infx.comments.progress import read_sweep
 from infx.comments.status import fit_description
 from infx.errors import InfxError
-from infx.gate.approval import (
-    ApprovalAnswer,
-    ApprovalDecision,
-    ApprovalFacts,
-    describe_approver,
-    find_request,
-    may_ask_in_vain,
-)
-from infx.gate.event import DispatchInputs, Event, EventName
-from infx.gate.facts import MergeCheck
-from infx.gather.gate import NEWEST_RUNS, GateReader, gather_facts, read_merge
+from infx.gate.approval import ApprovalAnswer, ApprovalDecision, ApprovalFacts, describe_approver
+from infx.gate.event import DispatchInputs
+from infx.gather.gate import NEWEST_RUNS
 from infx.github.errors import UnexpectedReplyError, UnknownOutcomeError
-from infx.model import Comment, CommentReference, CommitStatus, DispatchedRun, Job, Reaction, Run, StatusState
+from infx.model import CommitStatus, DispatchedRun, Job, Reaction, Run, StatusState
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 
 _T = TypeVar("_T")
 
 PATIENCE = (1.0, 2.0, 4.0)  # seconds between looks for a run that may have been started
-
-
-class ApprovalReader(GateReader, Protocol):
-    def comment(self, reference: CommentReference) -> Comment: ...
 
 
 class ApprovalWriter(Protocol):
@@ -45,31 +33,6 @@ class ApprovalWriter(Protocol):
     def jobs(self, run_id: int, *, every_attempt: bool) -> list[Job]: ...
     def pause(self, seconds: float) -> None: ...
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
-
-
-def gather_approval(reference: CommentReference, policy: Policy, github: ApprovalReader) -> ApprovalFacts:
-    """The comment as it is now, who wrote it, and how the pull request stands; little if it asks for nothing."""
-    comment = github.comment(reference)
-    asked = find_request(comment.body, policy.sweep.approve_command)
-    is_too_long = may_ask_in_vain(comment, policy.sweep.approve_command)
-    if (asked is None and not is_too_long) or not comment.author.is_human:
-        return ApprovalFacts(comment=comment)
-    actor = github.permission(comment.author.login)
-    if not actor.is_known:
-        raise UnexpectedReplyError(
-            f"GitHub says that there is no {actor.login}, who has written this comment."
-        )
-    if is_too_long or not actor.can_write:
-        return ApprovalFacts(comment=comment, actor=actor)
-    event = Event(name=EventName.ASKED, pull=comment.pull_number)
-    gate = gather_facts(event, policy, github)
-    return ApprovalFacts(comment=comment, actor=actor, gate=gate, merge=_test_merge(comment, policy, github))
-
-
-def _test_merge(comment: Comment, policy: Policy, github: ApprovalReader) -> MergeCheck | None:
-    """GitHub makes it anew only when somebody asks for `mergeable`, which the gate's facts have just done."""
-    sha = github.ref(f"pull/{comment.pull_number}/merge")
-    return read_merge(sha, comment.pull_number, policy, github) if sha else None
 
 
 def publish_approval(

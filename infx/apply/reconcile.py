@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,84 +9,18 @@ from infx.apply.serialize import TurnReport, take_turns
 from infx.apply.writes import Applier
 from infx.comments.status import pick_least_favorable
 from infx.comments.sticky import find_ahead
-from infx.gather.changes import BranchReader, find_groups
-from infx.gather.plan import Planner
+from infx.gather.choose import SharedHeads
+from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
 from infx.gather.sources import Alone, FactSource, Recent, Together, read_runs
-from infx.git import Git, GitError, MissingRevisionError
 from infx.github.api import GitHub
-from infx.model import Comment, PullRequest, Run, User, UserType
+from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
 from infx.reconcile.desired import Desired, desire, plan_actions
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
-
-BASE = "refs/infx/base"
-QUEUE = "refs/infx/queue"
-
-
-@dataclass
-class GitClone:
-    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests.
-
-    token: to fetch. push_token: of an App, whose pushes start workflows; None: nothing is pushed.
-    """
-
-    git: Git
-    token: str | None = None
-    push_token: str | None = None
-
-    def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
-        """Bring the base branch and the heads, as far as they are there; returns the base branch's tip."""
-        base = f"refs/heads/{base_branch}"
-        queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
-        heads = {f"refs/pull/{number}/head": f"refs/infx/pull/{number}" for number in numbers}
-        while True:
-            wanted = [f"{head}:{here}" for head, here in heads.items()]
-            try:
-                self.git.fetch("origin", f"{base}:{BASE}", queue, *wanted, token=self.token)
-                return self.git.commit(BASE)
-            except GitError as error:
-                found = re.search(r"couldn't find remote ref (\S+)", error.message)
-                missing = found[1].rstrip(".") if found else ""
-                if missing == base:
-                    error.message = f"The repository has no {missing}."
-                    error.hint = "Is that the policy's base branch?"
-                if heads.pop(missing, None) is None:  # git names one at a time
-                    raise
-
-    def heads(self) -> dict[int, str]:
-        """Return number → head of every pull request, closed ones too, without a request to the API."""
-        refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)
-        return {int(name.split("/")[2]): sha for name, sha in refs.items()}
-
-    def open_branches(
-        self, policy: Policy, place: RepositoryContext, numbers: Sequence[int], policy_path: str
-    ) -> BranchReader:
-        """Fetch the heads of some pull requests, and return what reads them."""
-        return BranchReader(
-            clone=self.git,
-            policy=policy,
-            place=place,
-            base_sha=self.fetch(policy.base_branch, numbers),
-            planner=Planner(self.git, policy),
-            policy_path=policy_path,
-            groups=find_groups(self.git.refs(QUEUE)),
-        )
-
-    def push(self, action: PushCommit, author: str) -> None:
-        sha = self.git.commit_file(
-            action.tree,
-            action.path,
-            action.changelog,
-            parents=action.parents,
-            message=action.message,
-            author=author,
-        )
-        token = self.push_token if self.token else None  # another kind of remote takes none
-        self.git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
 
 @dataclass
@@ -107,8 +40,7 @@ class Reconciler:
     def run(self, numbers: Sequence[int]) -> TurnReport:
         """One pull request after another; of several, those that need nothing are found out together."""
         report = TurnReport()
-        gatherer = ReconcileGatherer(self.github, self.policy)
-        self._fetch(gatherer, numbers)
+        gatherer = self._open(numbers)
         shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
         take_turns(
             numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop
@@ -117,22 +49,17 @@ class Reconciler:
 
     def gather(self, number: int) -> ReconcileFacts:
         """The facts of one pull request, for whoever only wants to look."""
-        gatherer = ReconcileGatherer(self.github, self.policy)
-        self._fetch(gatherer, [number])
-        return self._gather(number, gatherer)
+        return self._open([number]).gather(number)
 
-    def _gather(
-        self, number: int, gatherer: ReconcileGatherer, source: FactSource | None = None
-    ) -> ReconcileFacts:
-        try:
-            return gatherer.gather(number, source)
-        except MissingRevisionError:  # pushed to since it was fetched
-            self._fetch(gatherer, [number])
-            return gatherer.gather(number)
-
-    def _fetch(self, gatherer: ReconcileGatherer, numbers: Sequence[int]) -> None:
-        if self.clone is not None and numbers:
-            gatherer.branches = self.clone.open_branches(self.policy, self.place, numbers, self.policy_path)
+    def _open(self, numbers: Sequence[int]) -> ReconcileGatherer:
+        """A gatherer that has the heads of some pull requests."""
+        clone, gatherer = self.clone, ReconcileGatherer(self.github, self.policy)
+        if clone is not None:
+            gatherer.open_branches = lambda numbers: clone.open_branches(
+                self.policy, self.place, numbers, self.policy_path
+            )
+        gatherer.fetch(numbers)
+        return gatherer
 
     def _one(
         self, number: int, gatherer: ReconcileGatherer, shared: FactSource | None, report: TurnReport
@@ -147,7 +74,7 @@ class Reconciler:
         refused = len(report.refused)
         if self._look_and_write(number, gatherer, report, can_push=can_push, may_move=True):
             can_push &= not any(isinstance(action, PushCommit) for action, _ in report.refused[refused:])
-            self._fetch(gatherer, [number])
+            gatherer.fetch([number])
             self._look_and_write(number, gatherer, report, can_push=can_push, may_move=False)
 
     def _look_and_write(
@@ -172,7 +99,7 @@ class Reconciler:
     def _plan(
         self, number: int, gatherer: ReconcileGatherer, source: FactSource | None, *, can_push: bool
     ) -> tuple[Desired, tuple[Action, ...]]:
-        facts = self._gather(number, gatherer, source)
+        facts = gatherer.gather(number, source)
         desired = desire(facts, self.policy, self.place, can_push=can_push)
         desired = self._agree(desired, facts, gatherer, source)
         comments = self._with_editors(desired, facts.comments)
@@ -198,7 +125,7 @@ class Reconciler:
         self._shared = self._shared or SharedHeads(self.github, self.clone, self.policy)
         wanted = {facts.pull.number: desired.status}
         for number in self._shared.find_others(facts.pull):
-            other = self._gather(number, gatherer, source)
+            other = gatherer.gather(number, source)
             status = desire(other, self.policy, self.place).status
             if status is not None and other.pull.head_sha == facts.pull.head_sha:
                 wanted[number] = status
@@ -206,7 +133,17 @@ class Reconciler:
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"
-        self.clone.push(action, self.policy.identities[0])
+        git = self.clone.git
+        sha = git.commit_file(
+            action.tree,
+            action.path,
+            action.changelog,
+            parents=action.parents,
+            message=action.message,
+            author=self.policy.identities[0],
+        )
+        token = self.clone.push_token if self.clone.token else None  # another kind of remote takes none
+        git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
     def _must_stop(self) -> str | None:
         made, limit = self.github.requests, self.policy.limits.api_requests
@@ -220,35 +157,3 @@ class Reconciler:
 def make_user(login: str) -> User:
     """Return whoever has a login: those of apps, and no others, end in `[bot]`."""
     return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)
-
-
-@dataclass
-class SharedHeads:
-    """Which pull requests have the same head: asked for once, of git or, without a clone, of GitHub's list."""
-
-    github: GitHub
-    clone: GitClone | None
-    policy: Policy
-    _heads: dict[int, str] | None = None
-
-    def find_others(self, pull: PullRequest) -> list[int]:
-        """Return the numbers of those that have this one's head; closed ones may be among them."""
-        if self._heads is None:
-            self._heads = self._list()
-        return sorted(n for n, sha in self._heads.items() if sha == pull.head_sha and n != pull.number)
-
-    def _list(self) -> dict[int, str]:
-        if self.clone is not None:
-            return self.clone.heads()
-        pulls = self.github.pulls(state="open", base=self.policy.base_branch)
-        return {pull.number: pull.head_sha for pull in pulls}
-
-
-def open_clone(
-    git: Git, place: RepositoryContext, token: str | None, push_token: str | None = None
-) -> GitClone | None:
-    """The clone that we stand in, if its `origin` is this repository."""
-    url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
-    if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
-        return None
-    return GitClone(git, token if url.startswith("https://") else None, push_token)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
 
 from infx.comments.sticky import Sticky
 from infx.errors import InfxError
 from infx.git import GitError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
-from infx.model import GHOST, Comment, User
+from infx.model import GHOST, Comment, CommitStatus, Run, StatusState, User
 from infx.policy.identity import is_ours
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
@@ -28,13 +29,29 @@ from infx.reconcile.actions import (
     UpdateComment,
 )
 from infx.reconcile.desired import plan_comments
-from infx.reconcile.ports import Writer
+
+_T = TypeVar("_T")
 
 LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading the comments and creating one
 
 
 class WrongIdentityError(InfxError):
     """Our own comments would not be recognised again."""
+
+
+class Writer(Protocol):
+    """Requests that change something."""
+
+    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]: ...
+    def create_comment(self, number: int, body: str) -> Comment: ...
+    def edit_comment(self, comment_id: int, body: str) -> Comment: ...
+    def delete_comment(self, comment_id: int) -> None: ...
+    def create_status(
+        self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
+    ) -> CommitStatus: ...
+    def cancel_run(self, run_id: int) -> bool: ...
+    def run(self, run_id: int) -> Run: ...
+    def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
 
 
 @dataclass

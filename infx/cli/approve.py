@@ -8,9 +8,10 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import Receive, event_options, examples, policy_option
+from infx.cli.options import event_options, examples, policy_option
 from infx.cli.report import print_json
 from infx.errors import InfxError, UsageError
+from infx.gather.local import Receive
 from infx.model import CommentKind, CommentReference
 from infx.payload import Payload
 from infx.policy.model import Policy
@@ -27,9 +28,10 @@ def approve(
     receive: Receive, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
     """Answer a comment that approves one revision of a fork: status, dispatch, link."""
-    from infx.apply.approval import gather_approval, publish_approval
+    from infx.apply.approval import publish_approval
     from infx.escape import prose
     from infx.gate.approval import ApprovalAnswer, decide_approval
+    from infx.gather.approval import gather_approval
     from infx.saved import to_json
 
     github = connect()

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from infx.cli.changelog_sources import make_links, make_own_links, read_configs
-from infx.cli.options import RepositoryName, examples, find_root, load_part, policy_part_option
+from infx.cli.options import RepositoryName, examples, policy_part_option
 from infx.cli.report import print_text
 from infx.errors import ProblemsError, UsageError
 from infx.files import write_file
+from infx.gather.changelog import make_links, make_own_links, read_configs
+from infx.gather.local import find_root, load_part
 from infx.policy.changelog import ChangelogPolicy
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ import click
 from infx import actions
 from infx.changelog.validate import ChangelogVerdict
 from infx.changelog.validate import validate as judge
-from infx.cli.changelog_sources import ChangelogSources, source_options
+from infx.cli.changelog_options import source_options
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError, sort_problems
 from infx.files import write_file
+from infx.gather.changelog import ChangelogSources
 from infx.phrases import count
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from infx.cli.changelog_sources import ChangelogSources
-from infx.cli.options import load_policy
 from infx.errors import Level, Problem, ProblemsError
+from infx.gather.changelog import ChangelogSources
+from infx.gather.local import load_policy
 
 if TYPE_CHECKING:
     from infx.bench.entry import Entry

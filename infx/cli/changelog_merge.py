@@ -13,12 +13,12 @@ import click
 from infx.changelog.conflict import render_conflict
 from infx.changelog.merge import Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
-from infx.cli.changelog_base import read_base_versions
-from infx.cli.changelog_sources import make_links, make_own_links
-from infx.cli.options import RepositoryName, examples, load_part, policy_part_option
+from infx.cli.options import RepositoryName, examples, policy_part_option
 from infx.cli.report import print_problems, print_text
 from infx.errors import InfxError, UsageError, visible
 from infx.files import write_file
+from infx.gather.changelog import make_links, make_own_links, read_base_versions
+from infx.gather.local import load_part
 from infx.git import Git, GitError
 from infx.phrases import count
 from infx.policy.changelog import ChangelogPolicy

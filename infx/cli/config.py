@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.options import examples, find_root, format_option, policy_option
+from infx.cli.options import examples, format_option, policy_option
 from infx.errors import Level, Problem, UsageError
 from infx.files import NoSuchSourceError, read_file
+from infx.gather.local import find_root
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

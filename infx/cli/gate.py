@@ -15,7 +15,6 @@ from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
     FullSha,
-    Receive,
     event_options,
     examples,
     facts_options,
@@ -29,6 +28,7 @@ from infx.files import read_file
 from infx.gate.decision import Decision, Reason
 from infx.gate.event import Event, EventName, parse_event
 from infx.gate.facts import GateFacts
+from infx.gather.local import Receive
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def gather(
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:
     """What judges a changelog: the clone that we stand in, if it is one of this repository."""
-    from infx.apply.reconcile import open_clone
+    from infx.gather.clone import open_clone
     from infx.git import Git
     from infx.github.api import read_token
     from infx.reconcile.facts import RepositoryContext

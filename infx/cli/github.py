@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from infx.cli.options import RepositoryName, repository_name
+from infx.cli.options import RepositoryName
 from infx.errors import UsageError
+from infx.gather.local import repository_name
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ import click
 from click.core import ParameterSource
 
 from infx import actions
-from infx.cli.options import examples, find_root, policy_option
+from infx.cli.options import examples, policy_option
 from infx.errors import UsageError
 from infx.files import read_file
+from infx.gather.local import find_root
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -82,7 +82,8 @@ def reconcile(
 
 
 def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:
-    from infx.apply.reconcile import Reconciler, open_clone
+    from infx.apply.reconcile import Reconciler
+    from infx.gather.clone import open_clone
     from infx.git import Git
     from infx.github.api import read_token
     from infx.reconcile.facts import RepositoryContext

@@ -12,10 +12,11 @@ import click
 from infx import actions
 from infx.bench.config import Runners
 from infx.cli.decision import read_decision
-from infx.cli.options import OutputPath, examples, find_root, policy_option, read_source
+from infx.cli.options import OutputPath, examples, policy_option
 from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, refusing_broken
 from infx.errors import ProblemsError, UsageError, has_errors
 from infx.files import NoSuchSourceError, write_folder
+from infx.gather.local import find_root, read_source
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from infx.cli.group import LazyGroup
-from infx.cli.options import examples, find_root, policy_option
+from infx.cli.options import examples, policy_option
 from infx.errors import UsageError
 from infx.files import refuse
+from infx.gather.local import find_root
 from infx.policy.model import Policy
 
 

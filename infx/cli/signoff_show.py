@@ -13,24 +13,21 @@ from infx.phrases import count
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
-    from infx.apply.signoff import Verified
+    from infx.signoff.decide import SignoffDecision
     from infx.signoff.facts import SignoffFacts
     from infx.signoff.judge import Judgement
     from infx.signoff.publish import Assessment
 
 
-def say_around(verified: Verified, policy: Policy) -> None:
+def say_around(decided: SignoffDecision) -> None:
     """What is not in any verdict: the scope, comments passed over, the status."""
-    from infx.signoff.publish import make_status
-
-    status = make_status(verified.scope, verified.assessments, policy)
-    lines = [verified.scope.reason]
-    lines += [f"{comment.url}: passed over. {why}" for comment, why in verified.passed_over]
-    judgements = [assessment.judgement for assessment in verified.assessments if assessment.judgement]
+    lines = [decided.scope.reason]
+    lines += [f"{comment.url}: passed over. {why}" for comment, why in decided.passed_over]
+    judgements = [assessment.judgement for assessment in decided.assessments if assessment.judgement]
     refused = dict.fromkeys((r.comment.url, r.why) for judgement in judgements for r in judgement.refused)
     lines += [f"{url}: settles nothing. {why}" for url, why in refused]
-    lines += [f"{status.context}: {status.state}: {status.description}"] if status else []
-    text = "\n".join(f"#{verified.pull.number}: {line}" for line in lines)
+    lines += [f"{status.context}: {status.state}: {status.description}"] if (status := decided.status) else []
+    text = "\n".join(f"#{decided.pull.number}: {line}" for line in lines)
     print_text(text, os.environ)
 
 

@@ -27,8 +27,9 @@ from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.apply.serialize import TurnReport
-    from infx.apply.signoff import Verified, Verifier
+    from infx.apply.signoff import Verifier
     from infx.model import CommentReference
+    from infx.signoff.decide import SignoffDecision
     from infx.signoff.publish import Assessment
 
 
@@ -87,10 +88,10 @@ def _verify_all(
     report: TurnReport,
     *,
     publish: bool,
-) -> list[Verified]:
+) -> list[SignoffDecision]:
     """What goes wrong with one of several goes into `report`; of a single one it is raised, like anything else."""
     from infx.apply.serialize import take_turns
-    from infx.apply.signoff import PassedOver
+    from infx.signoff.decide import PassedOver
 
     results = []
 
@@ -108,7 +109,7 @@ def _verify_all(
         if isinstance(found, PassedOver):
             print_text(f"Passed over. {found.why}", os.environ)
         else:
-            say_around(found, verifier.policy)
+            say_around(found)
             results.append(found)
             if found.unread:
                 raise UnavailableError(
@@ -122,8 +123,9 @@ def _verify_all(
 
 
 def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
-    from infx.apply.reconcile import open_clone
     from infx.apply.signoff import Verifier
+    from infx.gather.clone import open_clone
+    from infx.gather.signoff import SignoffGatherer
     from infx.gather.signoff_links import fetch_page
     from infx.git import Git
     from infx.github.api import read_token
@@ -132,7 +134,7 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
     github = connect()
     git = Git(Path.cwd())
     place = RepositoryContext(server=policy.pr_link.server, repository=github.repository)
-    return Verifier(
+    gatherer = SignoffGatherer(
         github=github,
         git=git,
         clone=open_clone(git, place, read_token(os.environ)),
@@ -141,6 +143,7 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         repository=github.repository,
         fetch_page=fetch_page,
     )
+    return Verifier(gatherer=gatherer, github=github, policy=policy)
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:
@@ -151,22 +154,23 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
         from infx.github.conversation import parse_comment_url
 
         only = parse_comment_url(url, server=verifier.policy.pr_link.server)
-        if only.repository.lower() != verifier.repository.lower():
-            raise UsageError(f"The comment is of {only.repository}, not of {verifier.repository}.")
+        if only.repository.lower() != verifier.gatherer.repository.lower():
+            raise UsageError(f"The comment is of {only.repository}, not of {verifier.gatherer.repository}.")
         if number not in (None, only.pull_number):
             raise UsageError(f"The comment is on #{only.pull_number}, not on #{number}.")
         number = only.pull_number
     if number is not None:
         return [number], only
-    from infx.signoff.wake import read_wake
+    from infx.gather.choose import list_triggered
+    from infx.signoff.trigger import read_trigger
 
     received = options["receive"]()
     if received is None:
         raise UsageError("Which pull request?", hint="Give --pr, --comment-url, --event or --facts.")
-    wake = read_wake(received.name, received.payload, verifier.policy)
-    numbers = verifier.find_pulls(wake)
+    trigger = read_trigger(received.name, received.payload, verifier.policy)
+    numbers = list_triggered(verifier.gatherer.github, trigger, verifier.policy)
     if not numbers:
-        print_text(wake.reason or "No open pull request has this head.", os.environ)
+        print_text(trigger.reason or "No open pull request has this head.", os.environ)
     return numbers, None
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from infx.cli.options import examples, find_root, format_option, policy_option
+from infx.cli.options import examples, format_option, policy_option
 from infx.cli.report import report
 from infx.errors import UsageError
+from infx.gather.local import find_root
 from infx.phrases import count
 from infx.policy.model import Policy
 

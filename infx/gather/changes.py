@@ -15,9 +15,9 @@ from infx.changelog.validate import validate
 from infx.errors import InfxError, Level, ProblemsError, UnavailableError
 from infx.evidence.rows import KindRows, list_kinds
 from infx.evidence.trees import find_mattering, find_rules
+from infx.gather.ports import Clone, PlanMaker
 from infx.policy.model import Policy
 from infx.reconcile.facts import Changes, RepositoryContext, Resolution
-from infx.reconcile.ports import Clone, PlanMaker
 
 
 @dataclass(frozen=True, kw_only=True)

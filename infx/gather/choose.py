@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from infx.errors import InfxError
+from infx.gate.approval import pick_approval
+from infx.gather.clone import GitClone
+from infx.gather.ports import Clone
 from infx.gather.reconcile import RESERVE
 from infx.gather.sources import MAX_PAGES, Recent
-from infx.model import PullSummary, Run, is_same_repository
+from infx.github.errors import RateLimitError
+from infx.model import CommitStatus, PullRequest, PullSummary, Run, is_same_repository
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
-from infx.reconcile.ports import Clone
 
+if TYPE_CHECKING:
+    from infx.signoff.trigger import Trigger
+
+MAX_FORKS = 20  # that are asked whose run a dispatched one is
 LONGEST_SWEEP = timedelta(days=2)  # that is followed although nothing else happens to its pull request
 
 
@@ -20,6 +29,11 @@ class Lister(Protocol):
     def pulls(
         self, *, state: str = "open", base: str | None = None, updated_since: datetime | None = None
     ) -> list[PullSummary]: ...
+
+
+class StatusLister(Protocol):
+    def pulls(self, *, state: str = "open") -> list[PullSummary]: ...
+    def statuses(self, sha: str) -> list[CommitStatus]: ...
 
 
 def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
@@ -74,3 +88,53 @@ def _has_moved(head: str, clone: Clone, policy: Policy, before: str, after: str)
     if not concerns(policy, clone.changed_paths(clone.merge_base(after, head), head)):
         return False
     return clone.test_merge(before, head).conflicts != clone.test_merge(after, head).conflicts
+
+
+@dataclass
+class SharedHeads:
+    """Which pull requests have the same head: asked for once, of git or, without a clone, of GitHub's list."""
+
+    lister: Lister
+    clone: GitClone | None
+    policy: Policy
+    _heads: dict[int, str] | None = None
+
+    def find_others(self, pull: PullRequest) -> list[int]:
+        """Return the numbers of those that have this one's head; closed ones may be among them."""
+        if self._heads is None:
+            self._heads = self._list()
+        return sorted(n for n, sha in self._heads.items() if sha == pull.head_sha and n != pull.number)
+
+    def _list(self) -> dict[int, str]:
+        if self.clone is not None:
+            return self.clone.heads()
+        pulls = self.lister.pulls(state="open", base=self.policy.base_branch)
+        return {pull.number: pull.head_sha for pull in pulls}
+
+
+def list_triggered(lister: StatusLister, trigger: Trigger, policy: Policy) -> list[int]:
+    """Open pull requests whose sign-offs an event speaks of."""
+    if trigger.pull is not None:
+        return [trigger.pull]
+    if trigger.head_sha is None:
+        return []
+    open_pulls = lister.pulls(state="open")
+    found = [pull.number for pull in open_pulls if pull.head_sha == trigger.head_sha]
+    if trigger.run_id is not None:
+        forks = [pull for pull in open_pulls if pull.is_fork][:MAX_FORKS]
+        found += [
+            pull.number
+            for pull in forks
+            if _may_be_approved_for(pull.head_sha, trigger.run_id, lister, policy)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _may_be_approved_for(head_sha: str, run_id: int, lister: StatusLister, policy: Policy) -> bool:
+    try:
+        approval = pick_approval(head_sha, lister.statuses(head_sha), policy)
+    except RateLimitError:
+        raise
+    except InfxError:
+        return True  # its own turn tells what is wrong, and keeps nobody from theirs
+    return approval is not None and approval.run_id == run_id

@@ -13,10 +13,10 @@ from infx.evidence.rows import find_gap, find_kind
 from infx.evidence.trees import find_rules
 from infx.gate.facts import read_labels
 from infx.gather.changes import BranchReader
+from infx.gather.ports import ReconcileReader
 from infx.model import Run
 from infx.policy.model import Policy
 from infx.reconcile.facts import ReconcileFacts
-from infx.reconcile.ports import ReconcileReader
 
 
 @dataclass(frozen=True)

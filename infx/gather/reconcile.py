@@ -8,7 +8,7 @@ whether an earlier run has results, for instance, stands in one list of the whol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from infx.comments.greeting import list_linked
@@ -19,14 +19,15 @@ from infx.gate.event import Event, EventName
 from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, LabelSet, find_label_actor, read_labels
 from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
+from infx.gather.ports import ReconcileReader
 from infx.gather.prover import Prover
 from infx.gather.sources import Alone, FactSource, Recent, read_results
+from infx.git import MissingRevisionError
 from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.facts import Changes, Group, ReconcileFacts
-from infx.reconcile.ports import ReconcileReader
 
 MAX_READS = 2  # of one pull request alone
 RESERVE = 20  # calls that one pull request may need: both looks without GraphQL, pages and writes included
@@ -34,11 +35,14 @@ RESERVE = 20  # calls that one pull request may need: both looks without GraphQL
 
 @dataclass
 class ReconcileGatherer:
-    """branches: reads a clone that holds the heads of the pull requests; None: there is none."""
+    """branches: reads a clone that holds the heads of the pull requests; None: there is none. open_branches: fetches
+    the heads of some pull requests into it first.
+    """
 
     reader: ReconcileReader
     policy: Policy
     branches: BranchReader | None = None
+    open_branches: Callable[[Sequence[int]], BranchReader] | None = None
     results: Recent[Artifact] = field(init=False)
     files: BaseFiles = field(init=False)
 
@@ -46,9 +50,21 @@ class ReconcileGatherer:
         self.results = read_results(self.reader, self.policy)
         self.files = BaseFiles(self.reader, self.policy, list_linked(self.policy))
 
+    def fetch(self, numbers: Sequence[int]) -> None:
+        """Bring the heads of some pull requests into the clone, if there is one."""
+        if self.open_branches is not None and numbers:
+            self.branches = self.open_branches(numbers)
+
     def gather(self, number: int, source: FactSource | None = None) -> ReconcileFacts:
         """source: of what many share; None: everything is asked for this one, as it is now."""
-        source = source or Alone(self.reader, self.policy)
+        alone = Alone(self.reader, self.policy)
+        try:
+            return self._read(number, source or alone)
+        except MissingRevisionError:  # pushed to since it was fetched
+            self.fetch([number])
+            return self._read(number, alone)
+
+    def _read(self, number: int, source: FactSource) -> ReconcileFacts:
         return _Reading(self, source, source.overview(number)).facts()
 
 

@@ -1,122 +1,219 @@
-"""Everything that sign-offs of one pull request are judged by: what all of them share is asked for once."""
+"""Everything that the sign-offs of one pull request are judged by, read once; what all of them share is shared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from infx.errors import InfxError
-from infx.evidence.settle import parse_settlements
-from infx.gather.signoff_clone import Revisions
+from infx.codeowners import CodeOwners
+from infx.errors import InfxError, UnavailableError
+from infx.gather.clone import GitClone
+from infx.gather.people import People, PeopleReader
+from infx.gather.signoff_clone import Revisions, open_revisions
 from infx.gather.signoff_links import FetchPage, Upstream, resolve_link
 from infx.gather.signoff_plan import read_configs, read_plan
 from infx.gather.signoff_sweeps import SweepReader, Sweeps
+from infx.git import Git
 from infx.github.errors import IncompleteListError
-from infx.markdown import MAX_STRANGE
-from infx.model import ChangedFile, Collaborator, Comment, CommentKind, CommitStatus, FileStatus, PullRequest
-from infx.policy.identity import is_ours
+from infx.model import GHOST, Comment, CommentKind, CommentReference, CommitStatus, FileStatus, PullRequest
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
-from infx.reuse.command import find_command, list_commands
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
+from infx.signoff.decide import GatheredSignoffs, PassedOver
 from infx.signoff.facts import FileChange, JudgedFile, Membership, ResolvedLink, SignoffFacts
-from infx.signoff.record import Sighting, find_sightings
-from infx.signoff.scope import list_logins, read_codeowners
+from infx.signoff.publish import SignoffReading
+from infx.signoff.record import Standing, bind, find_record, find_sightings, rebind
+from infx.signoff.request import find_scope_refusal
+from infx.signoff.scope import list_logins, list_teams, read_codeowners
+from infx.signoff.selection import Said, SignoffSelection, list_edited, list_strangers, read_said, select
 
-MAX_PEOPLE = 12  # whose role is asked for beside the signers'
+MAX_PEOPLE = 12  # owners whose role is asked for
 MAX_TEAMS = 4  # whose members are asked for
 
 
-class SignoffReader(Upstream, SweepReader, Protocol):
+class SignoffReader(Upstream, SweepReader, PeopleReader, Protocol):
     """The requests that verification makes; all of them only read."""
 
+    def now(self) -> datetime: ...
     def issue_comments(
         self, number: int, *, since: datetime | None = None, recent: int = 0
     ) -> list[Comment]: ...
     def reviews(self, number: int) -> list[Comment]: ...
     def review_comments(self, number: int) -> list[Comment]: ...
-    def permission(self, login: str) -> Collaborator: ...
+    def editors(self, comments: Sequence[Comment]) -> dict[str, str]: ...
     def status_log(self, sha: str) -> list[CommitStatus]: ...
-    def team_members(self, organization: str, team: str) -> frozenset[str] | None: ...
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class SignoffGatherer:
-    """One pull request's facts. policy_path: where the policy stands in the repository. people, teams, links, statuses
-    (all that were ever set on the head), said (the conversation): what was asked for already.
+    """clone: of the repository, to fetch into; None: what is here is read as it is. git: the same, to read from.
+    policy_path: where the policy stands in the repository.
     """
 
     github: SignoffReader
-    revisions: Revisions
+    git: Git
+    clone: GitClone | None
     policy: Policy
     policy_path: str
     repository: str
-    now: datetime
     fetch_page: FetchPage
-    people: dict[str, Collaborator] = field(default_factory=dict)
-    teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
-    links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
-    statuses: tuple[CommitStatus, ...] | None = None
-    said: tuple[Comment, ...] = ()
 
-    def conversation(self, pull: PullRequest) -> tuple[Comment, ...]:
-        """Comments of all three kinds, reviews of every state."""
-        github, number = self.github, pull.number
-        self.said = (
-            *github.issue_comments(number, recent=pull.comments),
+    def gather(self, number: int, only: CommentReference | None = None) -> GatheredSignoffs | PassedOver:
+        """Everything about a pull request's sign-offs. only: raise if this comment is not one of them."""
+        pull = self.github.pull(number)
+        if why := find_scope_refusal(pull, self.policy.base_branch):
+            if only is not None:
+                raise InfxError(f"This comment starts no verification: {why}")
+            return PassedOver(pull=pull, why=why)
+        base = self.clone.fetch(pull.base_ref, [number]) if self.clone else pull.base_sha
+        revisions = open_revisions(self.git, self.policy, base, pull.head_sha)
+        people = People(self.github, MAX_TEAMS)
+        return _Reading(self, pull, revisions, self.github.now(), people).read(only)
+
+
+@dataclass
+class _Reading:
+    """One pull request. evidence, statuses (all that were ever set on the head), links: what was read already."""
+
+    by: SignoffGatherer
+    pull: PullRequest
+    revisions: Revisions
+    now: datetime
+    people: People
+    evidence: SignoffFacts | None = None
+    statuses: tuple[CommitStatus, ...] | None = None
+    links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
+
+    def read(self, only: CommentReference | None) -> GatheredSignoffs:
+        said, selection, editors = self._conversation()
+        if only is not None:
+            selection.require(only, said.comments)
+        owners, shared = self._shared(said, selection.signoffs)
+        readings = []
+        for signoff in selection.choose(only):
+            record = find_record(said.comments, signoff, self.by.policy, editors)
+            binding = bind(record, signoff, self.pull.head_sha, shared.diff, self.now)
+            readings.append(self._try(SignoffReading(signoff=signoff, binding=binding), shared, owners, said))
+        return GatheredSignoffs(
+            pull=self.pull,
+            said=said,
+            selection=selection,
+            shared=shared,
+            readings=tuple(readings),
+            unknown=tuple(c for c, _ in selection.passed_over if self.people.is_unknown(c.author.login)),
+            statuses=self.statuses,
+        )
+
+    def _conversation(self) -> tuple[Said, SignoffSelection, dict[str, str]]:
+        """Comments of all three kinds, reviews of every state; and who edited those that matter."""
+        github, policy, people, number = self.by.github, self.by.policy, self.people, self.pull.number
+        comments = (
+            *github.issue_comments(number, recent=self.pull.comments),
             *github.reviews(number),
             *github.review_comments(number),
         )
-        return self.said
+        people.ask(*list_strangers(comments, policy))
+        said = read_said(comments, policy, people.known)
+        people.ask(*said.signers)
+        selection = select(said, people.known, {})
+        edited = list_edited(selection.signoffs, comments, policy)
+        editors = github.editors(edited) if edited else {}
+        return said, select(said, people.known, editors), editors
 
-    def person(self, login: str) -> Collaborator:
-        if login.lower() not in self.people:
-            self.people[login.lower()] = self.github.permission(login)
-        return self.people[login.lower()]
-
-    def is_unknown(self, login: str) -> bool:
-        """Whether GitHub was asked what somebody may do here and says that there is no such account."""
-        person = self.people.get(login.lower())
-        return person is not None and not person.is_known
-
-    def sightings(self, facts: SignoffFacts) -> tuple[Sighting, ...]:
-        """When which head was seen; asked for only where a comment must be bound to one."""
-        if self.statuses is None:
-            self.statuses = tuple(self.github.status_log(facts.pull.head_sha))
-        runs = [found.run for found in facts.runs]
-        return find_sightings(facts.pull, runs, self.statuses, self.said, self.policy.publisher)
-
-    def is_read(self, comment: Comment) -> bool:
-        """Not a long one by somebody who may not write here: a parser takes seconds for what is made to be slow."""
-        if len(comment.body) <= MAX_STRANGE or not comment.author.is_human:
-            return True
-        return self.person(comment.author.login).can_write
-
-    def shared(self, pull: PullRequest, comments: Sequence[Comment], any_signoff: Comment) -> SignoffFacts:
-        """Facts that hold for every sign-off; `any_signoff` fills the place of one."""
-        revisions, policy = self.revisions, self.policy
-        files, shortfalls = self._files(pull)
+    def _shared(self, said: Said, signoffs: Sequence[Comment]) -> tuple[CodeOwners | None, SignoffFacts]:
+        """Facts that hold for every sign-off; the first, or nobody's, fills the place of one."""
+        revisions = self.revisions
+        files, shortfalls = self._files()
         facts = SignoffFacts(
-            repository=self.repository,
-            pull=pull,
+            repository=self.by.repository,
+            pull=self.pull,
             base_sha=revisions.base,
             diff=revisions.fingerprint(),
             now=self.now,
-            signoff=any_signoff,
-            policy_path=self.policy_path,
+            signoff=signoffs[0] if signoffs else _nobody(self.pull),
+            policy_path=self.by.policy_path,
             files=files,
             commits=revisions.commits(),
             codeowners=revisions.codeowners(),
             shortfalls=shortfalls,
-            comments=tuple(c for c in comments if self._is_command(c)),
+            comments=said.commands,
         )
-        return self._with_owners(facts, policy)
+        try:
+            owners = read_codeowners(facts)
+        except InfxError:
+            return None, facts
+        for login in list_logins(owners, facts.paths, self.by.policy.signoff)[:MAX_PEOPLE]:
+            if not self.people.ask_one(login).is_admin:
+                break  # because of whom somebody must sign
+        return owners, replace(facts, people=self.people.all)
 
-    def evidence(self, facts: SignoffFacts) -> SignoffFacts:
+    def _files(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+        """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,
+        and a short list is said.
+        """
+        added = self.revisions.added_lines()
+        shortfalls: tuple[str, ...] = ()
+        try:
+            listed = self.by.github.files(self.pull)
+        except IncompleteListError as error:
+            listed, shortfalls = [], (f"GitHub does not show all changed files. {error.message}",)
+        files = [
+            FileChange(
+                path=file.path,
+                status=file.status,
+                previous_path=file.previous_path,
+                added=added.get(file.path),
+            )
+            for file in listed
+        ]
+        known = {path for file in files for path in file.paths}
+        files += [
+            FileChange(path=path, status=FileStatus.CHANGED, added=lines)
+            for path, lines in added.items()
+            if path not in known
+        ]
+        return tuple(sorted(files, key=lambda file: file.path)), shortfalls
+
+    def _try(
+        self, reading: SignoffReading, shared: SignoffFacts, owners: CodeOwners | None, said: Said
+    ) -> SignoffReading:
+        """What GitHub or git did not let us read is waited for; anything else that keeps us from reading is an error."""
+        try:
+            return self._read_one(reading, shared, owners, said)
+        except UnavailableError as error:
+            return replace(reading, unread=str(error))
+        except InfxError as error:
+            return replace(reading, error=str(error))
+
+    def _read_one(
+        self, reading: SignoffReading, shared: SignoffFacts, owners: CodeOwners | None, said: Said
+    ) -> SignoffReading:
+        """Nothing more for one that is of another commit; what else binds it is asked for only if it is a new one."""
+        signoff, binding = reading.signoff, reading.binding
+        if binding.standing is Standing.STALE:
+            return reading
+        if self.evidence is None:
+            self.evidence = self._evidence(shared)
+        if binding.standing is Standing.FRESH:
+            if self.statuses is None:
+                self.statuses = tuple(self.by.github.status_log(self.pull.head_sha))
+            runs = [found.run for found in self.evidence.runs]
+            publisher = self.by.policy.publisher
+            sightings = find_sightings(self.pull, runs, self.statuses, said.comments, publisher)
+            binding = rebind(binding, signoff, self.pull.head_sha, sightings)
+        if binding.standing.is_open:
+            return replace(reading, binding=binding)
+        is_new = binding.standing is Standing.FRESH
+        facts = replace(
+            self._own(self.evidence, signoff, owners), reported_at=None if is_new else binding.record.since
+        )
+        return replace(reading, binding=binding, facts=self._with_people(facts, said))
+
+    def _evidence(self, facts: SignoffFacts) -> SignoffFacts:
         """Plan, configurations, runs and results: what only a sign-off needs."""
-        revisions, policy = self.revisions, self.policy
+        revisions, policy = self.revisions, self.by.policy
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.config_keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
@@ -135,7 +232,7 @@ class SignoffGatherer:
             models=models,
             golden=revisions.judged_folder(policy.golden_al),
         )
-        return Sweeps(self.github, revisions, policy, self.policy_path).add(facts)
+        return Sweeps(self.by.github, revisions, policy, self.by.policy_path).add(facts)
 
     def _unread(self, judged: Sequence[JudgedFile]) -> list[str]:
         """What the target branch has and nobody could judge by, in sentences: it is not as if it were missing."""
@@ -147,114 +244,47 @@ class SignoffGatherer:
             if data is not None
         ]
 
-    def for_signoff(
-        self, facts: SignoffFacts, signoff: Comment, reported_at: datetime | None
-    ) -> SignoffFacts:
+    def _own(self, facts: SignoffFacts, signoff: Comment, owners: CodeOwners | None) -> SignoffFacts:
         """The shared facts with what belongs to one sign-off."""
-        policy = self.policy.signoff
-        own = replace(
+        policy, login = self.by.policy.signoff, signoff.author.login
+        teams = list_teams(owners, facts.paths, login, policy) if owners else ()
+        return replace(
             facts,
             signoff=signoff,
-            signer=self.person(signoff.author.login),
-            reported_at=reported_at,
-            memberships=self._memberships(facts, signoff.author.login),
+            signer=self.people.ask_one(login),
+            memberships=tuple(
+                Membership(team=team, login=login, is_member=self.people.is_member(team, login))
+                for team in teams
+            ),
             waivers=self.revisions.waivers(facts.pull.number, signoff.body),
             links=tuple(self._resolve(link) for link in find_recipe_links(signoff.body, policy)),
         )
-        for login in self._settlers(facts.comments)[-MAX_PEOPLE:]:
-            self.person(login)
-        for command in list_commands(facts.comments, self.policy.reuse)[:MAX_PEOPLE]:
-            if self.person(command.comment.author.login).can_write:
-                break
-        return replace(own, people=tuple(self.people[login] for login in sorted(self.people)))
 
     def _resolve(self, link: RecipeLink) -> ResolvedLink:
         """Followed once, whoever has linked it."""
         if link not in self.links:
-            self.links[link] = resolve_link(link, self.github, self.policy.signoff, self.fetch_page)
+            policy = self.by.policy.signoff
+            self.links[link] = resolve_link(link, self.by.github, policy, self.by.fetch_page)
         return self.links[link]
 
-    def _is_command(self, comment: Comment) -> bool:
-        if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, self.policy.identities):
-            return False
-        if not comment.author.is_human:
-            return False
-        words = (self.policy.signoff.settle_command, *self.policy.reuse.commands)
-        if not any(word in comment.body for word in words) or not self.is_read(comment):
-            return False
-        settles = bool(parse_settlements(comment, self.policy.signoff.settle_command))
-        return settles or find_command(comment.body, self.policy.reuse.commands) is not None
-
-    def _settlers(self, comments: Iterable[Comment]) -> list[str]:
-        command = self.policy.signoff.settle_command
-        people = (comment for comment in comments if comment.author.is_human)
-        return list(dict.fromkeys(c.author.login for c in people if parse_settlements(c, command)))
-
-    def _files(self, pull: PullRequest) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,
-        and a short list is said.
-        """
-        added = self.revisions.added_lines()
-        listed: list[ChangedFile] = []
-        shortfalls: tuple[str, ...] = ()
-        try:
-            listed = self.github.files(pull)
-        except IncompleteListError as error:
-            shortfalls = (f"GitHub does not show all changed files. {error.message}",)
-        files = [
-            FileChange(
-                path=file.path,
-                status=file.status,
-                previous_path=file.previous_path,
-                added=added.get(file.path),
-            )
-            for file in listed
-        ]
-        known = {path for file in files for path in file.paths}
-        files += [
-            FileChange(path=path, status=FileStatus.CHANGED, added=lines)
-            for path, lines in added.items()
-            if path not in known
-        ]
-        return tuple(sorted(files, key=lambda file: file.path)), shortfalls
-
-    def _with_owners(self, facts: SignoffFacts, policy: Policy) -> SignoffFacts:
-        """Ask for the role of owners until one is found because of whom somebody must sign."""
-        try:
-            codeowners = read_codeowners(facts)
-        except InfxError:
-            return facts
-        for login in list_logins(codeowners, facts.paths, policy.signoff)[:MAX_PEOPLE]:
-            if not self.person(login).is_admin:
+    def _with_people(self, facts: SignoffFacts, said: Said) -> SignoffFacts:
+        """Those who settle, and the last who asks for reuse and may."""
+        self.people.ask(*said.settlers)
+        for login in said.reusers:
+            if self.people.ask_one(login).can_write:
                 break
-        return replace(facts, people=tuple(self.people[login] for login in sorted(self.people)))
+        return replace(facts, people=self.people.all)
 
-    def _memberships(self, facts: SignoffFacts, login: str) -> tuple[Membership, ...]:
-        """Only of teams on whose lines the signer is not named, and that the policy does not list."""
-        try:
-            codeowners = read_codeowners(facts)
-        except InfxError:
-            return ()
-        listed = {team.lower() for team in self.policy.signoff.teams}
-        rules = [rule for path in facts.paths if (rule := codeowners.rule_for(path))]
-        teams = dict.fromkeys(
-            owner
-            for rule in rules
-            if f"@{login.lower()}" not in {owner.lower() for owner in rule.owners}
-            for owner in rule.owners
-            if owner.startswith("@") and "/" in owner and owner.lower() not in listed
-        )
-        found = []
-        for team in teams:
-            members = self._team(team)
-            is_member = None if members is None else login.lower() in members
-            found.append(Membership(team=team, login=login, is_member=is_member))
-        return tuple(found)
 
-    def _team(self, team: str) -> frozenset[str] | None:
-        """Asked for once, whoever has signed."""
-        name = team.lower()
-        if name not in self.teams and len(self.teams) < MAX_TEAMS:
-            organization, _, slug = name[1:].partition("/")
-            self.teams[name] = self.github.team_members(organization, slug)
-        return self.teams.get(name)
+def _nobody(pull: PullRequest) -> Comment:
+    """In the place of a sign-off where there is none and only the scope is asked for."""
+    return Comment(
+        id=0,
+        kind=CommentKind.ISSUE,
+        author=GHOST,
+        body="",
+        created_at=pull.created_at,
+        updated_at=pull.created_at,
+        url="",
+        pull_number=pull.number,
+    )

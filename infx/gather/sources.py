@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
+from infx.gather.ports import Pager, ReconcileReader
 from infx.model import Artifact, Overview, PullRequest, Run
 from infx.policy.model import Policy
-from infx.reconcile.ports import Pager, ReconcileReader
 
 NEWEST_RUNS = 50  # of one branch, and of all that were dispatched
 CHUNK = 20  # pull requests that are looked at together

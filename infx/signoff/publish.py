@@ -24,18 +24,24 @@ _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assessment:
-    """One sign-off and what became of it. judgement: None where it is stale. error: why none could be made, in
-    sentences; then nothing is green. unread: why nobody knows yet, because GitHub or git did not answer; what was said
-    of it before then stays.
+class SignoffReading:
+    """One sign-off and what was read for it. facts: None where it is of no commit that stands there, or where they
+    could not be read. error: why no judgement can be made, in sentences; then nothing is green. unread: why nobody
+    knows yet, because GitHub or git did not answer; what was said of it before then stays.
     """
 
     signoff: Comment
     binding: Binding
     facts: SignoffFacts | None = None
-    judgement: Judgement | None = None
     error: str | None = None
     unread: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment(SignoffReading):
+    """One sign-off and what became of it. judgement: None where it is stale, in error or unread."""
+
+    judgement: Judgement | None = None
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:

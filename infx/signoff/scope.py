@@ -82,6 +82,24 @@ def list_logins(codeowners: CodeOwners, paths: tuple[str, ...], policy: SignoffP
     return tuple(owner[1:] for owner in outside)
 
 
+def list_teams(
+    codeowners: CodeOwners, paths: tuple[str, ...], login: str, policy: SignoffPolicy
+) -> tuple[str, ...]:
+    """Teams on whose lines somebody is not named, and that the policy does not list: whether that person is a member
+    has to be asked.
+    """
+    listed = {team.lower() for team in policy.teams}
+    rules = [rule for path in paths if (rule := codeowners.rule_for(path))]
+    teams = dict.fromkeys(
+        owner
+        for rule in rules
+        if f"@{login.lower()}" not in {owner.lower() for owner in rule.owners}
+        for owner in rule.owners
+        if owner.startswith("@") and "/" in owner and owner.lower() not in listed
+    )
+    return tuple(teams)
+
+
 def is_person(owner: str) -> bool:
     """Neither a team nor an e-mail address."""
     return owner.startswith("@") and "/" not in owner

@@ -9,9 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from infx.apply.approval import gather_approval, publish_approval
+from infx.apply.approval import publish_approval
 from infx.errors import InfxError
 from infx.gate.approval import decide_approval
+from infx.gather.approval import gather_approval
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import APPLIED_KINDS, FOREVER, Fault, FaultKind

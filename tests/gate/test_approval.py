@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from infx.apply.approval import gather_approval, publish_approval
+from infx.apply.approval import publish_approval
 from infx.errors import UnavailableError
 from infx.gate.approval import (
     ApprovalAnswer,
@@ -20,6 +20,7 @@ from infx.gate.approval import (
 )
 from infx.gate.event import Event, EventName
 from infx.gate.facts import Changelog, GateFacts, MergeCheck
+from infx.gather.approval import gather_approval
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from infx.apply.reconcile import GitClone
 from infx.gather.choose import list_recent
+from infx.gather.clone import GitClone
 from infx.gather.reconcile import MAX_READS
 from infx.hub import FOREVER, Fault, FaultKind
 from tests.reconcile.world import BASE, BOT, LABEL, World, entry

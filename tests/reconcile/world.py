@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from infx.apply.reconcile import GitClone, Reconciler
+from infx.apply.reconcile import Reconciler
 from infx.apply.serialize import TurnReport
 from infx.bench.identity import row_ids
+from infx.gather.clone import GitClone
 from infx.git import Git
 from infx.github.api import connect
 from infx.hub import Hub

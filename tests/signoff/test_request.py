@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli.options import read_policy_path
+from infx.gather.local import read_policy_path
 from infx.model import GHOST, Collaborator, CommentKind, FileStatus, ReviewState, User, UserType
 from infx.signoff.request import (
     find_missing_part,
@@ -21,7 +21,7 @@ from infx.signoff.request import (
     find_signer_refusal,
 )
 from infx.signoff.scope import decide_scope
-from infx.signoff.wake import Trigger, read_wake, wake_words
+from infx.signoff.trigger import Trigger, read_trigger, trigger_words
 from tests.builders import HEAD, NOW, comment, person, pull
 from tests.signoff.facts import MASTER, POLICY, checklist, facts, file
 
@@ -214,8 +214,8 @@ RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_
         ("workflow_dispatch", {"inputs": {"pr": "77"}}, Trigger(pull=77)),
     ],
 )
-def test_wake(name: str, payload: dict[str, Any], expected: Trigger) -> None:
-    assert read_wake(name, payload, POLICY) == expected
+def test_trigger(name: str, payload: dict[str, Any], expected: Trigger) -> None:
+    assert read_trigger(name, payload, POLICY) == expected
 
 
 @pytest.mark.parametrize(
@@ -233,10 +233,10 @@ def test_wake(name: str, payload: dict[str, Any], expected: Trigger) -> None:
         ("push", {}, "says nothing"),
     ],
 )
-def test_no_wake(name: str, payload: dict[str, Any], words: str) -> None:
-    wake = read_wake(name, payload, POLICY)
-    assert (wake.pull, wake.head_sha) == (None, None)
-    assert words in wake.reason
+def test_no_trigger(name: str, payload: dict[str, Any], words: str) -> None:
+    trigger = read_trigger(name, payload, POLICY)
+    assert (trigger.pull, trigger.head_sha) == (None, None)
+    assert words in trigger.reason
 
 
 def test_the_workflow_filters_by_the_same_words() -> None:
@@ -245,7 +245,7 @@ def test_the_workflow_filters_by_the_same_words() -> None:
     words = set(
         re.findall(r"contains\(github\.event\.comment\.body, '([^']+)'\)", workflow["jobs"]["verify"]["if"])
     )
-    assert words == set(wake_words(POLICY))
+    assert words == set(trigger_words(POLICY))
     assert workflow["on"]["workflow_run"]["workflows"] == ["run-sweep", "signoff-relay"]
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from infx.apply.reconcile import GitClone
 from infx.bench.family import family_of
 from infx.bench.identity import IdentifiedRow
 from infx.bench.row import Recipe, Row
 from infx.cli.signoff import signoff
+from infx.gather.clone import GitClone
 from infx.gather.signoff_clone import open_revisions
 from infx.gather.signoff_plan import read_plan
 from infx.git import Git

@@ -28,7 +28,7 @@ class Trigger:
     reason: str = ""
 
 
-def read_wake(name: str, payload: Mapping[str, Any], policy: Policy) -> Trigger:
+def read_trigger(name: str, payload: Mapping[str, Any], policy: Policy) -> Trigger:
     """name: of the event."""
     told = Payload(payload)
     match name:
@@ -60,10 +60,10 @@ def _matters(body: str, policy: Policy) -> bool:
     """Also what merely may be a sign-off. The workflow lets nothing through that this refuses: a look that waits is
     replaced by a later one, which must then look as well.
     """
-    return any(word.casefold() in body.casefold() for word in wake_words(policy))
+    return any(word.casefold() in body.casefold() for word in trigger_words(policy))
 
 
-def wake_words(policy: Policy) -> tuple[str, ...]:
+def trigger_words(policy: Policy) -> tuple[str, ...]:
     """The last word of the phrase, and the commands."""
     return (policy.signoff.phrase.split()[-1], policy.signoff.settle_command, *policy.reuse.commands)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,6 @@ from infx.model import (
     Artifact,
     ChangedFile,
     Collaborator,
-    Comment,
     CommitStatus,
     Job,
     LabelEvent,
@@ -19,7 +18,6 @@ from infx.model import (
     PullRequest,
     PullSummary,
     Run,
-    StatusState,
 )
 
 _T = TypeVar("_T")
@@ -53,21 +51,6 @@ class ReconcileReader(Pager, Protocol):
         newest: int | None = None,
     ) -> list[Run]: ...
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]: ...
-
-
-class Writer(Protocol):
-    """Requests that change something."""
-
-    def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]: ...
-    def create_comment(self, number: int, body: str) -> Comment: ...
-    def edit_comment(self, comment_id: int, body: str) -> Comment: ...
-    def delete_comment(self, comment_id: int) -> None: ...
-    def create_status(
-        self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
-    ) -> CommitStatus: ...
-    def cancel_run(self, run_id: int) -> bool: ...
-    def run(self, run_id: int) -> Run: ...
-    def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T: ...
 
 
 class PlanMaker(Protocol):

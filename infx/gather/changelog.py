@@ -1,21 +1,22 @@
-"""Gather what the changelog commands judge: two versions of the file, and what stands beside them."""
+"""What the changelog commands judge: two versions of the file, and what stands beside them. In a clone of a fork,
+`origin` is not the repository, so what stands on the base branch is looked for by the remotes' names.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from infx.changelog.links import PullLinks
 from infx.changelog.subject import Context
-from infx.cli.options import Receive, RepositoryName, make_event_options, policy_part_option, repository_name
 from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
+from infx.gather.local import Receive, read_remote, repository_name
+from infx.model import is_same_repository
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
@@ -59,38 +60,7 @@ class Given:
     repo: str | None
 
 
-def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the ways to name a base and a head, and passes `sources: Sources`."""
-
-    @click.option(
-        "--base-ref", metavar="REV", help="Default: the base branch, of the repository's remote or local."
-    )
-    @click.option("--head-ref", metavar="REV", help="Default: the file in the working tree.")
-    @click.option(
-        "--base-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
-    )
-    @click.option(
-        "--head-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
-    )
-    @make_event_options("Take revisions, number and stage from a payload.")
-    @click.option(
-        "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."
-    )
-    @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
-    @click.option(
-        "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
-    )
-    @policy_part_option(ChangelogPolicy)
-    @functools.wraps(function)
-    def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
-        given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
-        source = click.get_current_context().params.get("policy_source")
-        return function(*args, sources=replace(gather(given, policy), policy_source=source), **kwargs)
-
-    return wrapper
-
-
-def gather(given: Given, policy: ChangelogPolicy) -> ChangelogSources:
+def gather_changelog(given: Given, policy: ChangelogPolicy) -> ChangelogSources:
     files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
     if sum(map(any, (files, refs, (given.receive.given, given.receive.name)))) > 1:
         raise UsageError("Files, revisions and an event exclude each other.", hint="Give one of them.")
@@ -193,7 +163,6 @@ def _gather_event(question: Question, policy: ChangelogPolicy, context: Context)
 def _gather_revisions(
     base_ref: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
 ) -> ChangelogSources:
-    from infx.cli.changelog_base import find_default_base
     from infx.git import Git
 
     git = Git(Path.cwd())
@@ -257,3 +226,51 @@ def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Con
     from infx.changelog.merge import Sides
 
     return Sides(ancestor=ancestor or b"", main=main, other=other)
+
+
+def find_default_base(git: Git, branch: str, repository: str | None) -> str:
+    """The base branch of the remote that is the repository, or of origin, or the local one."""
+    from infx.git import MissingRevisionError
+
+    remote = _find_remote(git, repository)
+    for name in (f"{remote}/{branch}", f"origin/{branch}", branch):  # a remote may not have been fetched yet
+        try:
+            git.commit(name)
+        except MissingRevisionError:
+            continue
+        return name
+    raise UnavailableError(
+        f"There is no branch {branch} here, neither of {remote} nor local.", hint="Give --base-ref."
+    )
+
+
+def read_base_versions(git: Git, branch: str, path: str, repository: str | None) -> list[bytes]:
+    """The file on the base branch, as this clone knows it: of the repository's remote, of others, then the local one.
+
+    None of them outside of a repository. Raises GitError where a version cannot be read: without it nobody could tell
+    which side of a conflict is the base branch's.
+    """
+    from infx.git import GitError, UnsafeRepositoryError
+
+    try:
+        names = git.line(
+            "for-each-ref", "--format=%(refname)", f"refs/remotes/*/{branch}", f"refs/heads/{branch}"
+        )
+    except UnsafeRepositoryError:
+        raise
+    except GitError:
+        return []
+    best = f"refs/remotes/{_find_remote(git, repository)}/"
+    refs = sorted(
+        names.split(), key=lambda name: (not name.startswith(best), not name.startswith("refs/remotes/"))
+    )
+    return [data for data in git.read_many([(ref, path) for ref in refs]) if data is not None]
+
+
+def _find_remote(git: Git, repository: str | None) -> str:
+    named = [name for name, url in git.remotes().items() if _is_of(url, repository)]
+    return "origin" if "origin" in named or not named else named[0]
+
+
+def _is_of(url: str, repository: str | None) -> bool:
+    return repository is not None and is_same_repository(read_remote(url), repository)
