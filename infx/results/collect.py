@@ -124,10 +124,10 @@ def _collect_job(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Pa
         )
     if job.row.eval_only:
         return _collect_evals(job, artifact, rules)
-    return _collect_points(job, artifact)
+    return _collect_points(job, artifact, rules)
 
 
-def _collect_points(job: RowJob, artifact: ReadArtifact) -> _Part:
+def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
     points, rejected = [], []
     for file in artifact.files:
         try:
@@ -143,9 +143,9 @@ def _collect_points(job: RowJob, artifact: ReadArtifact) -> _Part:
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
     faults += [
-        f"too many requests failed at concurrency {point.row.conc}: {point.row.outcome.describe()}"
+        f"too many requests failed at concurrency {point.row.conc}: {outcome.describe(rules.failed_requests)}"
         for point in points
-        if point.row.outcome and point.row.has_failed
+        if (outcome := point.row.outcome) and (point.row.has_failed or outcome.exceeds(rules.failed_requests))
     ]
     return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
 

@@ -51,13 +51,18 @@ class BenchmarkOutcome:
                 f"benchmark_outcome counts {self.completed} completed and {self.failed} failed "
                 f"of {count(self.requested, 'request')}"
             )
-        too_many = self.failed > self.max_failure_rate * self.requested
-        if too_many and self.status is OutcomeStatus.PASSED:
+        if self.exceeds(self.max_failure_rate) and self.status is OutcomeStatus.PASSED:
             return f"benchmark_outcome says passed with {self.failed} of {count(self.requested, 'request')} failed"
         return None
 
-    def describe(self) -> str:
-        return f"{self.failed} of {count(self.requested, 'request')} failed, at most {100 * self.max_failure_rate:.4g} % may"
+    def exceeds(self, rate: float) -> bool:
+        """Return whether a larger share of the requests than `rate`, from 0 to 1, has failed."""
+        return self.failed > rate * self.requested
+
+    def describe(self, limit: float) -> str:
+        """Return the counts in words. limit: the policy's share, for a row that states a laxer one."""
+        allowed = 100 * min(limit, self.max_failure_rate)
+        return f"{self.failed} of {count(self.requested, 'request')} failed, at most {allowed:.4g} % may"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -158,6 +158,17 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     )
 
 
+def test_a_result_cannot_allow_itself_more_failures_than_the_policy() -> None:
+    """639 of 640 requests failed, and the script says that all of them may."""
+    laxer = {"requested": 640, "completed": 1, "failed": 639, "status": "passed", "max_failure_rate": 1}
+    files = good()
+    files[artifact_name(FIXED_JOB)] = {"agg.json": result(benchmark_outcome=laxer)}
+    found = run(files)
+    assert states(found)[0] is RowState.FAILED
+    words = "too many requests failed at concurrency 64: 639 of 640 requests failed, at most 5 % may"
+    assert words in list_problems(found)[0].message
+
+
 @pytest.mark.parametrize(
     "changes",
     [
