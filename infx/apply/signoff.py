@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from infx.apply.writes import Applier, WriteOutcome, Writer
+from infx.comments.status import pick_least_favorable
 from infx.errors import UnavailableError
+from infx.gather.choose import SharedHeads
 from infx.gather.signoff import SignoffGatherer
 from infx.model import CommentReference, CommitStatus, PullRequest
 from infx.policy.model import Policy
@@ -30,9 +32,12 @@ class SignoffWriter(Writer, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Verifier:
+    """shared: finds the other pull requests of a head, because a commit has one status."""
+
     gatherer: SignoffGatherer
     github: SignoffWriter
     policy: Policy
+    shared: SharedHeads
 
     def verify(self, number: int, only: CommentReference | None = None) -> SignoffDecision | PassedOver:
         """Every sign-off of a pull request. only: raise if this comment is not one of them."""
@@ -49,7 +54,26 @@ class Verifier:
                 self.publish(found, outcome)
             return found
 
-        return self.github.look_then_write(lambda: self.verify(number, only), write)
+        def look() -> SignoffDecision | PassedOver:
+            found = self.verify(number, only)
+            return self._agree(found) if isinstance(found, SignoffDecision) else found
+
+        return self.github.look_then_write(look, write)
+
+    def _agree(self, decided: SignoffDecision) -> SignoffDecision:
+        """Return the decision with the least favorable status of all open pull requests that have this head."""
+        if decided.status is None:
+            return decided
+        statuses = {decided.pull.number: decided.status}
+        for number in self.shared.find_others(decided.pull):
+            other = self.verify(number)
+            if (
+                isinstance(other, SignoffDecision)
+                and other.status
+                and other.pull.head_sha == decided.pull.head_sha
+            ):
+                statuses[number] = other.status
+        return replace(decided, status=pick_least_favorable(decided.status, statuses))
 
     def publish(self, decided: SignoffDecision, outcome: WriteOutcome) -> None:
         """Comments and status as they should be; nothing is written where it stands there already, and nothing

@@ -124,6 +124,7 @@ def _verify_all(
 
 def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
     from infx.apply.signoff import Verifier
+    from infx.gather.choose import SharedHeads
     from infx.gather.clone import open_clone
     from infx.gather.signoff import SignoffGatherer
     from infx.gather.signoff_links import fetch_page
@@ -143,7 +144,8 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
         repository=github.repository,
         fetch_page=fetch_page,
     )
-    return Verifier(gatherer=gatherer, github=github, policy=policy)
+    shared = SharedHeads(github, gatherer.clone, policy)
+    return Verifier(gatherer=gatherer, github=github, policy=policy, shared=shared)
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:

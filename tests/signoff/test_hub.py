@@ -525,3 +525,23 @@ def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: p
         if nth % 4 == 0:
             world.verify("--pr", "77", "--publish")
             assert (world.status(), len(world.verdicts())) == (undisturbed, 1)
+
+
+@pytest.mark.parametrize("order", [(77, 78), (78, 77)])
+def test_one_commit_has_one_signoff_status(world: World, order: tuple[int, int]) -> None:
+    """77 and 78 have the same head, and only 77 is signed off: the worse of both counts, whoever is looked at last."""
+    signed_off(world)
+    assert (world.status() or ("",))[0] == "success"
+    world.hub.push("feat-y", {}, start="feat-x")
+    world.hub.git.update_ref("refs/heads/feat-y", world.head)
+    world.hub.open_pull("feat-y", number=78)
+    for number in order:
+        world.verify("--pr", str(number), "--publish")
+        assert world.status() == ("pending", "PR 78: Waiting for the sign-off of one owner: @noor")
+    written = len(world.hub.state.statuses)
+    for number in order:
+        world.verify("--pr", str(number), "--publish")
+    assert len(world.hub.state.statuses) == written
+    world.hub.close_pull(78)
+    world.verify("--pr", "77", "--publish")
+    assert (world.status() or ("",))[0] == "success"
