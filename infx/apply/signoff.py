@@ -8,10 +8,11 @@ from typing import Protocol, TypeVar
 
 from infx.apply.writes import Applier, WriteOutcome, Writer
 from infx.comments.status import pick_least_favorable
-from infx.errors import UnavailableError
+from infx.errors import InfxError, UnavailableError
 from infx.gather.choose import SharedHeads
 from infx.gather.signoff import SignoffGatherer
-from infx.model import CommentReference, CommitStatus, PullRequest
+from infx.github.errors import RateLimitError
+from infx.model import CommentReference, CommitStatus, PullRequest, StatusState
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, DeleteComment, SetStatus
 from infx.reconcile.desired import plan_comments
@@ -64,16 +65,28 @@ class Verifier:
         """Return the decision with the least favorable status of all open pull requests that have this head."""
         if decided.status is None:
             return decided
-        statuses = {decided.pull.number: decided.status}
+        statuses, unread = {decided.pull.number: decided.status}, list(decided.unread)
         for number in self.shared.find_others(decided.pull):
-            other = self.verify(number)
+            try:
+                other = self.verify(number)
+            except RateLimitError:
+                raise
+            except (
+                InfxError
+            ) as error:  # its comments are its own turn's; the status they share is not green unseen
+                unread.append(f"#{number}, which has the same head: {error.message}")
+                statuses[number] = replace(
+                    decided.status, state=StatusState.PENDING, description="Could not be read"
+                )
+                continue
             if (
                 isinstance(other, SignoffDecision)
-                and other.status
                 and other.pull.head_sha == decided.pull.head_sha
+                and other.status
             ):
                 statuses[number] = other.status
-        return replace(decided, status=pick_least_favorable(decided.status, statuses))
+        status = pick_least_favorable(decided.status, statuses)
+        return replace(decided, status=status, unread=tuple(unread))
 
     def publish(self, decided: SignoffDecision, outcome: WriteOutcome) -> None:
         """Comments and status as they should be; nothing is written where it stands there already, and nothing

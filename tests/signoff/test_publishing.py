@@ -68,6 +68,7 @@ def test_one_that_cannot_be_read_keeps_no_other_from_its_verdict(
     assert "PR 76: GitHub failed with 502 at GET /repos/acme/bench/pulls/76" in err
     assert len(world.verdicts()) == 1
     assert world.verdicts()[0].startswith(PASS)
+    assert world.status() == ("pending", "PR 76: Could not be read")
 
 
 def test_a_fork_whose_approval_cannot_be_read_keeps_no_other_from_its_verdict(
