@@ -25,7 +25,7 @@ lint: .venv/dev
 	@$(BIN)/infx workflows check --format table
 
 bench: .venv/dev
-	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.speed
 
 fix: .venv/dev
 	@$(BIN)/ruff check --fix

@@ -23,14 +23,14 @@ def find_unplannable(sources: ChangelogSources, verdict: ChangelogVerdict) -> li
 
     Between two files that stand anywhere there may be no configurations; then a warning says what was not looked at.
     """
+    is_repository = sources.read_base is not None
+    if not is_repository and sources.context.configs is None:
+        return []  # keys were not looked up either, which has a warning of its own
     from infx.gather.plan import list_paths
 
     policy = load_policy(sources.policy_source)
     paths = list_paths(policy)
     files = sources.read_head(paths)
-    is_repository = sources.read_base is not None
-    if not is_repository and sources.context.configs is None:
-        return []  # keys were not looked up either, which has a warning of its own
     level = Level.ERROR if is_repository else Level.WARNING
     absent = [_absent(path, level) for path, data in zip(paths, files, strict=True) if data is None]
     if absent:

@@ -16,7 +16,6 @@ from infx.changelog.subject import Context
 from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
 from infx.gather.local import Receive, read_remote, repository_name
-from infx.model import is_same_repository
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
@@ -273,4 +272,6 @@ def _find_remote(git: Git, repository: str | None) -> str:
 
 
 def _is_of(url: str, repository: str | None) -> bool:
+    from infx.model import is_same_repository  # many classes, which files alone do not need
+
     return repository is not None and is_same_repository(read_remote(url), repository)
