@@ -163,7 +163,12 @@ def _see_actor(
     if not asks or is_listed(event.actor, policy.identities):
         return None, False
     if not is_explained:
-        return github.permission(event.actor), False
+        seen = github.permission(event.actor)
+        if not seen.is_known and not event.actor.endswith("[bot]"):  # GitHub knows no app's permission
+            raise UnavailableError(
+                f"GitHub does not tell what {event.actor} may do here, who started this.", hint="Run it again."
+            )
+        return seen, False
     actor = _permission_if_seen(event.actor, policy, github)
     return actor, actor is None
 

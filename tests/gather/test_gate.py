@@ -463,3 +463,12 @@ def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(hub: 
         name=EventName.PUSH, ref="refs/heads/main", head_sha=head, before="0" * 40, oldest=oldest, actor="mia"
     )
     assert gather(hub, push).base_sha == (tip if where == "known" else None)
+
+
+def test_a_sender_whom_github_denies_is_not_somebody_without_rights(hub: Hub) -> None:
+    """The event says that cody has an account; that GitHub denies it twice is no answer about permissions."""
+    hub.label(77, "full-sweep-fail-fast")
+    hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/permission$", times=2))
+    with pytest.raises(UnavailableError, match="does not tell what cody may do here"):
+        answer(hub)
+    assert answer(hub).verdict is GateVerdict.RUN
