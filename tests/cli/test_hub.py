@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.seed import seed
+from tests.calling import call
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs/hub.md").read_text(encoding="utf-8")
@@ -176,13 +175,13 @@ def test_what_cannot_be_served_is_said(
     said: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "taken").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not the hub's own
-    assert run(infx, ["hub", "serve", "--port", "0", *arguments], {}) == code
-    assert said in capsys.readouterr().err
+    called = call("hub", "serve", "--port", "0", *arguments)
+    assert called.code == code
+    assert said in called.err
 
 
 def test_the_samples_are_what_they_are_said_to_be(tmp_path: Path) -> None:
