@@ -57,28 +57,19 @@ def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     process.stdout.close()
 
 
-def test_what_it_prints_works(served: Served, tmp_path: Path) -> None:
+def test_what_it_prints_works(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = dict(re.findall(r"(GITHUB_API_URL|GH_TOKEN)=(\S+)", served.find(r"export (.+?) +#")))
     clone = served.find(r"git clone (\S+) bench")
     subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
     number = served.find(r"pull request (\d+) conflicts")
 
-    def infx(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "infx", *arguments],
-            cwd=tmp_path / "bench",
-            env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    checked = infx("config", "check", "--format", "json")
-    assert (checked.returncode, checked.stderr) == (0, "")
-    explained = infx("explain", "--pr", number, "--verbose")
-    assert explained.returncode == 0
-    assert "conflict" in explained.stdout
-    assert "requests (reads" in explained.stderr
+    monkeypatch.chdir(tmp_path / "bench")
+    checked = call("config", "check", "--format", "json", environ=environ)
+    assert (checked.code, checked.err) == (0, "")
+    explained = call("explain", "--pr", number, "--verbose", environ=environ)
+    assert explained.code == 0
+    assert "conflict" in explained.out
+    assert "requests (reads" in explained.err
 
 
 @pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
