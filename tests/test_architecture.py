@@ -262,3 +262,42 @@ def test_the_search_for_cycles_finds_one() -> None:
     }
     imports = {name: imported(source, names) for name, source in sources.items()}
     assert find_cycle(imports) == ["infx.a", "infx.b", "infx.c"]
+
+
+def find_callers(source: str) -> set[str]:
+    """The ways in which a file calls the command line by itself: click's runner, the shell's `run`, the script's `main`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found & {"click.testing", "infx.cli.shell", "infx.cli.main"}
+
+
+CALLERS = {
+    "calling.py",  # for all the others
+    "cli/test_demo.py",  # a demo that is killed, and then leaves no temporary folder: `call` has one
+    "cli/test_options.py",  # a terminal, which a caught stream is not
+    "cli/test_shell.py",  # the shell itself
+}
+
+
+def test_one_test_file_calls_the_command_line_for_all() -> None:
+    tests = ROOT / "tests"
+    found = {str(path.relative_to(tests)) for path in tests.rglob("*.py") if find_callers(path.read_text())}
+    assert found == CALLERS
+
+
+@pytest.mark.parametrize(
+    ("source", "ways"),
+    [
+        ("from click.testing import CliRunner", {"click.testing"}),
+        ("import click.testing", {"click.testing"}),
+        ("def test():\n    from infx.cli.shell import run", {"infx.cli.shell"}),
+        ("from infx.cli import infx, main", {"infx.cli.main"}),
+        ("from infx.cli import infx\nfrom tests.calling import call", set()),
+    ],
+)
+def test_the_search_for_callers_finds_them(source: str, ways: set[str]) -> None:
+    assert find_callers(source) == ways

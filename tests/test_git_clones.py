@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.errors import UnavailableError
 from infx.gather.changelog import read_base_versions
 from infx.gather.clone import open_clone
@@ -23,6 +20,7 @@ from infx.git import (
     UnsafeRepositoryError,
 )
 from infx.reconcile.facts import RepositoryContext
+from tests.calling import call
 from tests.changelog.samples import BASE, KEY, PATH, RUNNERS, config, link, new
 from tests.repository import Repository
 
@@ -100,7 +98,7 @@ def test_commands_answer_in_a_partial_clone(
         "--policy",
         "origin/main:configs/policy.yaml",
     ]
-    assert run(infx, [*words, *given], {}) == 0
+    assert call(*words, *given).code == 0
 
 
 @pytest.mark.parametrize(
@@ -126,16 +124,15 @@ def test_a_partial_clone_without_its_remote_says_so(
 
 
 def test_commands_in_a_partial_clone_without_its_remote_are_exit_3(
-    origin: Repository, clone: Clone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    origin: Repository, clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(clone("--filter=blob:none").path)
     gone(origin)
     for words in (["changelog", "validate"], ["plan"]):
-        code = run(infx, [*words, "--base-ref", "origin/main", "--head-ref", "origin/feat"], {})
-        err = capsys.readouterr().err
-        assert code == 3
-        assert "The clone is partial" in err
-        assert "damaged" not in err
+        called = call(*words, "--base-ref", "origin/main", "--head-ref", "origin/feat")
+        assert called.code == 3
+        assert "The clone is partial" in called.err
+        assert "damaged" not in called.err
 
 
 def test_a_commit_that_a_partial_clone_lacks_was_not_fetched(origin: Repository, clone: Clone) -> None:
@@ -260,7 +257,6 @@ COMMANDS = [
 def test_commands_in_a_clone_of_somebody_else_are_exit_3(
     origin: Repository,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     words: list[str],
     folder: str,
 ) -> None:
@@ -269,12 +265,11 @@ def test_commands_in_a_clone_of_somebody_else_are_exit_3(
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     monkeypatch.chdir(origin.path / folder)
-    environ = {**os.environ, "GITHUB_TOKEN": "x"}
     monkeypatch.setenv("GITHUB_TOKEN", "x")
-    assert run(infx, words, environ) == 3
-    err = capsys.readouterr().err
-    assert "dubious ownership" in err
-    assert f"safe.directory {origin.path}" in err
+    called = call(*words)
+    assert called.code == 3
+    assert "dubious ownership" in called.err
+    assert f"safe.directory {origin.path}" in called.err
 
 
 def test_outside_of_a_repository_there_is_no_clone(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.gather.signoff_clone import open_revisions
 from infx.git import Git
 from infx.policy.load import default_policy
+from tests.calling import call
 from tests.changelog.samples import BASE, PATH, new
 from tests.repository import Repository
 
@@ -179,17 +178,18 @@ def test_the_commands_say_the_same_everywhere(
     place: Place,
     settings: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     folder: str,
 ) -> None:
     """The key is in no configuration, so both commands say so, and that only."""
     settings(*SETTINGS)
     monkeypatch.chdir(place.made.path / folder)
     told = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
-    assert run(infx, ["changelog", "validate", *told], {}) == 1
-    assert '"config-unexpanded"' in capsys.readouterr().out
-    assert run(infx, ["plan", *told], {}) == 2
-    assert "configs/runners.yaml is not there" in capsys.readouterr().err
+    called = call("changelog", "validate", *told)
+    assert called.code == 1
+    assert '"config-unexpanded"' in called.out
+    called = call("plan", *told)
+    assert called.code == 2
+    assert "configs/runners.yaml is not there" in called.err
 
 
 def test_a_push_runs_no_hook_and_brings_nothing_else(

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli import infx
-from infx.cli.shell import run
+from tests.calling import call
 from tests.changelog.samples import BASE, RUNNERS, config, new
 from tests.conftest import ROOT
 from tests.repository import Repository
@@ -53,7 +52,7 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
             else:
                 repository.write({name: content})
         found = {hook["id"]: shlex.split(hook["entry"])[1:] for hook in HOOKS}
-        return {name: run(infx, words, {}) for name, words in found.items() if words[0] != "workflows"}
+        return {name: call(*words).code for name, words in found.items() if words[0] != "workflows"}
 
     return hooks
 

@@ -15,11 +15,10 @@ from infx import yaml12
 from infx.bench.config import Config, KvOffloading
 from infx.bench.entry import Entry
 from infx.changelog.delta import read_entries
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.matrix.parse import parse_master
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
+from tests.calling import call
 from tests.conftest import ROOT
 
 OPEN_ENGINES = {"vllm", "dynamo-vllm", "sglang", "sglang-disagg", "dynamo-sglang"}
@@ -52,15 +51,17 @@ def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def rows_of(capsys: pytest.CaptureFixture[str], key: str) -> list[dict[str, Any]]:
-    assert run(infx, ["matrix", "test-config", "--config-key", key, "--no-evals"], {}) == 0
-    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+def rows_of(key: str) -> list[dict[str, Any]]:
+    called = call("matrix", "test-config", "--config-key", key, "--no-evals")
+    assert called.code == 0
+    rows: list[dict[str, Any]] = json.loads(called.out)
     return rows
 
 
-def test_nothing_is_wrong_with_our_own_configurations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(infx, ["config", "check", "--format", "json"], {}) == 0
-    report = json.loads(capsys.readouterr().out)
+def test_nothing_is_wrong_with_our_own_configurations() -> None:
+    called = call("config", "check", "--format", "json")
+    assert called.code == 0
+    report = json.loads(called.out)
     assert (report["ok"], report["problems"]) == (True, [])
 
 
@@ -85,9 +86,9 @@ def test_they_cover_what_infx_can_plan() -> None:
     assert all({c.path for c in configs().values()} >= {path} for path in policy().master_configs)
 
 
-def test_an_offload_recipe_on_four_gpus_gets_360_gb(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_offload_recipe_on_four_gpus_gets_360_gb() -> None:
     """860,160 MiB, 0.4 of them, 4 of 4 GPUs."""
-    rows = rows_of(capsys, "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake")
+    rows = rows_of("dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake")
     assert [row["conc"] for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
     assert {row["total-cpu-dram-gb"] for row in rows} == {360}
     assert {(row["runner"], row["tp"], row["spec-decoding"]) for row in rows} == {
@@ -95,8 +96,8 @@ def test_an_offload_recipe_on_four_gpus_gets_360_gb(capsys: pytest.CaptureFixtur
     }
 
 
-def test_two_new_arms_beside_the_unchanged_grid_are_14_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_of(capsys, "dsv41flash-fp4-b300-vllm-agentic-dspark")
+def test_two_new_arms_beside_the_unchanged_grid_are_14_rows() -> None:
+    rows = rows_of("dsv41flash-fp4-b300-vllm-agentic-dspark")
     arms = {(row["ep"], row["dp-attn"]): [] for row in rows}  # type: dict[tuple[int, bool], list[int]]
     for row in rows:
         arms[row["ep"], row["dp-attn"]].append(row["conc"])
@@ -109,9 +110,9 @@ def test_two_new_arms_beside_the_unchanged_grid_are_14_rows(capsys: pytest.Captu
     }
 
 
-def test_a_disaggregated_run_records_its_budget(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_disaggregated_run_records_its_budget() -> None:
     """0.75 of 2,861,022 MiB, beyond which a bigger node counts no more."""
-    (row,) = rows_of(capsys, "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d")
+    (row,) = rows_of("kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d")
     assert (row["conc"], row["total-cpu-dram-gb"], row["disagg"]) == ([48], 2249, True)
     for role in ("prefill", "decode"):
         assert (row[role]["num-worker"], row[role]["tp"], row[role]["dcp-size"]) == (1, 8, 8)

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub.hub import Hub
 from tests.act.bench import WIDE, changelog, payload, policy
 from tests.act.harness import Act, Outcome
+from tests.calling import call
 from tests.conftest import ROOT
 
 
@@ -76,26 +75,24 @@ def by_row(uploaded: set[str]) -> tuple[dict[str, str], set[str]]:
     return {match[2]: match[1] for match in found.values() if match}, {n for n in found if not found[n]}
 
 
-def report(outcome: Outcome, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def report(outcome: Outcome) -> str:
     """What the job `collect` shows. act ends a run whose called workflow has failed, so it is played here, on the
     artifacts that the run has left; that the job runs, tests/workflows/test_own.py says.
     """
-    monkeypatch.setenv("INFX_POLICY", str(ROOT / "configs/policy.yaml"))
-    plan = str(outcome.artifacts / "sweep-plan")
-    assert run(infx, ["results", "report", "--plan", plan, "--artifacts", str(outcome.artifacts)], {}) == 0
-    return capsys.readouterr().out
+    policy, plan = {"INFX_POLICY": str(ROOT / "configs/policy.yaml")}, str(outcome.artifacts / "sweep-plan")
+    called = call("results", "report", "--plan", plan, "--artifacts", str(outcome.artifacts), environ=policy)
+    assert called.code == 0, called.err
+    return called.out
 
 
-def test_a_row_that_fails_is_missing_by_name_and_the_rest_is_published(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_row_that_fails_is_missing_by_name_and_the_rest_is_published(hub: Hub, tmp_path: Path) -> None:
     command = 'if [ "$EP_SIZE $DP_ATTENTION $EVAL_ONLY" = "4 true false" ]; then exit 1; fi; python -m infx.results.sample'
     hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["bash", "-c", command]})})
     outcome = play(hub, tmp_path, labels=("sweep-enabled",))
     assert outcome.code == 1
     (failed,) = {name.split(" ")[0] for name in outcome.rows} - by_row(outcome.uploaded)[0].keys()
     assert len(outcome.rows) == 6
-    shown = report(outcome, monkeypatch, capsys)
+    shown = report(outcome)
     assert "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 results and 3 accuracy rows published." in shown
     assert (
         f"### Missing (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
@@ -103,15 +100,13 @@ def test_a_row_that_fails_is_missing_by_name_and_the_rest_is_published(
     )
 
 
-def test_after_a_canary_that_failed_nothing_else_runs(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) -> None:
     hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["false"]})})
     outcome = play(hub, tmp_path, labels=("full-sweep-enabled",))
     assert outcome.code == 1
     assert [" · canary · " in name for name in outcome.rows] == [True]
     assert outcome.uploaded == {"sweep-plan"}
-    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in report(outcome, monkeypatch, capsys)
+    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in report(outcome)
 
 
 @pytest.mark.parametrize(

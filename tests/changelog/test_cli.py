@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from infx.cli import infx
 from infx.cli.changelog import COMMANDS, changelog
-from infx.cli.shell import run
+from tests.calling import call
 from tests.changelog.samples import BASE, KEY, PATH, RUNNERS, config, entry, link, new
 from tests.repository import Repository
 
@@ -25,8 +23,6 @@ FILES: dict[str, str | bytes] = {
     "configs/runners.yaml": RUNNERS,
 }
 
-Call = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
@@ -38,18 +34,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return made
 
 
-@pytest.fixture
-def call(capsysbinary: pytest.CaptureFixture[bytes]) -> Call:
-    """Runs a command and returns (exit code, stdout, stderr)."""
-
-    def run_it(*arguments: str, environ: dict[str, str] | None = None) -> tuple[int, str, str]:
-        code = run(infx, ["changelog", *arguments], environ or {})
-        out, err = capsysbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return run_it
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     command = changelog.get_command(click.Context(changelog), name)
@@ -59,25 +43,35 @@ def test_every_command_explains_itself(name: str) -> None:
     assert [p.name for p in command.params if isinstance(p, click.Option) and not p.help] == []
 
 
-def test_the_working_tree_is_judged_against_the_merge_base(repository: Repository, call: Call) -> None:
+def test_the_working_tree_is_judged_against_the_merge_base(repository: Repository) -> None:
     repository.checkout("main")
     repository.commit({PATH: BASE + new(link(80))}, "main moves on")
     repository.checkout("feat-x")
     repository.write({PATH: BASE + new("XXX")})
-    assert call("validate", "--pr", "77", "--format", "json") == (
+    called = call("changelog", "validate", "--pr", "77", "--format", "json")
+    assert (called.code, called.out, called.err) == (
         0,
         '{\n  "ok": true,\n  "problems": []\n}\n',
         "",
     )
 
 
-def test_problems_as_json_and_as_lines(repository: Repository, call: Call) -> None:
+def test_problems_as_json_and_as_lines(repository: Repository) -> None:
     repository.commit({PATH: BASE + new(link(75))})
-    code, out, err = call(
-        "validate", "--base-ref", "main", "--head-ref", "feat-x", "--pr", "77", "--format", "json"
+    called = call(
+        "changelog",
+        "validate",
+        "--base-ref",
+        "main",
+        "--head-ref",
+        "feat-x",
+        "--pr",
+        "77",
+        "--format",
+        "json",
     )
-    assert code == 1
-    assert json.loads(out) == {
+    assert called.code == 1
+    assert json.loads(called.out) == {
         "ok": False,
         "problems": [
             {
@@ -90,11 +84,11 @@ def test_problems_as_json_and_as_lines(repository: Repository, call: Call) -> No
             }
         ],
     }
-    assert err.startswith(f"{PATH}:11: The pr-link belongs to another pull request")
-    assert call("validate", "--pr", "77", "--format", "table")[1] == ""
+    assert called.err.startswith(f"{PATH}:11: The pr-link belongs to another pull request")
+    assert call("changelog", "validate", "--pr", "77", "--format", "table").out == ""
 
 
-def test_origin_is_asked_before_the_local_branch(repository: Repository, call: Call, tmp_path: Path) -> None:
+def test_origin_is_asked_before_the_local_branch(repository: Repository, tmp_path: Path) -> None:
     clone = Repository(tmp_path / "other")
     repository.git.run("clone", "--quiet", "--branch", "main", ".", str(clone.path))
     clone.branch("feature")
@@ -104,21 +98,21 @@ def test_origin_is_asked_before_the_local_branch(repository: Repository, call: C
     clone.write({PATH: BASE + new("XXX")})
     monkey = pytest.MonkeyPatch()
     monkey.chdir(clone.path)
-    assert call("validate", "--pr", "77")[0] == 0
-    assert call("validate", "--pr", "77", "--base-ref", "main")[0] == 1
+    assert call("changelog", "validate", "--pr", "77").code == 0
+    assert call("changelog", "validate", "--pr", "77", "--base-ref", "main").code == 1
     monkey.undo()
 
 
-def test_keys_are_looked_up_at_the_head(repository: Repository, call: Call) -> None:
+def test_keys_are_looked_up_at_the_head(repository: Repository) -> None:
     more = CONFIG + config("brand-new-key")
     repository.commit({PATH: BASE + new("XXX", key="brand-new-key"), "configs/nvidia.yaml": more})
-    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
-    assert call("validate", "--pr", "77")[0] == 0
+    assert call("changelog", "validate", "--pr", "77", "--head-ref", "HEAD").code == 0
+    assert call("changelog", "validate", "--pr", "77").code == 0
     repository.commit({"configs/nvidia.yaml": CONFIG})
-    assert "no configuration 'brand-new-key'" in call("validate", "--pr", "77")[2]
+    assert "no configuration 'brand-new-key'" in call("changelog", "validate", "--pr", "77").err
 
 
-def test_a_shallow_clone_gets_no_verdict(repository: Repository, call: Call, tmp_path: Path) -> None:
+def test_a_shallow_clone_gets_no_verdict(repository: Repository, tmp_path: Path) -> None:
     repository.commit({PATH: BASE + new("XXX")})
     repository.checkout("main")
     repository.commit({PATH: BASE + new(link(80))})
@@ -128,22 +122,24 @@ def test_a_shallow_clone_gets_no_verdict(repository: Repository, call: Call, tmp
     )
     monkey = pytest.MonkeyPatch()
     monkey.chdir(shallow)
-    code, _, err = call("validate", "--base-ref", "origin/main", "--head-ref", "origin/feat-x", "--pr", "77")
+    called = call(
+        "changelog", "validate", "--base-ref", "origin/main", "--head-ref", "origin/feat-x", "--pr", "77"
+    )
     monkey.undo()
-    assert code == 3
-    assert "History too shallow" in err
+    assert called.code == 3
+    assert "History too shallow" in called.err
 
 
-def test_files_need_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
+def test_files_need_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("base.yaml").write_bytes(BASE)
     Path("head.yaml").write_bytes(BASE + new("XXX"))
     files = ("--base-file", "base.yaml", "--head-file", "head.yaml")
-    code, _, err = call("validate", *files, "--repo", "acme/bench", "--pr", "77")
-    assert code == 0
-    assert "no configurations beside this file" in err
-    code, out, _ = call("canonicalize", *files, "--repo", "acme/bench", "--pr", "77")
-    assert (code, out.encode()) == (0, BASE + new(link(77)))
+    called = call("changelog", "validate", *files, "--repo", "acme/bench", "--pr", "77")
+    assert called.code == 0
+    assert "no configurations beside this file" in called.err
+    called = call("changelog", "canonicalize", *files, "--repo", "acme/bench", "--pr", "77")
+    assert (called.code, called.out.encode()) == (0, BASE + new(link(77)))
 
 
 @pytest.mark.parametrize(
@@ -157,90 +153,90 @@ def test_files_need_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("canonicalize", "--write", "--check"),
     ],
 )
-def test_usage(repository: Repository, call: Call, arguments: tuple[str, ...]) -> None:
+def test_usage(repository: Repository, arguments: tuple[str, ...]) -> None:
     repository.write({"x": BASE})
-    assert call(*arguments)[0] == 2
+    assert call("changelog", *arguments).code == 2
 
 
 @pytest.mark.parametrize("option", ["--base-ref", "--base-file", "--head-ref"])
-def test_what_is_judged_is_named_in_one_way(repository: Repository, call: Call, option: str) -> None:
-    code, _, err = call("validate", "--event", "event.json", option, "main")
-    assert code == 2
-    assert "exclude each other" in err
+def test_what_is_judged_is_named_in_one_way(repository: Repository, option: str) -> None:
+    called = call("changelog", "validate", "--event", "event.json", option, "main")
+    assert called.code == 2
+    assert "exclude each other" in called.err
 
 
-def test_a_stage_that_is_given_wins_over_the_events(repository: Repository, call: Call) -> None:
+def test_a_stage_that_is_given_wins_over_the_events(repository: Repository) -> None:
     head = repository.commit({PATH: BASE + new("XXX")})
     pull = {"number": 77, "base": {"sha": f"{head}~1", "ref": "main"}, "head": {"sha": head}}
     repository.write({"event.json": json.dumps({"pull_request": pull})})
-    assert call("validate", "--event", "event.json")[0] == 0
-    assert call("validate", "--event", "event.json", "--stage", "merge")[0] == 1
+    assert call("changelog", "validate", "--event", "event.json").code == 0
+    assert call("changelog", "validate", "--event", "event.json", "--stage", "merge").code == 1
 
 
-def test_what_cannot_be_had(repository: Repository, call: Call) -> None:
-    assert call("validate", "--base-ref", "nowhere")[0] == 3
-    assert call("validate", "--base-file", "none", "--head-file", "none")[0] == 2
+def test_what_cannot_be_had(repository: Repository) -> None:
+    assert call("changelog", "validate", "--base-ref", "nowhere").code == 3
+    assert call("changelog", "validate", "--base-file", "none", "--head-file", "none").code == 2
     repository.git.run("branch", "--delete", "--force", "main")
-    code, _, err = call("validate")
-    assert code == 3
-    assert "no branch main here" in err
+    called = call("changelog", "validate")
+    assert called.code == 3
+    assert "no branch main here" in called.err
 
 
-def test_fix_writes_the_working_tree(repository: Repository, call: Call) -> None:
+def test_fix_writes_the_working_tree(repository: Repository) -> None:
     file = repository.path / PATH
     file.write_bytes(BASE + b"\n" + new("TBD"))
     file.chmod(0o640)
-    code, _, err = call("validate", "--fix", "--pr", "77")
-    assert code == 0
+    called = call("changelog", "validate", "--fix", "--pr", "77")
+    assert called.code == 0
     assert file.read_bytes() == BASE + new(link(77))
     assert file.stat().st_mode & 0o777 == 0o640
-    assert f"repaired: {PATH}:12: `TBD` is no pr-link" in err
+    assert f"repaired: {PATH}:12: `TBD` is no pr-link" in called.err
     assert sorted(path.name for path in repository.path.iterdir()) == [".git", "configs", PATH]
-    assert call("validate", "--fix", "--pr", "77")[2] == ""
+    assert call("changelog", "validate", "--fix", "--pr", "77").err == ""
 
 
-def test_fix_refuses_as_a_whole(repository: Repository, call: Call) -> None:
+def test_fix_refuses_as_a_whole(repository: Repository) -> None:
     head = BASE + b"\n" + new(link(75))
     repository.write({PATH: head})
-    code, _, err = call("validate", "--fix", "--pr", "77")
-    assert code == 1
-    assert "found pull/75" in err
-    assert "Nothing was written" in err
+    called = call("changelog", "validate", "--fix", "--pr", "77")
+    assert called.code == 1
+    assert "found pull/75" in called.err
+    assert "Nothing was written" in called.err
     assert (repository.path / PATH).read_bytes() == head
 
 
-def test_fix_of_a_revision_needs_it_checked_out(repository: Repository, call: Call) -> None:
+def test_fix_of_a_revision_needs_it_checked_out(repository: Repository) -> None:
     repository.commit({PATH: BASE + new("TBD")})
     repository.write({PATH: BASE + new("something else")})
-    assert call("validate", "--fix", "--pr", "77", "--head-ref", "HEAD")[0] == 2
+    assert call("changelog", "validate", "--fix", "--pr", "77", "--head-ref", "HEAD").code == 2
     repository.git.run("checkout", "--quiet", "--", PATH)
-    assert call("validate", "--fix", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+    assert call("changelog", "validate", "--fix", "--pr", "77", "--head-ref", "HEAD").code == 0
     assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
 
 
-def test_canonicalize_writes_prints_or_checks(repository: Repository, call: Call) -> None:
+def test_canonicalize_writes_prints_or_checks(repository: Repository) -> None:
     repository.write({PATH: BASE + new("'XXX'  # later")})
-    code, out, _ = call("canonicalize", "--pr", "77")
-    assert (code, out.encode()) == (0, BASE + new(link(77)))
-    code, out, err = call("canonicalize", "--pr", "77", "--check")
-    assert (code, out) == (1, "")
+    called = call("changelog", "canonicalize", "--pr", "77")
+    assert (called.code, called.out.encode()) == (0, BASE + new(link(77)))
+    called = call("changelog", "canonicalize", "--pr", "77", "--check")
+    assert (called.code, called.out) == (1, "")
     assert (
         f"{PATH}:11: The pr-link is not canonical yet. Run `infx changelog canonicalize --write --pr 77`."
-        in err
+        in called.err
     )
-    assert call("canonicalize", "--pr", "77", "--write")[0] == 0
+    assert call("changelog", "canonicalize", "--pr", "77", "--write").code == 0
     assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
-    assert call("canonicalize", "--pr", "77", "--check")[0] == 0
+    assert call("changelog", "canonicalize", "--pr", "77", "--check").code == 0
 
 
-def test_canonicalize_needs_a_number_for_placeholders(repository: Repository, call: Call) -> None:
+def test_canonicalize_needs_a_number_for_placeholders(repository: Repository) -> None:
     repository.write({PATH: BASE + new("XXX")})
-    code, _, err = call("canonicalize")
-    assert code == 1
-    assert "Give --pr." in err
+    called = call("changelog", "canonicalize")
+    assert called.code == 1
+    assert "Give --pr." in called.err
 
 
-def test_a_field_lost_in_a_hand_made_merge(repository: Repository, call: Call) -> None:
+def test_a_field_lost_in_a_hand_made_merge(repository: Repository) -> None:
     flags = "  append-only: true\n"
     repository.commit({PATH: BASE + new("XXX", more=flags)})
     repository.checkout("main")
@@ -249,38 +245,37 @@ def test_a_field_lost_in_a_hand_made_merge(repository: Repository, call: Call) -
     repository.checkout("feat-x")
     assert repository.git.call("merge", "--no-edit", "main").code == 1
     repository.commit({PATH: main + new("XXX")}, "Merge branch main")
-    code, _, err = call("validate", "--pr", "77", "--head-ref", "HEAD")
-    assert code == 1
-    assert "An entry was lost or changed in the merge" in err
-    assert "append-only: True" in err
-    assert call("validate", "--pr", "77", "--fix")[0] == 1
+    called = call("changelog", "validate", "--pr", "77", "--head-ref", "HEAD")
+    assert called.code == 1
+    assert "An entry was lost or changed in the merge" in called.err
+    assert "append-only: True" in called.err
+    assert call("changelog", "validate", "--pr", "77", "--fix").code == 1
     repository.commit({PATH: main + new("XXX", text='"said again"')}, "changed on purpose")
-    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+    assert call("changelog", "validate", "--pr", "77", "--head-ref", "HEAD").code == 0
 
 
-def test_a_merge_that_is_not_committed_yet_has_the_base_that_it_will_have(
-    repository: Repository, call: Call
-) -> None:
+def test_a_merge_that_is_not_committed_yet_has_the_base_that_it_will_have(repository: Repository) -> None:
     repository.commit({PATH: BASE + new("XXX")}, "ours")
     repository.checkout("main")
     theirs = BASE + new(link(80), text='"theirs"')
     repository.commit({PATH: theirs}, "theirs")
     repository.checkout("feat-x")
     assert repository.git.call("merge", "--no-commit", "main").code != 0
-    assert call("resolve")[0] == 0
-    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
-    assert call("canonicalize", "--pr", "77")[1].encode() == theirs + new(link(77))
+    assert call("changelog", "resolve").code == 0
+    called = call("changelog", "validate", "--pr", "77")
+    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    assert call("changelog", "canonicalize", "--pr", "77").out.encode() == theirs + new(link(77))
 
 
-def test_a_good_merge_loses_nothing(repository: Repository, call: Call) -> None:
+def test_a_good_merge_loses_nothing(repository: Repository) -> None:
     repository.commit({PATH: BASE + new("XXX")})
     repository.checkout("main")
     repository.commit({PATH: BASE + new(link(80))})
     repository.checkout("feat-x")
     assert repository.git.call("merge", "--no-edit", "main").code == 1
-    assert call("resolve")[0] == 0
+    assert call("changelog", "resolve").code == 0
     repository.git.run("commit", "--no-edit", "--quiet")
-    assert call("validate", "--pr", "77", "--head-ref", "HEAD")[0] == 0
+    assert call("changelog", "validate", "--pr", "77", "--head-ref", "HEAD").code == 0
 
 
 EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
@@ -292,9 +287,7 @@ EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize(("name", "payload", "expected", "said"), EVENTS)
-def test_events(
-    repository: Repository, call: Call, name: str, payload: dict[str, Any], expected: int, said: str
-) -> None:
+def test_events(repository: Repository, name: str, payload: dict[str, Any], expected: int, said: str) -> None:
     base = repository.git.commit("main")
     head = repository.commit({PATH: BASE + new("XXX") + new(link(77))})
     match name:
@@ -308,9 +301,9 @@ def test_events(
             payload = {**payload, "before": base, "after": head}
     event = repository.path.parent / "event.json"
     event.write_text(json.dumps(payload))
-    code, _, err = call("validate", "--event", str(event))
-    assert code == expected
-    assert said in err
+    called = call("changelog", "validate", "--event", str(event))
+    assert called.code == expected
+    assert said in called.err
 
 
 def created(repository: Repository, *commits: str) -> str:
@@ -324,65 +317,61 @@ def created(repository: Repository, *commits: str) -> str:
     return str(event)
 
 
-def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(
-    repository: Repository, call: Call
-) -> None:
+def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(repository: Repository) -> None:
     first = repository.commit({PATH: BASE + new(link(77))})
     second = repository.commit({"other": "x"})
-    assert call("validate", "--event", created(repository, first, second))[0] == 0
+    assert call("changelog", "validate", "--event", created(repository, first, second)).code == 0
     third = repository.commit({PATH: BASE + new(link(77)) + new("XXX")})
-    code, _, err = call("validate", "--event", created(repository, first, second, third))
-    assert code == 1
-    assert "still the placeholder `XXX`" in err
+    called = call("changelog", "validate", "--event", created(repository, first, second, third))
+    assert called.code == 1
+    assert "still the placeholder `XXX`" in called.err
 
 
-def test_the_first_push_of_all_is_judged_as_a_whole(repository: Repository, call: Call) -> None:
+def test_the_first_push_of_all_is_judged_as_a_whole(repository: Repository) -> None:
     first = repository.git.commit("main")
-    assert call("validate", "--event", created(repository, first))[0] == 0
+    assert call("changelog", "validate", "--event", created(repository, first)).code == 0
     repository.commit({PATH: BASE + new("XXX")})
-    code, _, err = call("validate", "--event", created(repository, first, "HEAD"))
-    assert code == 1
-    assert f"{PATH}:11: The pr-link is still the placeholder" in err
+    called = call("changelog", "validate", "--event", created(repository, first, "HEAD"))
+    assert called.code == 1
+    assert f"{PATH}:11: The pr-link is still the placeholder" in called.err
 
 
 @pytest.mark.parametrize("commits", [(), ("not a commit",), ("d" * 40,), ("HEAD",) * 2048])
 def test_a_push_whose_base_nobody_knows_has_no_verdict(
-    repository: Repository, call: Call, commits: tuple[str, ...]
+    repository: Repository, commits: tuple[str, ...]
 ) -> None:
     """Nothing is listed; what is listed is not here; the list may have been cut."""
     repository.commit({PATH: BASE + new(link(77))})
     listed = [repository.git.commit("HEAD") if sha == "HEAD" else sha for sha in commits]
-    code, _, err = call("validate", "--event", created(repository, *listed))
-    assert code == 3
-    assert "The base revision is unavailable" in err or "is not in this repository" in err
+    called = call("changelog", "validate", "--event", created(repository, *listed))
+    assert called.code == 3
+    assert "The base revision is unavailable" in called.err or "is not in this repository" in called.err
 
 
 def test_a_shallow_clone_does_not_take_its_edge_for_the_first_commit(
-    repository: Repository, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     head = repository.commit({PATH: BASE + new("XXX")})
     event = created(repository, head)
     source = f"file://{repository.path}"
     repository.git.run("clone", "--quiet", "--depth=1", "--branch", "feat-x", source, str(tmp_path / "edge"))
     monkeypatch.chdir(tmp_path / "edge")
-    code, _, err = call("validate", "--event", event)
-    assert code == 3
-    assert "The clone is shallow" in err
+    called = call("changelog", "validate", "--event", event)
+    assert called.code == 3
+    assert "The clone is shallow" in called.err
 
 
 @pytest.mark.parametrize("payload", [{"issue": {}}, {"merge_group": {}}, {"ref": "x", "after": "y"}])
-def test_an_event_about_no_revisions(repository: Repository, call: Call, payload: dict[str, Any]) -> None:
+def test_an_event_about_no_revisions(repository: Repository, payload: dict[str, Any]) -> None:
     event = repository.path.parent / "event.json"
     event.write_text(json.dumps(payload))
-    assert call("validate", "--event", str(event))[0] == 2
+    assert call("changelog", "validate", "--event", str(event)).code == 2
 
 
 def test_on_actions_problems_are_annotations_and_the_summary_shows_the_repair(
-    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    summary = repository.path.parent / "summary.md"
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.setenv("INFX_POLICY", "main:configs/policy.yaml")
     repository.commit(
         {
@@ -390,27 +379,21 @@ def test_on_actions_problems_are_annotations_and_the_summary_shows_the_repair(
             "configs/policy.yaml": "repository: eve/x\n",
         }
     )
-    import os
 
-    code, _, err = call(
-        "validate", "--base-ref", "main", "--head-ref", "HEAD", "--pr", "77", environ=dict(os.environ)
-    )
-    assert code == 1
-    assert f"::error file={PATH},line=12,title=pr-link-placeholder::`TBD` is no pr-link" in err
-    text = summary.read_text()
-    assert text.startswith("### Changelog: 2 to repair\n")
-    assert "infx changelog validate --fix --pr 77" in text
-    assert f"-  pr-link: TBD\n+  pr-link: {link(77)}\n" in text
+    called = call("changelog", "validate", "--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
+    assert called.code == 1
+    assert f"::error file={PATH},line=12,title=pr-link-placeholder::`TBD` is no pr-link" in called.err
+    assert called.summary.startswith("### Changelog: 2 to repair\n")
+    assert "infx changelog validate --fix --pr 77" in called.summary
+    assert f"-  pr-link: TBD\n+  pr-link: {link(77)}\n" in called.summary
 
 
-def test_on_actions_a_policy_must_be_named(
-    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_actions_a_policy_must_be_named(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert call("validate")[0] == 2
+    assert call("changelog", "validate").code == 2
 
 
-def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
+def test_add_appends_a_valid_entry(repository: Repository) -> None:
     options = (
         "--config-key",
         "m1-fp8-h",
@@ -420,17 +403,18 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
         "说",
         "--no-evals",
     )
-    assert call("add", *options, "--scenario-type", "fixed-seq-len")[0] == 0
+    assert call("changelog", "add", *options, "--scenario-type", "fixed-seq-len").code == 0
     text = (repository.path / PATH).read_bytes()
     assert text == BASE + (
         b"\n- config-keys:\n    - m1-fp8-h200-vllm\n  scenario-type:\n    - fixed-seq-len\n  description:\n"
         b'    - "Say \\"it\\": #3"\n    - "' + "说".encode() + b'"\n  no-evals: true\n  pr-link: XXX\n'
     )
-    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
-    code, out, _ = call("add", "--config-key", "m1-*", "--description", "x", "--pr", "77", "--dry-run")
-    assert (code, out.encode()) == (
+    called = call("changelog", "validate", "--pr", "77")
+    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    called = call("changelog", "add", "--config-key", "m1-*", "--description", "x", "--pr", "77", "--dry-run")
+    assert (called.code, called.out.encode()) == (
         0,
-        entry(link(77), key='"m1-*"' if '"m1-*"' in out else "m1-*", text='"x"'),
+        entry(link(77), key='"m1-*"' if '"m1-*"' in called.out else "m1-*", text='"x"'),
     )
 
 
@@ -449,10 +433,10 @@ def test_add_appends_a_valid_entry(repository: Repository, call: Call) -> None:
         (("--config-key", KEY, "--description", " "), "is empty"),
     ],
 )
-def test_what_add_refuses(repository: Repository, call: Call, options: tuple[str, ...], said: str) -> None:
-    code, _, err = call("add", "--description", "x", *options)
-    assert code == 2
-    assert said in err
+def test_what_add_refuses(repository: Repository, options: tuple[str, ...], said: str) -> None:
+    called = call("changelog", "add", "--description", "x", *options)
+    assert called.code == 2
+    assert said in called.err
     assert (repository.path / PATH).read_bytes() == BASE
 
 
@@ -465,43 +449,43 @@ def test_what_add_refuses(repository: Repository, call: Call, options: tuple[str
     ],
 )
 def test_no_link_is_written_while_the_repository_is_not_known(
-    repository: Repository, call: Call, arguments: tuple[str, ...]
+    repository: Repository, arguments: tuple[str, ...]
 ) -> None:
     repository.write(
         {PATH: BASE + new("XXX"), "configs/policy.yaml": "master-configs: [configs/nvidia.yaml]\n"}
     )
-    code, _, err = call(*arguments)
-    assert code in {1, 2}
-    assert "Give --repo" in err
+    called = call("changelog", *arguments)
+    assert called.code in {1, 2}
+    assert "Give --repo" in called.err
     assert (repository.path / PATH).read_bytes() == BASE + new("XXX")
 
 
-def test_a_repair_without_a_repository_writes_a_placeholder(repository: Repository, call: Call) -> None:
+def test_a_repair_without_a_repository_writes_a_placeholder(repository: Repository) -> None:
     repository.write(
         {PATH: BASE + new("TBD"), "configs/policy.yaml": "master-configs: [configs/nvidia.yaml]\n"}
     )
-    assert call("validate", "--fix", "--pr", "77")[0] == 0
+    assert call("changelog", "validate", "--fix", "--pr", "77").code == 0
     assert (repository.path / PATH).read_bytes() == BASE + new("XXX")
 
 
-def test_the_base_is_that_of_the_repositorys_remote(repository: Repository, call: Call) -> None:
+def test_the_base_is_that_of_the_repositorys_remote(repository: Repository) -> None:
     """In a clone of a fork, origin's main is behind, and what was merged since would look like ours."""
     repository.commit({PATH: BASE + new(link(80), text='"theirs"')}, "merged upstream")
     repository.git.run("update-ref", "refs/remotes/origin/main", "main")
     repository.git.run("config", "remote.origin.url", "git@github.com:eve/bench.git")
     repository.git.run("config", "remote.upstream.url", "https://github.com/Acme/Bench")
-    assert call("validate", "--pr", "77")[0] == 1  # it was not fetched yet, so origin must do
+    assert call("changelog", "validate", "--pr", "77").code == 1  # it was not fetched yet, so origin must do
     repository.git.run("update-ref", "refs/remotes/upstream/main", "HEAD")
     repository.commit({PATH: BASE + new(link(80), text='"theirs"') + new("XXX")}, "ours")
-    assert call("validate", "--pr", "77")[0] == 0
+    assert call("changelog", "validate", "--pr", "77").code == 0
 
 
-def test_add_says_that_a_changelog_is_new(repository: Repository, call: Call) -> None:
+def test_add_says_that_a_changelog_is_new(repository: Repository) -> None:
     """The policy may name the wrong file."""
     (repository.path / PATH).unlink()
-    code, _, err = call("add", "--config-key", KEY, "--description", "new")
-    assert code == 0
-    assert f"There was no changelog. Wrote a new one, {PATH}" in err
+    called = call("changelog", "add", "--config-key", KEY, "--description", "new")
+    assert called.code == 0
+    assert f"There was no changelog. Wrote a new one, {PATH}" in called.err
     assert (repository.path / PATH).read_bytes() == entry(text='"new"')
 
 
@@ -514,32 +498,30 @@ def test_add_says_that_a_changelog_is_new(repository: Repository, call: Call) ->
         (b"\n- config-keys: [a\n", "This is not YAML"),
     ],
 )
-def test_add_refuses_a_file_without_a_good_end(
-    repository: Repository, call: Call, tail: bytes, said: str
-) -> None:
+def test_add_refuses_a_file_without_a_good_end(repository: Repository, tail: bytes, said: str) -> None:
     repository.write({PATH: BASE + tail})
-    code, _, err = call("add", "--config-key", KEY, "--description", "new")
-    assert code == 1
-    assert said in err
+    called = call("changelog", "add", "--config-key", KEY, "--description", "new")
+    assert called.code == 1
+    assert said in called.err
     assert (repository.path / PATH).read_bytes() == BASE + tail
 
 
-def test_a_sparse_checkout_has_the_changelog(repository: Repository, call: Call) -> None:
+def test_a_sparse_checkout_has_the_changelog(repository: Repository) -> None:
     repository.commit({PATH: BASE + new("TBD"), "README": "x"})
     repository.git.run("sparse-checkout", "set", "--no-cone", "/README", "/configs/policy.yaml")
     assert not (repository.path / PATH).exists()
-    code, _, err = call("validate", "--pr", "77")
-    assert code == 1
-    assert f"{PATH}:11: `TBD` is no pr-link" in err
-    assert len(err.splitlines()) == 1, "its configurations are read as well"
+    called = call("changelog", "validate", "--pr", "77")
+    assert called.code == 1
+    assert f"{PATH}:11: `TBD` is no pr-link" in called.err
+    assert len(called.err.splitlines()) == 1, "its configurations are read as well"
     repository.git.run("sparse-checkout", "set", "--no-cone", "/configs/")
-    code, _, err = call("add", "--config-key", KEY, "--description", "new")
-    assert code == 2
-    assert f"git sparse-checkout add {PATH}" in err
+    called = call("changelog", "add", "--config-key", KEY, "--description", "new")
+    assert called.code == 2
+    assert f"git sparse-checkout add {PATH}" in called.err
     assert not (repository.path / PATH).exists()
 
 
-def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository, call: Call) -> None:
+def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository) -> None:
     policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\nchangelog: changes.yaml\n"
     repository.commit({"configs/policy.yaml": policy})
     for given in (
@@ -547,9 +529,9 @@ def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository, call: C
         ("--head-ref", "HEAD"),
         ("--stage", "main", "--base-ref", "main", "--head-ref", "HEAD"),
     ):
-        code, _, err = call("validate", "--pr", "77", *given)
-        assert code == 1
-        assert "changes.yaml: There is no changelog, neither at the base nor at the head." in err
+        called = call("changelog", "validate", "--pr", "77", *given)
+        assert called.code == 1
+        assert "changes.yaml: There is no changelog, neither at the base nor at the head." in called.err
 
 
 BROKEN = {
@@ -562,85 +544,84 @@ BROKEN = {
 @pytest.mark.parametrize("stage", ["pr", "merge", "main"])
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=list(BROKEN))
 def test_an_entry_whose_configuration_cannot_be_planned_is_red(
-    repository: Repository, call: Call, text: str, said: str, stage: str
+    repository: Repository, text: str, said: str, stage: str
 ) -> None:
     repository.commit({PATH: BASE + new(link(77)), "configs/nvidia.yaml": text})
     given = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
-    code, out, _ = call("validate", *given, "--stage", stage, "--format", "json")
-    assert code == 1
-    (problem,) = json.loads(out)["problems"]
+    called = call("changelog", "validate", *given, "--stage", stage, "--format", "json")
+    assert called.code == 1
+    (problem,) = json.loads(called.out)["problems"]
     assert problem["path"] == "configs/nvidia.yaml"
     assert problem["line"]
     assert said in problem["message"]
-    assert call("validate", "--pr", "77")[0] == 1, "the working tree too"
+    assert call("changelog", "validate", "--pr", "77").code == 1, "the working tree too"
 
 
-def test_only_named_configurations_are_expanded(repository: Repository, call: Call) -> None:
+def test_only_named_configurations_are_expanded(repository: Repository) -> None:
     other = CONFIG + config("other").replace("runner: h200", "runner: h300")
     repository.commit({PATH: BASE + new("XXX"), "configs/nvidia.yaml": other})
-    assert call("validate", "--pr", "77") == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    called = call("changelog", "validate", "--pr", "77")
+    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
 
 
 def test_without_a_new_entry_nothing_is_loaded(
-    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check of every pull request must stay quick, and red configurations are somebody else's then."""
     monkeypatch.setattr("infx.gather.plan.load_named_inputs", None)
     repository.commit({"configs/nvidia.yaml": "broken: [", "configs/runners.yaml": "x"})
-    assert call("validate", "--pr", "77")[0] == 0
+    assert call("changelog", "validate", "--pr", "77").code == 0
 
 
-def test_problems_of_both_files_come_in_one_report(repository: Repository, call: Call) -> None:
+def test_problems_of_both_files_come_in_one_report(repository: Repository) -> None:
     """Also those of a configuration whose entry has another problem, and the repair of that is still made."""
     head = BASE + new("TBD") + new("XXX", key="unheard-of")
     broken = CONFIG.replace("runner: h200", "runner: h300", 1)
     repository.commit({PATH: head, "configs/nvidia.yaml": broken})
-    code, out, _ = call("validate", "--pr", "77", "--format", "json")
-    rules = [problem["rule"] for problem in json.loads(out)["problems"]]
-    assert code == 1
+    called = call("changelog", "validate", "--pr", "77", "--format", "json")
+    rules = [problem["rule"] for problem in json.loads(called.out)["problems"]]
+    assert called.code == 1
     assert {"config-key-unknown", "pr-link-placeholder"} < set(rules)
     assert len(rules) == 3
     repository.write({PATH: BASE + new("TBD")})
-    code, _, err = call("validate", "--fix", "--pr", "77")
-    assert code == 1
-    assert "h300" in err
+    called = call("changelog", "validate", "--fix", "--pr", "77")
+    assert called.code == 1
+    assert "h300" in called.err
     assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
 
 
-def test_a_point_appended_to_a_changed_configuration_is_red(repository: Repository, call: Call) -> None:
+def test_a_point_appended_to_a_changed_configuration_is_red(repository: Repository) -> None:
     """In the pull request; after the merge other pull requests may have changed it."""
     more = new(link(77), more="  append-only: true\n")
     changed = CONFIG.replace("v0.20.0", "v0.21.0", 1).replace("conc-list: [4]", "conc-list: [4, 8]", 1)
     repository.commit({PATH: BASE + more, "configs/nvidia.yaml": changed})
     given = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
-    code, _, err = call("validate", *given)
-    assert code == 1
-    assert "is not measured in the same way any more" in err
-    assert call("validate", *given, "--stage", "merge")[0] == 0
+    called = call("changelog", "validate", *given)
+    assert called.code == 1
+    assert "is not measured in the same way any more" in called.err
+    assert call("changelog", "validate", *given, "--stage", "merge").code == 0
 
 
 @pytest.mark.parametrize("name", ["configs/nvidia.yaml", "configs/runners.yaml"])
-def test_an_entry_without_its_files_is_red(repository: Repository, call: Call, name: str) -> None:
+def test_an_entry_without_its_files_is_red(repository: Repository, name: str) -> None:
     repository.commit({PATH: BASE + new("XXX")})
     (repository.path / name).unlink()
-    code, _, err = call("validate", "--pr", "77")
-    assert code == 1
-    assert f"{name}: There is no such file, so the new entries could not be expanded." in err
+    called = call("changelog", "validate", "--pr", "77")
+    assert called.code == 1
+    assert f"{name}: There is no such file, so the new entries could not be expanded." in called.err
 
 
-def test_files_beside_their_configurations_are_expanded(
-    repository: Repository, call: Call, tmp_path: Path
-) -> None:
+def test_files_beside_their_configurations_are_expanded(repository: Repository, tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_bytes(BASE)
     files = ("--base-file", str(tmp_path / "base.yaml"), "--head-file", PATH, "--pr", "77")
     repository.write({PATH: BASE + new("XXX"), "configs/runners.yaml": "labels:\n  b200: [b200-a_00]\n"})
-    code, _, err = call("validate", *files)
-    assert code == 1
-    assert "h200" in err
+    called = call("changelog", "validate", *files)
+    assert called.code == 1
+    assert "h200" in called.err
     (repository.path / "configs/runners.yaml").unlink()
-    code, _, err = call("validate", *files)
-    assert code == 0
-    assert "warning: configs/runners.yaml: There is no such file" in err
+    called = call("changelog", "validate", *files)
+    assert called.code == 0
+    assert "warning: configs/runners.yaml: There is no such file" in called.err
 
 
 FIX_REFUSED = {
@@ -653,33 +634,33 @@ FIX_REFUSED = {
 
 @pytest.mark.parametrize(("tail", "given"), FIX_REFUSED.values(), ids=list(FIX_REFUSED))
 def test_a_refused_repair_says_what_plain_validate_says(
-    repository: Repository, call: Call, tail: bytes, given: tuple[str, ...]
+    repository: Repository, tail: bytes, given: tuple[str, ...]
 ) -> None:
     repository.write({PATH: BASE + tail})
-    plain = call("validate", *given, "--format", "json")
-    fixed = call("validate", "--fix", *given, "--format", "json")
-    assert plain[:2] == fixed[:2]
-    assert plain[0] == 1
+    plain = call("changelog", "validate", *given, "--format", "json")
+    fixed = call("changelog", "validate", "--fix", *given, "--format", "json")
+    assert (plain.code, plain.out) == (fixed.code, fixed.out)
+    assert plain.code == 1
     assert (repository.path / PATH).read_bytes() == BASE + tail
 
 
-def test_hidden_characters_of_a_copied_link_are_removed(repository: Repository, call: Call) -> None:
+def test_hidden_characters_of_a_copied_link_are_removed(repository: Repository) -> None:
     hidden = link(77).replace("://", ":\u200b//").replace("77", "\ufeff77") + "\u00a0"
     for given in (("--pr", "77"), ()):
         repository.write({PATH: BASE + new(hidden)})
-        code, _, err = call("validate", *given)
-        assert code == 1
-        assert "with U+200B, U+FEFF and U+00A0, which nobody can see" in err
-        assert call("validate", "--fix", *given)[0] == 0
+        called = call("changelog", "validate", *given)
+        assert called.code == 1
+        assert "with U+200B, U+FEFF and U+00A0, which nobody can see" in called.err
+        assert call("changelog", "validate", "--fix", *given).code == 0
         assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
 
 
 def test_a_clone_of_somebody_else_is_named_with_the_remedy(
-    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     for command in (("validate",), ("canonicalize",), ("resolve",), ("install-driver",)):
-        code, _, err = call(*command)
-        assert code == 3, command
-        assert "dubious ownership" in err
-        assert f"git config --global --add safe.directory {repository.path}" in err
+        called = call("changelog", *command)
+        assert called.code == 3, command
+        assert "dubious ownership" in called.err
+        assert f"git config --global --add safe.directory {repository.path}" in called.err

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.git import Output
+from tests.calling import call
 from tests.changelog.samples import BASE, PATH, RUNNERS, config, entry, link, new
 from tests.repository import Repository
 
@@ -21,7 +20,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     made = Repository.init(tmp_path / "clone")
     made.commit({PATH: BASE}, "base")
     monkeypatch.chdir(made.path)
-    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert call("changelog", "install-driver").code == 0
     return made
 
 
@@ -54,7 +53,7 @@ def clean(output: Output) -> None:
 def test_installing_twice_changes_nothing(repository: Repository) -> None:
     attributes = repository.path / ".git/info/attributes"
     before = attributes.read_text(), (repository.path / ".git/config").read_text()
-    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert call("changelog", "install-driver").code == 0
     assert (attributes.read_text(), (repository.path / ".git/config").read_text()) == before
     assert f"{PATH} merge=infx-changelog" in before[0]
 
@@ -62,7 +61,7 @@ def test_installing_twice_changes_nothing(repository: Repository) -> None:
 def test_other_attributes_are_kept(repository: Repository) -> None:
     attributes = repository.path / ".git/info/attributes"
     attributes.write_text("*.png binary")
-    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert call("changelog", "install-driver").code == 0
     assert attributes.read_text() == f"*.png binary\n{PATH} merge=infx-changelog\n"
 
 
@@ -211,10 +210,10 @@ def test_resolve_in_the_index(repository: Repository) -> None:
     repository.commit({PATH: BASE + new(link(80))}, "another pull request")
     repository.checkout("feature")
     assert git(repository, "merge", "--no-edit", "main").code != 0
-    assert run(infx, ["changelog", "resolve", "--pr", "77", "--repo", "acme/bench"], {}) == 0
+    assert call("changelog", "resolve", "--pr", "77", "--repo", "acme/bench").code == 0
     assert content(repository) == BASE + new(link(80)) + mine("a").replace(b"XXX", link(77).encode())
     clean(git(repository, "commit", "--no-edit"))
-    assert run(infx, ["changelog", "resolve"], {}) == 2
+    assert call("changelog", "resolve").code == 2
 
 
 def test_resolve_refuses_a_deleted_file(repository: Repository) -> None:
@@ -222,7 +221,7 @@ def test_resolve_refuses_a_deleted_file(repository: Repository) -> None:
     (repository.path / PATH).unlink()
     repository.commit({"other": "x"}, "the file is gone")
     assert git(repository, "merge", "--no-edit", "feature").code != 0
-    assert run(infx, ["changelog", "resolve"], {}) == 1
+    assert call("changelog", "resolve").code == 1
 
 
 def test_the_documented_attributes_line_is_enough_with_the_driver_configured(repository: Repository) -> None:
@@ -259,7 +258,7 @@ def test_without_its_python_the_driver_leaves_markers(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.executable", str(repository.path / "gone/bin 100%/python"))
-    assert run(infx, ["changelog", "install-driver"], {}) == 0
+    assert call("changelog", "install-driver").code == 0
     grow(repository, "feature", mine("a"))
     repository.commit({PATH: BASE + new(link(80))}, "another pull request")
     assert git(repository, "merge", "--no-edit", "feature").code == 1
@@ -300,7 +299,7 @@ def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Reposit
     clean(git(repository, "push", "--quiet", "origin", "main"))
     clean(git(repository, "pull", "--quiet", "--no-rebase", "--no-edit", "upstream", "main"))
     assert content(repository) == BASE + new(link(80)) + mine("a")
-    assert run(infx, ["changelog", "validate", "--pr", "77"], {}) == 0
+    assert call("changelog", "validate", "--pr", "77").code == 0
 
 
 @pytest.mark.parametrize("where", ["ours", "theirs", "both"])
@@ -326,7 +325,7 @@ def test_what_git_takes_for_binary_keeps_both_sides(
 
 
 def test_a_file_that_git_cannot_merge_at_all_keeps_both_sides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here there is no git; and neither side ends its last line."""
     sides = {"ancestor": BASE, "ours": BASE + b"x: 1", "theirs": BASE + b"y: 2"}
@@ -334,7 +333,8 @@ def test_a_file_that_git_cannot_merge_at_all_keeps_both_sides(
         (tmp_path / name).write_bytes(data)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.chdir(tmp_path)
-    assert run(infx, ["changelog", "merge-driver", "ancestor", "ours", "theirs", "9", PATH], {}) == 1
+    called = call("changelog", "merge-driver", "ancestor", "ours", "theirs", "9", PATH)
+    assert called.code == 1
     conflict = b"<<<<<<<<< ours\nx: 1\n=========\ny: 2\n>>>>>>>>> theirs\n"
     assert (tmp_path / "ours").read_bytes() == BASE + conflict
-    assert "git cannot be started" in capfd.readouterr().err
+    assert "git cannot be started" in called.err

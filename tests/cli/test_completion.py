@@ -18,7 +18,8 @@ from tests.cli.tree import EVERY, LEAVES, name_of
 ROOT = Path(__file__).parents[2]
 
 
-def call(instruction: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def start(instruction: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own, as a shell starts it."""
     environ = {**os.environ, VARIABLE: instruction, **variables}
     return subprocess.run(
         [sys.executable, "-P", "-m", "infx"],
@@ -33,14 +34,14 @@ def call(instruction: str, cwd: Path, **variables: str) -> subprocess.CompletedP
 def complete(line: str, cwd: Path = ROOT) -> list[str]:
     """The words that bash would offer at the end of a line."""
     position = str(len(line.split(" ")) - 1)
-    done = call("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
+    done = start("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
     assert (done.returncode, done.stderr) == (0, "")
     return [item.partition(",")[2] for item in done.stdout.splitlines() if item]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_its_script(shell: str, tmp_path: Path) -> None:
-    done = call(f"{shell}_source", tmp_path)
+    done = start(f"{shell}_source", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{VARIABLE}={shell}_complete" in done.stdout
     assert "infx" in done.stdout
@@ -144,7 +145,7 @@ def test_keys_of_configurations_are_offered_and_a_broken_policy_is_silent(tmp_pa
 
 @pytest.mark.parametrize("instruction", ["x", "bash", "bash_", "tcsh_source", "bash_nope", "bash_complete"])
 def test_what_no_shell_asks_for_is_usage(instruction: str, tmp_path: Path) -> None:
-    done = call(instruction, tmp_path)
+    done = start(instruction, tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert "_source" in done.stderr

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from tests.calling import Called, call
 from tests.conftest import ROOT
 from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
@@ -188,18 +186,20 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
     ],
 )
 def test_a_file_that_was_named_and_cannot_be_read_is_a_usage_error(
-    folder: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, arguments: list[str], words: str
 ) -> None:
-    assert run(infx, ["config", "check", *arguments], {}) == 2
-    assert capsys.readouterr().err.splitlines() == [words]
+    called = call("config", "check", *arguments)
+    assert called.code == 2
+    assert called.err.splitlines() == [words]
 
 
 def test_a_folder_without_configurations_says_what_was_expected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(infx, ["config", "check"], {}) == 2
-    assert capsys.readouterr().err == (
+    called = call("config", "check")
+    assert called.code == 2
+    assert called.err == (
         "There are no configurations here; expected configs/nvidia-master.yaml or configs/amd-master.yaml. "
         "Run this inside a repository with configurations, or name them with --config-file.\n"
     )

@@ -16,14 +16,13 @@ from string import Template
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from infx.cli import infx
-from infx.cli.demo import demo
 from infx.cli.shell import run
 from infx.demo.play import play
 from infx.demo.story import Story
 from infx.github.api import connect
+from tests.calling import call
 from tests.conftest import ROOT
 from tests.demo.quiet import Quiet, offline
 
@@ -47,10 +46,6 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return happened
 
 
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(demo, arguments, catch_exceptions=False, standalone_mode=False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -61,15 +56,17 @@ def invoke(*arguments: str) -> Result:
     ],
 )
 def test_scenes_and_the_key_between_them(arguments: list[str], expected: list[str], acts: list[str]) -> None:
-    result = invoke(*arguments)
+    called = call("demo", *arguments)
+    assert called.code == 0
     assert acts == expected
-    titles = re.findall(r"(?m)^Scene (.)  Nothing happens in \1\.$", result.output)
+    titles = re.findall(r"(?m)^Scene (.)  Nothing happens in \1\.$", called.out)
     assert titles == [act for act in expected if act in "ABC"]
 
 
-def test_a_scene_that_is_none(acts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(infx, ["demo", "--scene", "d"], {}) == 2
-    assert "'D' is not one of 'A', 'B', 'C'." in capsys.readouterr().err
+def test_a_scene_that_is_none(acts: list[str]) -> None:
+    called = call("demo", "--scene", "d")
+    assert called.code == 2
+    assert "'D' is not one of 'A', 'B', 'C'." in called.err
     assert acts == []
 
 
@@ -78,7 +75,7 @@ def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.Monk
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.setattr(sys, "executable", str(ROOT / ".venv/bin/python"))
-    said = invoke().output.partition("What to try next:\n\n")[2]
+    said = call("demo").out.partition("What to try next:\n\n")[2]
     lines = [line for line in said.splitlines() if line.startswith("  ")]
     assert [line.split("  ")[1] for line in lines] == [
         ".venv/bin/infx demo --html demo.html",
@@ -99,23 +96,24 @@ def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.Monk
 def test_a_page_that_cannot_be_written_is_told_before_anything_is_played(
     acts: list[str], tmp_path: Path
 ) -> None:
-    assert run(infx, ["demo", "--html", str(tmp_path / "no" / "x.html")], {}) == 2
+    assert call("demo", "--html", str(tmp_path / "no" / "x.html")).code == 2
     assert acts == []
 
 
 def test_a_page_that_is_there_and_may_not_be_changed_is_told_too(
-    acts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    acts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "demo.html"
     page.write_text("mine")
     monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (page, os.W_OK))
-    assert run(infx, ["demo", "--html", str(page)], {}) == 2
-    assert f"{str(page)!r} cannot be written: permission denied." in capsys.readouterr().err
+    called = call("demo", "--html", str(page))
+    assert called.code == 2
+    assert f"{str(page)!r} cannot be written: permission denied." in called.err
     assert acts == []
 
 
 def test_a_failing_command_ends_with_its_words_and_no_traceback(
-    acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    acts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def scene(story: Story) -> None:
         """Something goes wrong."""
@@ -123,8 +121,8 @@ def test_a_failing_command_ends_with_its_words_and_no_traceback(
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run(infx, ["demo"], {}) == 4
-    told = capsys.readouterr()
+    told = call("demo")
+    assert told.code == 4
     assert "No such option" in told.out
     assert told.err.splitlines() == [
         "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
@@ -134,7 +132,7 @@ def test_a_failing_command_ends_with_its_words_and_no_traceback(
 
 
 def test_an_interrupt_ends_the_demo_whatever_it_hits(
-    acts: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    acts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Inside of a command, too, whose own shell would take it for the command's."""
 
@@ -147,8 +145,9 @@ def test_an_interrupt_ends_the_demo_whatever_it_hits(
         story.stage.command("cody", "waits", "config", "check", at=story.stage.folder)
 
     monkeypatch.setattr(Story, "scene_a", scene)
-    assert run(infx, ["demo"], {}) == 130
-    assert capsys.readouterr().err.splitlines() == ["Stopped."]
+    called = call("demo")
+    assert called.code == 130
+    assert called.err.splitlines() == ["Stopped."]
     assert acts == ["stage"]
 
 
@@ -165,7 +164,7 @@ def test_a_kill_and_a_closed_terminal_leave_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = signal.getsignal(number)
     with pytest.raises(SystemExit) as ended:
-        run(infx, ["demo"], {})
+        run(infx, ["demo"], {})  # `call` would have a temporary folder of its own
     assert ended.value.code == 128 + number
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(number) is before

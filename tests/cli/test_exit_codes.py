@@ -10,10 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from infx.cli import infx
 from infx.cli.options import OutputPath
-from infx.cli.shell import run
 from infx.saved import dump_json
+from tests.calling import call
 from tests.cli.tree import LEAVES, name_of
 from tests.conftest import ROOT
 from tests.gate.facts import READY
@@ -92,17 +91,14 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _here(
-    workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _here(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy, with a cut plan of no rows, a GitHub that cannot be reached, and no waiting for it."""
     here = tmp_path / "here"
     shutil.copytree(workplace, here, symlinks=True)
     monkeypatch.chdir(here)
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("time.sleep", lambda _: None)
-    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
-    capsys.readouterr()
+    assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
 
 
 def key_of(parameter: click.Parameter) -> str:
@@ -143,13 +139,11 @@ def test_a_missing_file_is_usage_everywhere(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     line = command_line(path, command, key_of(parameter), "no/such-thing")
-    code = run(infx, line, {})
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, ""), (line, err)
-    assert "no/such-thing" in err
+    called = call(*line)
+    assert (called.code, called.out) == (2, ""), (line, called.err)
+    assert "no/such-thing" in called.err
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), OUTPUTS, ids=names(OUTPUTS))
@@ -157,13 +151,11 @@ def test_a_place_that_cannot_be_written_is_usage_everywhere(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     line = command_line(path, command, key_of(parameter), "policy.yaml/x")
-    code = run(infx, line, {})
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, ""), (line, err)
-    assert "policy.yaml" in err
+    called = call(*line)
+    assert (called.code, called.out) == (2, ""), (line, called.err)
+    assert "policy.yaml" in called.err
 
 
 VALUES = [
@@ -182,14 +174,12 @@ def test_a_bad_value_has_one_code_everywhere(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A new option of text needs a line in WRONG or FREE; numbers and choices are click's to refuse."""
     key = key_of(parameter)
     is_checked_by_click = not isinstance(parameter.type, click.types.StringParamType)
     value, expected = ("nope", 2) if is_checked_by_click else WRONG[key]
     line = command_line(path, command, key, value)
-    code = run(infx, line, {})
-    out, err = capsys.readouterr()
-    assert (code, out) == (expected, ""), (line, err)
-    assert value in err or key in err
+    called = call(*line)
+    assert (called.code, called.out) == (expected, ""), (line, called.err)
+    assert value in called.err or key in called.err

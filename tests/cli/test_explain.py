@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub.faults import FOREVER, Fault, FaultKind
+from tests.calling import call
 from tests.reconcile.world import LABEL, World
 
 UNKNOWN = "Whether mia, who put the label on, has write access is not known: GitHub does not tell this token."
@@ -21,15 +20,13 @@ UNKNOWN = "Whether mia, who put the label on, has write access is not known: Git
 @dataclass
 class Asker:
     world: World
-    capsys: pytest.CaptureFixture[str]
 
     def explain(self, *options: str) -> Any:
         """What it says about pull request 77, as JSON."""
         about = () if "--event" in options else ("--pr", "77")
-        code = run(infx, ["explain", *about, "--format", "json", *options], {})
-        out, err = self.capsys.readouterr()
-        assert code == 0, err
-        return json.loads(out)
+        called = call("explain", *about, "--format", "json", *options)
+        assert called.code == 0, called.err
+        return called.json
 
 
 @pytest.fixture(params=["in a clone", "outside of one"])
@@ -50,7 +47,6 @@ def asker(
     token: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[Asker]:
     world = World.make(tmp_path)
     hub = world.hub
@@ -68,7 +64,7 @@ def asker(
         monkeypatch.setenv("GH_TOKEN", secret)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.chdir(place)
-    yield Asker(world, capsys)
+    yield Asker(world)
     hub.stop()
 
 
@@ -138,9 +134,9 @@ def test_an_event_is_explained_and_nothing_is_done_by_it(
     note = "Whether mia has write access is not known: GitHub does not tell this token."
     assert (note in said["notes"]) is not may_ask
     for source in (["--event", str(event)], ["--facts", str(facts)]):
-        assert run(infx, ["gate", "--repo", "acme/bench", *source], {}) == (0 if may_ask else 3)
-        out, _ = asker.capsys.readouterr()
-        assert bool(out) is may_ask
+        called = call("gate", "--repo", "acme/bench", *source)
+        assert called.code == (0 if may_ask else 3)
+        assert bool(called.out) is may_ask
 
 
 def test_a_changelog_that_nobody_judged_is_not_passed_over(asker: Asker, place: Path) -> None:
@@ -154,17 +150,16 @@ def test_a_changelog_that_nobody_judged_is_not_passed_over(asker: Asker, place: 
 def test_the_words_for_people_say_it_too(asker: Asker, token: str) -> None:
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
-    assert run(infx, ["explain", "--pr", "77", "--repo", "acme/bench", "--format", "table"], {}) == 0
-    out = asker.capsys.readouterr().out
-    assert (UNKNOWN in out) is (token != "with a token that may push")
+    called = call("explain", "--pr", "77", "--repo", "acme/bench", "--format", "table")
+    assert called.code == 0
+    assert (UNKNOWN in called.out) is (token != "with a token that may push")
 
 
-def test_a_github_that_does_not_answer_is_not_an_unknown_permission(
-    asker: Asker, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_github_that_does_not_answer_is_not_an_unknown_permission(asker: Asker) -> None:
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
     fault = Fault(kind=FaultKind.BAD_GATEWAY, path="/permission", times=FOREVER)
     asker.world.hub.faults.add(fault)
-    assert run(infx, ["explain", "--pr", "77", "--repo", "acme/bench"], {}) == 3
-    assert capsys.readouterr().out == ""
+    called = call("explain", "--pr", "77", "--repo", "acme/bench")
+    assert called.code == 3
+    assert called.out == ""

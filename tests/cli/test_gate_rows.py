@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
 from infx.hub.state import Pull
+from tests.calling import Called, call
 
 CHANGELOG = "perf-changelog.yaml"
-Ask = Callable[..., int]
+Ask = Callable[..., Called]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,7 @@ def ask(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
         monkeypatch.setenv(name, value)
     heads = {number: pull.head_sha for number, pull in hub.state.pulls.items()}  # when the sweep began
 
-    def ask(number: int, event: str = "pull_request", **inputs: str) -> int:
+    def ask(number: int, event: str = "pull_request", **inputs: str) -> Called:
         head = heads[number]
         payloads: Mapping[str, object] = {
             "pull_request": {"action": "labeled", "number": number, "pull_request": {"head": {"sha": head}}},
@@ -67,7 +66,7 @@ def ask(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
         }
         (tmp_path / "event.json").write_text(json.dumps(payloads[event]))
         monkeypatch.setenv("GITHUB_EVENT_NAME", event)
-        return run(infx, ["gate", "--row", head], values)
+        return call("gate", "--row", head)
 
     return ask
 
@@ -102,18 +101,16 @@ CHANGES = {
 def test_a_branch_of_the_repository(
     hub: Hub,
     ask: Ask,
-    capsys: pytest.CaptureFixture[str],
     change: Callable[[Hub, Pull], None],
     words: str | None,
     event: str,
 ) -> None:
     """Also a dispatch by number alone, which does not say itself which head it meant."""
     change(hub, hub.state.pulls[77])
-    code = ask(77, event)
-    err = capsys.readouterr().err
-    assert code == (0 if words is None else 1)
-    assert (words or "") in err
-    assert ("This row may not run." in err) is (words is not None)
+    called = ask(77, event)
+    assert called.code == (0 if words is None else 1)
+    assert (words or "") in called.err
+    assert ("This row may not run." in called.err) is (words is not None)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +129,11 @@ def test_a_sweep_that_stands_for_newer_commits_may_be_repaired(
     """After a push that only merged the base or made links canonical: reconcile has looked and links the sweep."""
     monkeypatch.setenv("GITHUB_RUN_ID", "700")
     hub.push("feat-x", {"more.txt": "x"}, "Merge main [skip-sweep]")
-    assert ask(77) == 1
+    assert ask(77).code == 1
     given = dict(status)
     hub.set_status(hub.state.pulls[77].head_sha, given.pop("context", "infx/sweep"), "failure", **given)
     hub.clear_log()
-    assert ask(77) == (0 if may_run else 1)
+    assert ask(77).code == (0 if may_run else 1)
     assert hub.reads == 2
 
 
@@ -160,25 +157,25 @@ FORK_CHANGES = {
 def test_a_fork(
     hub: Hub,
     ask: Ask,
-    capsys: pytest.CaptureFixture[str],
     change: Callable[[Hub, Pull], None],
     words: str | None,
 ) -> None:
     pull = hub.state.pulls[80]
     given = {"head-ref": pull.head_sha, "merge-sha": pull.merge_sha or ""}
     change(hub, pull)
-    assert ask(80, "workflow_dispatch", **given) == (0 if words is None else 1)
-    assert (words or "") in capsys.readouterr().err
+    called = ask(80, "workflow_dispatch", **given)
+    assert called.code == (0 if words is None else 1)
+    assert (words or "") in called.err
 
 
 def test_no_answer_from_github_is_no_permission(hub: Hub, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/pulls/77$", times=FOREVER))
-    assert ask(77) == 3
+    assert ask(77).code == 3
 
 
 @pytest.mark.parametrize("head", ["", "main", "0" * 39])
 def test_a_row_says_which_head_it_measures(ask: Ask, tmp_path: Path, head: str) -> None:
     """An empty value must not pass for the gate's usual question, whose `ignore` is no failure."""
-    assert ask(77) == 0
-    assert run(infx, ["gate", "--row", head], {}) == 2
+    assert ask(77).code == 0
+    assert call("gate", "--row", head).code == 2

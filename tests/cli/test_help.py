@@ -8,8 +8,8 @@ import sys
 import click
 import pytest
 
-from infx.cli import COMMANDS, infx
-from infx.cli.shell import run
+from infx.cli import COMMANDS
+from tests.calling import call
 from tests.cli.tree import EVERY, LEAVES, load, name_of
 from tests.pages import name_missing, parse
 
@@ -36,11 +36,10 @@ def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name: str) -
 
 
 @pytest.mark.parametrize(("path", "command"), EVERY, ids=[name_of(path) for path, _ in EVERY])
-def test_every_command_and_option_explains_itself(
-    path: tuple[str, ...], command: click.Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(infx, [*path, "--help"], {}) == 0
-    assert capsys.readouterr().out.startswith(f"Usage: infx {' '.join(path)} ")
+def test_every_command_and_option_explains_itself(path: tuple[str, ...], command: click.Command) -> None:
+    called = call(*path, "--help")
+    assert called.code == 0
+    assert called.out.startswith(f"Usage: infx {' '.join(path)} ")
     assert command.help
     assert command.help.split("\n\n", 1)[0].rstrip().endswith(".")
     silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.hidden and not p.help]
@@ -75,11 +74,10 @@ def test_every_command_that_people_type_has_an_example_that_is_whole(
         assert (named, list(name_missing(named, given))) == (command, [])
 
 
-def test_the_list_of_commands_says_where_to_begin_and_what_exit_codes_mean(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run(infx, ["--help"], {}) == 0
-    text = " ".join(capsys.readouterr().out.split())
+def test_the_list_of_commands_says_where_to_begin_and_what_exit_codes_mean() -> None:
+    called = call("--help")
+    assert called.code == 0
+    text = " ".join(called.out.split())
     assert "infx demo plays three pull requests" in text
     for words in (
         "0 done;",

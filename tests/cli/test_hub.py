@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.seed import seed
+from tests.calling import call
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs/hub.md").read_text(encoding="utf-8")
@@ -58,28 +57,19 @@ def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     process.stdout.close()
 
 
-def test_what_it_prints_works(served: Served, tmp_path: Path) -> None:
+def test_what_it_prints_works(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = dict(re.findall(r"(GITHUB_API_URL|GH_TOKEN)=(\S+)", served.find(r"export (.+?) +#")))
     clone = served.find(r"git clone (\S+) bench")
     subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
     number = served.find(r"pull request (\d+) conflicts")
 
-    def infx(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "infx", *arguments],
-            cwd=tmp_path / "bench",
-            env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    checked = infx("config", "check", "--format", "json")
-    assert (checked.returncode, checked.stderr) == (0, "")
-    explained = infx("explain", "--pr", number, "--verbose")
-    assert explained.returncode == 0
-    assert "conflict" in explained.stdout
-    assert "requests (reads" in explained.stderr
+    monkeypatch.chdir(tmp_path / "bench")
+    checked = call("config", "check", "--format", "json", environ=environ)
+    assert (checked.code, checked.err) == (0, "")
+    explained = call("explain", "--pr", number, "--verbose", environ=environ)
+    assert explained.code == 0
+    assert "conflict" in explained.out
+    assert "requests (reads" in explained.err
 
 
 @pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
@@ -176,13 +166,13 @@ def test_what_cannot_be_served_is_said(
     said: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "taken").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not the hub's own
-    assert run(infx, ["hub", "serve", "--port", "0", *arguments], {}) == code
-    assert said in capsys.readouterr().err
+    called = call("hub", "serve", "--port", "0", *arguments)
+    assert called.code == code
+    assert said in called.err
 
 
 def test_the_samples_are_what_they_are_said_to_be(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from infx.cli.options import format_option, policy_option
 from infx.cli.shell import run
 from infx.policy.model import Policy
+from tests.calling import call
 from tests.repository import Repository
 
 OWN = b"repository: acme/bench\n"
@@ -52,23 +53,25 @@ def test_options_and_their_variables(
     environ: dict[str, str],
     shown: list[object],
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     repository.write({"other.yaml": OTHER})
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert run(show, arguments, {}) == 0
-    assert json.loads(capsys.readouterr().out) == shown
+    called = call(*arguments, command=show)
+    assert called.code == 0
+    assert json.loads(called.out) == shown
 
 
 def test_a_terminal_gets_a_table(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Called without a capture of its own, which is no terminal."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert run(show, [], {}) == 0
     assert json.loads(capsys.readouterr().out) == ["acme/bench", False]
 
 
-def test_an_unknown_format_is_usage(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(show, ["--format", "xml"], {}) == 2
-    assert "'xml' is not one of 'json', 'table'" in capsys.readouterr().err
+def test_an_unknown_format_is_usage(repository: Repository) -> None:
+    called = call("--format", "xml", command=show)
+    assert called.code == 2
+    assert "'xml' is not one of 'json', 'table'" in called.err

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
+from tests.calling import call
 from tests.matrix.inputs import RUNNERS, agentic, entry, single
 from tests.repository import Repository
-
-Call = Callable[..., tuple[int, str, str]]
 
 ROW = "{tp: 8, conc-list: [4, 64]}"
 CONFIG = single("m1-fp8-h200-vllm", ROW)
@@ -36,15 +31,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return made
 
 
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = run(infx, arguments, os.environ)
-        return code, *capsys.readouterr()
-
-    return call
-
-
 def append(repository: Repository, text: str, **files: str) -> None:
     """One commit on the branch: an entry more, and whatever else changes."""
     before = (repository.path / "perf-changelog.yaml").read_text()
@@ -52,10 +38,10 @@ def append(repository: Repository, text: str, **files: str) -> None:
     repository.commit({"perf-changelog.yaml": before + text, **changed})
 
 
-def plan(call: Call, *arguments: str) -> dict[str, Any]:
-    code, out, err = call("plan", "--base-ref", "main", "--head-ref", "pull", *arguments)
-    assert code == 0, err
-    result: dict[str, Any] = json.loads(out)
+def plan(*arguments: str) -> dict[str, Any]:
+    called = call("plan", "--base-ref", "main", "--head-ref", "pull", *arguments)
+    assert called.code == 0, called.err
+    result: dict[str, Any] = json.loads(called.out)
     return result
 
 
@@ -70,22 +56,20 @@ def count(values: dict[str, Any]) -> dict[str, int]:
     return {name: rows for name, rows in found.items() if rows}
 
 
-def test_configurations_are_read_at_the_head_not_from_the_working_tree(
-    repository: Repository, call: Call
-) -> None:
+def test_configurations_are_read_at_the_head_not_from_the_working_tree(repository: Repository) -> None:
     append(repository, entry("*"), nvidia=CONFIG.replace("[4, 64]", "[8]"))
     repository.checkout("main")
-    assert [row["conc"] for row in plan(call)["single_node"]["8k1k"]] == [8]
+    assert [row["conc"] for row in plan()["single_node"]["8k1k"]] == [8]
 
 
-def test_the_base_is_the_merge_base(repository: Repository, call: Call) -> None:
+def test_the_base_is_the_merge_base(repository: Repository) -> None:
     """Entries that main gained meanwhile are neither planned nor missed."""
     append(repository, entry("m1-fp8-h200-vllm"))
     head = repository.git.commit("HEAD")
     base = repository.git.commit("main")
     repository.checkout("main")
     append(repository, entry("other"))
-    metadata = plan(call)["changelog_metadata"]
+    metadata = plan()["changelog_metadata"]
     assert (metadata["base_ref"], metadata["head_ref"]) == (base, head)
     assert [one["config-keys"] for one in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
 
@@ -101,36 +85,36 @@ def test_the_base_is_the_merge_base(repository: Repository, call: Call) -> None:
         (["--strict", "--fast"], {"single_node.8k1k": 2, "evals": 1}),
     ],
 )
-def test_options(repository: Repository, call: Call, options: list[str], rows: dict[str, int]) -> None:
+def test_options(repository: Repository, options: list[str], rows: dict[str, int]) -> None:
     append(repository, entry("m1-fp8-h200-vllm"))
-    assert count(plan(call, *options)) == rows
+    assert count(plan(*options)) == rows
 
 
-def test_a_correction_of_links_plans_zero_rows(repository: Repository, call: Call) -> None:
+def test_a_correction_of_links_plans_zero_rows(repository: Repository) -> None:
     text = FILES["perf-changelog.yaml"].replace("XXX", "https://github.com/acme/bench/pull/9")
     repository.commit({"perf-changelog.yaml": text})
-    assert count(plan(call)) == {}
+    assert count(plan()) == {}
 
 
-def test_append_only_entries_are_compared_with_the_base_revision(repository: Repository, call: Call) -> None:
+def test_append_only_entries_are_compared_with_the_base_revision(repository: Repository) -> None:
     append(
         repository,
         entry("m1-fp8-h200-vllm", append_only="true"),
         nvidia=CONFIG.replace("[4, 64]", "[4, 32, 64]"),
     )
-    values = plan(call)
+    values = plan()
     assert [row["conc"] for row in values["single_node"]["8k1k"]] == [32]
     assert count(values) == {"single_node.8k1k": 1}
 
 
-def test_what_is_wrong_at_the_base_is_not_blamed_on_the_head(repository: Repository, call: Call) -> None:
+def test_what_is_wrong_at_the_base_is_not_blamed_on_the_head(repository: Repository) -> None:
     repository.checkout("main")
     base = repository.commit({"configs/nvidia-master.yaml": CONFIG.replace("tp: 8", "tp: 0")})
     repository.branch("other")
     append(repository, entry("m1-fp8-h200-vllm", append_only="true"), nvidia=CONFIG)
-    code, _, err = call("plan", "--base-ref", "main", "--head-ref", "other")
+    called = call("plan", "--base-ref", "main", "--head-ref", "other")
     where = "m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0].tp"
-    assert (code, err) == (
+    assert (called.code, called.err) == (
         1,
         f"{base[:12]}:configs/nvidia-master.yaml:14: {where}: found 0; expected at least 1.\n",
     )
@@ -144,78 +128,74 @@ def test_what_is_wrong_at_the_base_is_not_blamed_on_the_head(repository: Reposit
         ("  - wrong\n", "perf-changelog.yaml:5: This is not YAML"),
     ],
 )
-def test_refusals_print_no_plan(repository: Repository, call: Call, text: str, words: str) -> None:
+def test_refusals_print_no_plan(repository: Repository, text: str, words: str) -> None:
     append(repository, text)
-    code, out, err = call("plan", "--base-ref", "main", "--head-ref", "pull")
-    assert (code, out) == (1, "")
-    assert words in err
+    called = call("plan", "--base-ref", "main", "--head-ref", "pull")
+    assert (called.code, called.out) == (1, "")
+    assert words in called.err
 
 
-def test_a_runner_that_nobody_serves_is_a_warning_or_with_strict_an_error(
-    repository: Repository, call: Call
-) -> None:
+def test_a_runner_that_nobody_serves_is_a_warning_or_with_strict_an_error(repository: Repository) -> None:
     append(repository, entry("*"), nvidia=single("m1-fp8-h200-vllm", ROW, runner="h20"))
     arguments = ("plan", "--base-ref", "main", "--head-ref", "pull", "--format", "json")
     words = 'configs/nvidia-master.yaml:8: m1-fp8-h200-vllm.runner: configs/runners.yaml has no runner label "h20".'
-    code, out, err = call(*arguments)
-    assert (code, len(json.loads(out)["single_node"]["8k1k"])) == (0, 2)
-    assert f"warning: {words} Did you mean h200?" in err
-    code, out, err = call(*arguments, "--strict")
-    assert (code, out) == (1, "")
-    assert err.startswith(words)
+    called = call(*arguments)
+    assert (called.code, len(json.loads(called.out)["single_node"]["8k1k"])) == (0, 2)
+    assert f"warning: {words} Did you mean h200?" in called.err
+    called = call(*arguments, "--strict")
+    assert (called.code, called.out) == (1, "")
+    assert called.err.startswith(words)
 
 
-def test_configurations_that_no_entry_names_are_not_judged(repository: Repository, call: Call) -> None:
+def test_configurations_that_no_entry_names_are_not_judged(repository: Repository) -> None:
     broken = "other:\n  image: 7\n"
     append(repository, entry("m1-*"), nvidia=CONFIG + broken)
-    assert count(plan(call, "--strict")) == {"single_node.8k1k": 2, "evals": 1}
+    assert count(plan("--strict")) == {"single_node.8k1k": 2, "evals": 1}
 
 
-def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository, call: Call) -> None:
+def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository) -> None:
     append(repository, entry("*"))
     repository.git.run("rm", "--quiet", "configs/amd-master.yaml")
     repository.git.run("commit", "--quiet", "--message", "gone")
-    code, _, err = call("plan", "--base-ref", "main", "--head-ref", "pull")
-    assert code == 2
-    assert err.startswith("configs/amd-master.yaml is not there at ")
+    called = call("plan", "--base-ref", "main", "--head-ref", "pull")
+    assert called.code == 2
+    assert called.err.startswith("configs/amd-master.yaml is not there at ")
 
 
 @pytest.mark.parametrize(("base", "head"), [("main", "main"), ("feat-x", "main"), ("feat-x", "feat-x")])
-def test_a_revision_is_not_compared_with_itself(
-    repository: Repository, call: Call, base: str, head: str
-) -> None:
+def test_a_revision_is_not_compared_with_itself(repository: Repository, base: str, head: str) -> None:
     """Nor with what already holds it: whoever asks so has lost the base."""
     repository.branch("feat-x", "main")
     repository.commit({"README": "x"})
-    code, out, err = call("plan", "--base-ref", base, "--head-ref", head)
-    assert (code, out) == (2, "")
-    assert "The base holds the head" in err
+    called = call("plan", "--base-ref", base, "--head-ref", head)
+    assert (called.code, called.out) == (2, "")
+    assert "The base holds the head" in called.err
 
 
-def test_a_revision_that_is_not_there(repository: Repository, call: Call) -> None:
-    code, _, err = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
-    assert (code, "Fetch it first." in err) == (3, True)
+def test_a_revision_that_is_not_there(repository: Repository) -> None:
+    called = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
+    assert (called.code, "Fetch it first." in called.err) == (3, True)
 
 
 def test_matrix_reads_the_policys_files_from_any_folder(
-    repository: Repository, call: Call, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repository.path / "configs")
-    code, out, _ = call("matrix", "full-sweep")
-    assert code == 0
-    assert [(row["tp"], row["conc"], row["run-eval"]) for row in json.loads(out)] == [
+    called = call("matrix", "full-sweep")
+    assert called.code == 0
+    assert [(row["tp"], row["conc"], row["run-eval"]) for row in json.loads(called.out)] == [
         (8, 4, False),
         (8, 64, True),
     ]
 
 
-def test_two_files_with_one_key(repository: Repository, call: Call) -> None:
+def test_two_files_with_one_key(repository: Repository) -> None:
     repository.write({"configs/amd-master.yaml": CONFIG})
-    code, _, err = call("matrix", "full-sweep")
-    assert code == 1
+    called = call("matrix", "full-sweep")
+    assert called.code == 1
     assert (
         "configs/amd-master.yaml:1: m1-fp8-h200-vllm: the key stands in configs/nvidia-master.yaml:1 too."
-        in err
+        in called.err
     )
 
 
@@ -232,10 +212,10 @@ def test_two_files_with_one_key(repository: Repository, call: Call) -> None:
         (["--config-file", "nowhere.yaml"], "nowhere.yaml: The file cannot be read"),
     ],
 )
-def test_usage(repository: Repository, call: Call, arguments: list[str], words: str) -> None:
-    code, out, err = call("matrix", "full-sweep", *arguments)
-    assert (code, out) == (2, "")
-    assert words in err
+def test_usage(repository: Repository, arguments: list[str], words: str) -> None:
+    called = call("matrix", "full-sweep", *arguments)
+    assert (called.code, called.out) == (2, "")
+    assert words in called.err
 
 
 @pytest.mark.parametrize(
@@ -253,13 +233,13 @@ def test_usage(repository: Repository, call: Call, arguments: list[str], words: 
         (["--config-key", "*-agentic", "--runner-node-filter", "a_0"], ["1", "8"]),
     ],
 )
-def test_test_config(repository: Repository, call: Call, arguments: list[str], rows: list[str]) -> None:
+def test_test_config(repository: Repository, arguments: list[str], rows: list[str]) -> None:
     coding = agentic("m1-fp8-h200-vllm-agentic", "{tp: 4, kv-offloading: none, conc-list: [1, 8]}")
     repository.write({"configs/nvidia-master.yaml": CONFIG + coding})
-    code, out, err = call("matrix", "test-config", *arguments)
-    assert code == 0, err
-    assert [str(row["conc"]) for row in json.loads(out)] == rows
-    assert ("No row of the configurations matches these options." in err) is (rows == [])
+    called = call("matrix", "test-config", *arguments)
+    assert called.code == 0, called.err
+    assert [str(row["conc"]) for row in json.loads(called.out)] == rows
+    assert ("No row of the configurations matches these options." in called.err) is (rows == [])
 
 
 @pytest.mark.parametrize(
@@ -270,18 +250,14 @@ def test_test_config(repository: Repository, call: Call, arguments: list[str], r
         (["m1_8k2k", "m1_8k2k"], "'m1_8k2k' is asked for twice. Name it once."),
     ],
 )
-def test_experiment_names_must_mean_one_row(
-    repository: Repository, call: Call, names: list[str], words: str
-) -> None:
+def test_experiment_names_must_mean_one_row(repository: Repository, names: list[str], words: str) -> None:
     options = [part for name in names for part in ("--exp-name", name)]
-    code, _, err = call("matrix", "test-config", "--config-key", "*", *options)
-    assert code == 2
-    assert f"The experiment name {words}" in err
+    called = call("matrix", "test-config", "--config-key", "*", *options)
+    assert called.code == 2
+    assert f"The experiment name {words}" in called.err
 
 
-def test_smoke_rows_have_their_usual_accuracy_run_at_its_usual_concurrency(
-    repository: Repository, call: Call
-) -> None:
-    _, out, _ = call("matrix", "test-config", "--config-key", "*", "--smoke")
-    found = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(out)]
+def test_smoke_rows_have_their_usual_accuracy_run_at_its_usual_concurrency(repository: Repository) -> None:
+    called = call("matrix", "test-config", "--config-key", "*", "--smoke")
+    found = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(called.out)]
     assert found == [(4, False, None), (64, True, True)]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from infx.bench.family import read_rows
 from infx.bench.identity import row_ids
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.gate.decision import Decision, GateVerdict, Reason
 from infx.gate.show import render_decision
+from tests.calling import Called, call
 from tests.conftest import ROOT
 from tests.repository import Repository
 
@@ -26,7 +24,7 @@ ENTRY = f"""
     - Measure it anew
   pr-link: XXX
 """
-Call = Callable[..., int]
+Call = Callable[..., Called]
 
 
 @pytest.fixture(scope="module")
@@ -44,40 +42,36 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.fixture
-def call(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+def plan(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     """infx plan for words that a dispatch gives, or for the branch's entry."""
     monkeypatch.chdir(repository.path)
 
-    def call(*words: str, head: str = "feat-x") -> int:
+    def plan(*words: str, head: str = "feat-x") -> Called:
         decision = Decision(
             verdict=GateVerdict.RUN, reason=Reason.READY, words="full", group="sweep-run-9", command=words
         )
         path = tmp_path / "decision.json"
         path.write_text(json.dumps(render_decision(decision)))
         options = ["--base-ref", "main", "--head-ref", head, "--decision", str(path), "--strict"]
-        return run(infx, ["plan", *options, "--format", "json"], {})
+        return call("plan", *options, "--format", "json")
 
-    return call
-
-
-def rows_of(out: str) -> list[str]:
-    return row_ids(read_rows(json.loads(out), "plan.json"))
+    return plan
 
 
-def test_named_configurations_are_the_rows_that_an_entry_would_plan(
-    call: Call, capsys: pytest.CaptureFixture[str]
-) -> None:
+def rows_of(called: Called) -> list[str]:
+    return row_ids(read_rows(called.json, "plan.json"))
+
+
+def test_named_configurations_are_the_rows_that_an_entry_would_plan(plan: Call) -> None:
     """14 of throughput and 3 of accuracy, each with the id that it has in a pull request's sweep."""
-    assert call() == 0
-    by_entry = rows_of(capsys.readouterr().out)
-    assert call("test-config", "--config-key", KEY) == 0
-    out = capsys.readouterr().out
-    assert sorted(rows_of(out)) == sorted(by_entry)
-    assert len(by_entry) == 17
-    plan: dict[str, Any] = json.loads(out)
-    assert len(plan["single_node"]["agentic"]) == 14
-    assert len(plan["agentic_evals"]) == 3
-    assert plan["changelog_metadata"]["entries"] == []
+    by_entry, by_command = plan(), plan("test-config", "--config-key", KEY)
+    assert (by_entry.code, by_command.code) == (0, 0)
+    assert sorted(rows_of(by_command)) == sorted(rows_of(by_entry))
+    assert len(rows_of(by_entry)) == 17
+    found = by_command.json
+    assert len(found["single_node"]["agentic"]) == 14
+    assert len(found["agentic_evals"]) == 3
+    assert found["changelog_metadata"]["entries"] == []
 
 
 @pytest.mark.parametrize(
@@ -89,11 +83,10 @@ def test_named_configurations_are_the_rows_that_an_entry_would_plan(
         (("full-sweep", "--model-prefix", "dsv41flash-fp4-b300", "--framework", "vllm", "--trim-conc"), 3, 3),
     ],
 )
-def test_options_narrow_it(
-    call: Call, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], throughput: int, evals: int
-) -> None:
-    assert call(*words) == 0
-    rows = read_rows(json.loads(capsys.readouterr().out), "plan.json")
+def test_options_narrow_it(plan: Call, words: tuple[str, ...], throughput: int, evals: int) -> None:
+    called = plan(*words)
+    assert called.code == 0
+    rows = read_rows(called.json, "plan.json")
     assert (sum(not row.eval_only for row in rows), sum(bool(row.eval_only) for row in rows)) == (
         throughput,
         evals,
@@ -114,34 +107,33 @@ def test_options_narrow_it(
     ],
 )
 def test_what_it_does_not_do(
-    call: Call,
-    capsys: pytest.CaptureFixture[str],
+    plan: Call,
     repository: Repository,
     words: tuple[str, ...],
     code: int,
     message: str,
 ) -> None:
-    assert call(*words) == code
-    found = capsys.readouterr()
-    assert message in found.err
-    assert found.out == ""
+    called = plan(*words)
+    assert called.code == code
+    assert message in called.err
+    assert called.out == ""
     assert not (repository.path / "pwned").exists()
 
 
-def test_it_reads_the_working_tree_and_says_so(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("test-config", "--config-key", KEY, head="main") == 2
-    assert "reads the working tree, which is not at --head-ref" in capsys.readouterr().err
+def test_it_reads_the_working_tree_and_says_so(plan: Call) -> None:
+    called = plan("test-config", "--config-key", KEY, head="main")
+    assert called.code == 2
+    assert "reads the working tree, which is not at --head-ref" in called.err
 
 
-def test_labels_nobody_serves_are_refused(
-    repository: Repository, call: Call, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_nobody_serves_are_refused(repository: Repository, plan: Call) -> None:
     """As for a delta: GitHub would let such a job wait for a day."""
     path = repository.path / "configs/runners.yaml"
     before = path.read_text()
     try:
         path.write_text(before.replace("cluster:b300-nv", "cluster:b300-xx"))
-        assert call("test-config", "--config-key", KEY) == 1
-        assert "cluster:b300-nv" in capsys.readouterr().err
+        called = plan("test-config", "--config-key", KEY)
+        assert called.code == 1
+        assert "cluster:b300-nv" in called.err
     finally:
         path.write_text(before)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub import Fault, FaultKind
+from tests.calling import call
 from tests.reconcile.world import BASE, LABEL, POLICY, World, entry
 
 
@@ -28,18 +27,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world.hub.stop()
 
 
-def call(*arguments: str) -> int:
-    return run(infx, arguments, {})
-
-
-def test_a_dry_run_prints_what_would_be_done_and_does_nothing(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_prints_what_would_be_done_and_does_nothing(world: World) -> None:
     world.pull(labels=[LABEL, "sweep-enabled"])
     world.hub.clear_log()
-    assert call("reconcile", "--pr", "77", "--dry-run") == 0
-    out, err = capsys.readouterr()
-    printed = json.loads(out)
+    called = call("reconcile", "--pr", "77", "--dry-run")
+    assert called.code == 0
+    printed = json.loads(called.out)
     assert printed["dry-run"] is True
     assert [action["action"] for action in printed["actions"]] == [
         "create-comment",
@@ -47,39 +40,43 @@ def test_a_dry_run_prints_what_would_be_done_and_does_nothing(
         "set-status",
     ]
     assert printed["actions"][1]["comment"] == "notice labels"
-    assert "PR 77: create the greeting comment" in err
+    assert "PR 77: create the greeting comment" in called.err
     assert world.hub.writes == 0
     assert world.comments() == []
 
 
-def test_several_at_once_and_a_summary_line(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_at_once_and_a_summary_line(world: World) -> None:
     for number in (77, 78):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
-    assert call("reconcile", "--pr", "77", "--pr", "78", "--format", "table") == 0
-    out, err = capsys.readouterr()
-    assert out.count("create the greeting comment") == 2
-    assert "Pull requests: 2. Changes: 4." in err
-    assert call("reconcile", "--all", "--format", "table") == 0
-    assert capsys.readouterr().out == ""
-    assert call("reconcile", "--since", "7d", "--format", "json") == 0
+    called = call("reconcile", "--pr", "77", "--pr", "78", "--format", "table")
+    assert called.code == 0
+    assert called.out.count("create the greeting comment") == 2
+    assert "Pull requests: 2. Changes: 4." in called.err
+    called = call("reconcile", "--all", "--format", "table")
+    assert called.code == 0
+    assert called.out == ""
+    assert call("reconcile", "--since", "7d", "--format", "json").code == 0
 
 
-def test_two_hours_ago_is_told_by_github_s_clock(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_hours_ago_is_told_by_github_s_clock(world: World) -> None:
     """Which is another one than this machine's, as the hub's is here."""
     world.pull()
     world.clock.now += timedelta(hours=1)
-    assert call("reconcile", "--since", "2h", "--format", "table") == 0
-    assert "Pull requests: 1." in capsys.readouterr().err
+    called = call("reconcile", "--since", "2h", "--format", "table")
+    assert called.code == 0
+    assert "Pull requests: 1." in called.err
     world.clock.now += timedelta(hours=3)
-    assert call("reconcile", "--since", "2h", "--format", "table") == 0
-    assert "Pull requests: 0." in capsys.readouterr().err
+    called = call("reconcile", "--since", "2h", "--format", "table")
+    assert called.code == 0
+    assert "Pull requests: 0." in called.err
 
 
-def test_a_write_that_is_refused_is_exit_code_3(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_write_that_is_refused_is_exit_code_3(world: World) -> None:
     world.pull()
     world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, method="POST", path="/statuses/"))
-    assert call("reconcile", "--pr", "77") == 3
-    assert "refused: PR 77: set" in capsys.readouterr().err
+    called = call("reconcile", "--pr", "77")
+    assert called.code == 3
+    assert "refused: PR 77: set" in called.err
 
 
 @pytest.mark.parametrize(
@@ -94,76 +91,74 @@ def test_a_write_that_is_refused_is_exit_code_3(world: World, capsys: pytest.Cap
     ],
 )
 def test_it_must_be_said_which(world: World, arguments: tuple[str, ...]) -> None:
-    assert call("reconcile", *arguments) == 2
+    assert call("reconcile", *arguments).code == 2
     assert world.hub.log == []
 
 
-def test_a_number_of_no_pull_request(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_number_of_no_pull_request(world: World) -> None:
     """The others still get theirs."""
     world.pull()
-    assert call("reconcile", "--pr", "9999", "--pr", "77") == 3
-    shown = capsys.readouterr()
-    assert "PR 9999: acme/bench has no pull request 9999." in shown.err
-    assert json.loads(shown.out)["failed"] == [
+    called = call("reconcile", "--pr", "9999", "--pr", "77")
+    assert called.code == 3
+    assert "PR 9999: acme/bench has no pull request 9999." in called.err
+    assert json.loads(called.out)["failed"] == [
         {"pull": 9999, "message": "acme/bench has no pull request 9999."}
     ]
     assert len(world.ours()) == 1
 
 
-def test_after_a_push(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_after_a_push(world: World) -> None:
     world.pull(labels=[LABEL])
     before = world.hub.git.resolve("main") or ""
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
-    assert call("reconcile", "--after-push", before, "--format", "table") == 0
-    assert "create the notice conflict comment" in capsys.readouterr().out
+    called = call("reconcile", "--after-push", before, "--format", "table")
+    assert called.code == 0
+    assert "create the notice conflict comment" in called.out
 
 
 @pytest.mark.parametrize("before", ["0" * 40, "f" * 40])
 def test_after_a_push_that_nobody_can_compare_all_are_looked_at(world: World, before: str) -> None:
     world.pull(labels=[LABEL])
-    assert call("reconcile", "--after-push", before) == 0
+    assert call("reconcile", "--after-push", before).code == 0
     assert len(world.ours()) == 1
 
 
 def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
-    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.setenv("GH_TOKEN", world.hub.fork_token())
     world.pull(labels=[LABEL, "sweep-enabled"])
     world.hub.clear_log()
-    assert call("reconcile", "--pr", "77") == 3
+    called = call("reconcile", "--pr", "77")
+    assert called.code == 3
     assert world.hub.writes == 2  # one comment and one status were tried, and neither again
-    shown = summary.read_text(encoding="utf-8")
-    assert "Thank you for the contribution!" in shown
-    assert "2 labels ask for different ones" in shown
-    assert "warning: refused: PR 77: create the greeting comment" in capsys.readouterr().err
+    assert "Thank you for the contribution!" in called.summary
+    assert "2 labels ask for different ones" in called.summary
+    assert "warning: refused: PR 77: create the greeting comment" in called.err
 
 
-def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(world: World) -> None:
     for number in (77, 78):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     world.hub.faults.add(Fault(kind=FaultKind.DROP, method="POST", path="/issues/77/"))
-    assert call("reconcile", "--pr", "77", "--pr", "78") == 3
-    out, err = capsys.readouterr()
-    assert "Nobody knows whether POST /repos/acme/bench/issues/77/comments was done" in err
-    assert len(json.loads(out)["actions"]) == 2
+    called = call("reconcile", "--pr", "77", "--pr", "78")
+    assert called.code == 3
+    assert "Nobody knows whether POST /repos/acme/bench/issues/77/comments was done" in called.err
+    assert len(json.loads(called.out)["actions"]) == 2
     assert world.ours(78)
 
 
 def test_an_identity_that_the_policy_does_not_know_leaves_nothing_behind(
-    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise every run would post anew, because none finds what the one before has posted."""
     may = {"pull_requests": "write", "statuses": "write", "actions": "read"}
     monkeypatch.setenv("GH_TOKEN", world.hub.app_token("other-bot[bot]", may))
     world.pull()
-    assert call("reconcile", "--pr", "77") == 1
-    assert "The token writes as other-bot[bot]" in capsys.readouterr().err
+    called = call("reconcile", "--pr", "77")
+    assert called.code == 1
+    assert "The token writes as other-bot[bot]" in called.err
     assert world.comments() == []
 
 
@@ -174,37 +169,41 @@ def test_outside_of_a_clone_it_makes_do_with_what_the_api_tells(
     monkeypatch.chdir(tmp_path / "elsewhere")
     world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
-    assert call("reconcile", "--pr", "77") == 0
-    assert call("reconcile", "--pr", "77") == 0  # mergeable is known by now
+    assert call("reconcile", "--pr", "77").code == 0
+    assert call("reconcile", "--pr", "77").code == 0  # mergeable is known by now
     assert [line for line in world.ours() if "conflict" in line]
-    assert call("reconcile", "--after-push", "f" * 40) == 2
+    assert call("reconcile", "--after-push", "f" * 40).code == 2
 
 
-def test_hostile_text_starts_no_workflow_command(
-    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_hostile_text_starts_no_workflow_command(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     name = "benchmarks/::error::x ##[error]y"
     world.pull({name: "mine"}, labels=[LABEL])
     world.hub.push("main", {name: "theirs"})
-    assert call("reconcile", "--pr", "77", "--format", "table") == 0
-    out, err = capsys.readouterr()
-    assert not [line for line in (out + err).splitlines() if line.lstrip().startswith("::") or "##[" in line]
+    called = call("reconcile", "--pr", "77", "--format", "table")
+    assert called.code == 0
+    assert not [
+        line
+        for line in (called.out + called.err).splitlines()
+        if line.lstrip().startswith("::") or "##[" in line
+    ]
 
 
-def test_comments_can_be_looked_at_without_posting_them(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("comment", "greeting") == 0
-    assert capsys.readouterr().out.startswith("<!-- infx-greeting -->\nThank you")
+def test_comments_can_be_looked_at_without_posting_them(world: World) -> None:
+    called = call("comment", "greeting")
+    assert called.code == 0
+    assert called.out.startswith("<!-- infx-greeting -->\nThank you")
     world.pull(labels=[LABEL, "sweep-enabled"])
-    assert call("comment", "visualizer", "--pr", "77") == 0
-    assert capsys.readouterr().out == ""
+    called = call("comment", "visualizer", "--pr", "77")
+    assert called.code == 0
+    assert called.out == ""
     world.sweep(done=1)
-    assert call("comment", "visualizer", "--pr", "77") == 0
-    assert "unofficialRun=300" in capsys.readouterr().out
-    assert call("comment", "notice", "--pr", "77") == 0
-    assert "2 labels ask for different ones" in capsys.readouterr().out
+    called = call("comment", "visualizer", "--pr", "77")
+    assert called.code == 0
+    assert "unofficialRun=300" in called.out
+    called = call("comment", "notice", "--pr", "77")
+    assert called.code == 0
+    assert "2 labels ask for different ones" in called.out
     assert world.hub.writes == 0
 
 
@@ -213,32 +212,28 @@ def test_explain_knows_that_the_changelog_is_broken(
     world: World,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     *,
     has_clone: bool,
 ) -> None:
     """In a clone it is judged; elsewhere the red status says so, once reconcile has set it."""
     world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
     if not has_clone:
-        assert call("reconcile", "--pr", "77") == 0
+        assert call("reconcile", "--pr", "77").code == 0
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("GITHUB_REPOSITORY", "acme/bench")
-        capsys.readouterr()
-    assert call("explain", "--pr", "77", "--format", "table") == 0
-    out, _ = capsys.readouterr()
-    assert out.startswith(
+    called = call("explain", "--pr", "77", "--format", "table")
+    assert called.code == 0
+    assert called.out.startswith(
         "No sweep: the changelog perf-changelog.yaml has 1 problem: perf-changelog.yaml:11:"
     )
-    assert "`infx changelog validate` shows them all." in out
+    assert "`infx changelog validate` shows them all." in called.out
 
 
-def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(world: World) -> None:
     world.hub.account("cody", role="write")
     world.pull(labels=[LABEL])
     world.clone.run("remote", "set-url", "origin", "/nowhere/acme/bench")
-    assert call("explain", "--pr", "77", "--format", "table") == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("Sweep: full")
-    assert "The changelog could not be judged in this clone: git fetch failed" in err
+    called = call("explain", "--pr", "77", "--format", "table")
+    assert called.code == 0
+    assert called.out.startswith("Sweep: full")
+    assert "The changelog could not be judged in this clone: git fetch failed" in called.err

@@ -13,13 +13,12 @@ import pytest
 import yaml
 
 from infx.bench.jobs import RowJob
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub import Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
 from infx.results.collect import artifact_name
 from infx.results.sample import make_files
+from tests.calling import call
 from tests.cli.plans import write_plan
 from tests.conftest import ROOT
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
@@ -33,7 +32,7 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RowJob]:
         tmp_path / "plan.json",
         [row(FIXED, 64), row(AGENTIC, 8), row(DISAGG, 4, 8), row(FIXED, 8, eval_only=True)],
     )
-    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
+    assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
     jobs = list(read_jobs((tmp_path / "sweep-plan" / "jobs.jsonl").read_text().splitlines()))
     for job in jobs:
         folder = tmp_path / "artifacts" / artifact_name(job)
@@ -52,40 +51,36 @@ def read(path: str) -> list[dict[str, object]]:
     return value
 
 
-def test_a_whole_sweep(
-    jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("GITHUB_OUTPUT", "output")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
-    capsys.readouterr()
-    assert run(infx, COLLECT, {}) == 0
+def test_a_whole_sweep(jobs: list[RowJob]) -> None:
+    called = call(*COLLECT)
+    assert called.code == 0
     assert len(read("out/results_bmk/agg_bmk.json")) == 4
     assert len(read("out/eval_results_all/agg_eval_all.json")) == 1
     assert read("out/rejected_rows.json") == []
-    assert "present<<" in Path("output").read_text()
-    captured = capsys.readouterr()
-    assert captured.err == (
+    assert "present<<" in called.written
+    assert called.err == (
         "4 of 4 planned rows brought everything, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
     )
-    summary = Path("summary").read_text()
-    assert summary.startswith("## Sweep: 4 of 4 rows")
-    assert run(infx, REPORT, {}) == 0
-    assert capsys.readouterr().out == summary
-    assert Path("summary").read_text() == summary  # who collects has written it already
+    assert called.summary.startswith("## Sweep: 4 of 4 rows")
+    report = call(*REPORT)
+    assert report.code == 0
+    assert report.out == called.summary
+    assert report.summary == ""  # who collects has written it already
 
 
 def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
-    jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("policy.yaml").write_text("repository: acme/bench\n")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("INFX_POLICY", "policy.yaml")
     path = next(Path("artifacts").glob("bmk_*/agg_*.json"))
     path.write_text('{"conc": "many"}')
-    assert run(infx, COLLECT, os.environ) == 1
+    called = call(*COLLECT)
+    assert called.code == 1
     assert len(read("out/results_bmk/agg_bmk.json")) == 3
     assert len(read("out/rejected_rows.json")) == 1
-    assert f"::error file={path.relative_to('artifacts')}" in capsys.readouterr().err
+    assert f"::error file={path.relative_to('artifacts')}" in called.err
 
 
 def remove(folder: Path) -> dict[str, str]:
@@ -98,41 +93,36 @@ def remove(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("lost", [1, 4])
-def test_a_planned_row_without_a_result_is_exit_1(
-    lost: int, jobs: list[RowJob], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_planned_row_without_a_result_is_exit_1(lost: int, jobs: list[RowJob]) -> None:
     """Its job may be green, or may never have started."""
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary")
     for job in jobs[:lost]:
         remove(Path("artifacts") / artifact_name(job))
-    capsys.readouterr()
-    assert run(infx, COLLECT, {}) == 1
-    said, summary = capsys.readouterr().err, Path("summary").read_text()
-    assert f"## Sweep: {4 - lost} of 4 rows" in summary
-    assert f"### Missing ({lost})" in summary
+    called = call(*COLLECT)
+    assert called.code == 1
+    assert f"## Sweep: {4 - lost} of 4 rows" in called.summary
+    assert f"### Missing ({lost})" in called.summary
     for job in jobs:
         is_lost = job in jobs[:lost]
-        assert (f"The row {job.id} has no result" in said) is is_lost
-        assert (f"| `{job.id}` | {job.family} |" in summary) is is_lost
+        assert (f"The row {job.id} has no result" in called.err) is is_lost
+        assert (f"| `{job.id}` | {job.family} |" in called.summary) is is_lost
     coverage = json.loads(Path("out/coverage.json").read_text())
     assert (coverage["present"], coverage["missing"]) == (4 - lost, lost)
 
 
-def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(
-    jobs: list[RowJob], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(jobs: list[RowJob]) -> None:
     """A plan that lost its rows on the way must not look like one that never had any."""
     Path("sweep-plan/jobs.jsonl").write_text("")
-    assert run(infx, COLLECT, {}) == 2
-    assert "index.json says 4 rows, jobs.jsonl has 0 rows" in capsys.readouterr().err
+    called = call(*COLLECT)
+    assert called.code == 2
+    assert "index.json says 4 rows, jobs.jsonl has 0 rows" in called.err
     assert not Path("out").exists()
     write_plan(Path("nothing.json"), [])
-    assert run(infx, ["shards", "--plan", "nothing.json", "--out", "no-rows"], {}) == 0
+    assert call("shards", "--plan", "nothing.json", "--out", "no-rows").code == 0
     Path("none").mkdir()
-    capsys.readouterr()
     arguments = ["results", "collect", "--plan", "no-rows", "--artifacts", "none", "--out", "out"]
-    assert run(infx, arguments, {}) == 0
-    assert capsys.readouterr().err == "No rows were planned, so there is nothing to collect.\n"
+    called = call(*arguments)
+    assert called.code == 0
+    assert called.err == "No rows were planned, so there is nothing to collect.\n"
 
 
 @pytest.mark.parametrize(
@@ -147,27 +137,25 @@ def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(
         ("index.json", "nonsense"),
     ],
 )
-def test_a_plan_that_cannot_be_read_is_no_empty_one(
-    name: str, text: str | None, jobs: list[RowJob], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_that_cannot_be_read_is_no_empty_one(name: str, text: str | None, jobs: list[RowJob]) -> None:
     path = Path("sweep-plan") / name
     path.write_text(path.read_text().splitlines()[0] * 4 if text is None else text)
-    capsys.readouterr()
-    assert run(infx, COLLECT, {}) == 2
-    assert "cut plan" in capsys.readouterr().err
+    called = call(*COLLECT)
+    assert called.code == 2
+    assert "cut plan" in called.err
 
 
 def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[RowJob]) -> None:
     """After a canary that failed: who looks for results_bmk would link an empty run."""
     evals = next(Path("artifacts").glob("eval_*")).name
-    assert run(infx, COLLECT, {}) == 0
+    assert call(*COLLECT).code == 0
     for path in [*Path("artifacts").iterdir()]:
         path.rename(path.name)
-    assert run(infx, COLLECT, {}) == 1
+    assert call(*COLLECT).code == 1
     files = {path.name for path in Path("out").rglob("*") if path.is_file()}
     assert files == {"coverage.json", "rejected_rows.json"}  # those of the first time are gone
     Path(evals).rename(Path("artifacts") / evals)
-    assert run(infx, COLLECT, {}) == 1  # accuracy alone is a result, and the artifact that says so is there
+    assert call(*COLLECT).code == 1  # accuracy alone is a result, and the artifact that says so is there
     assert read("out/results_bmk/agg_bmk.json") == []
 
 
@@ -187,10 +175,10 @@ def test_what_the_folder_lacks_is_fetched_from_the_run(jobs: list[RowJob], hub: 
         hub.add_artifact(made.id, f"log_{number}", {"log.txt": "x"})
     folder = next(Path("artifacts").glob("bmk_agentic_*"))
     hub.add_artifact(made.id, folder.name, remove(folder))
-    assert run(infx, COLLECT, {}) == 1
+    assert call(*COLLECT).code == 1
     assert json.loads(Path("out/coverage.json").read_text())["missing"] == 1
     hub.clear_log()
-    assert run(infx, [*COLLECT, "--run", str(made.id)], {}) == 0
+    assert call(*COLLECT, "--run", str(made.id)).code == 0
     assert json.loads(Path("out/coverage.json").read_text())["present"] == 4
     assert hub.reads <= 5  # two pages, the artifact's link, the file
 
@@ -214,7 +202,6 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     local = sorted(path for path in Path("artifacts").rglob("*.json"))
     for name, value in {
         "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(made.id),
-        "GITHUB_STEP_SUMMARY": "summary",
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     opened: Counter[Path] = Counter()
@@ -226,7 +213,9 @@ def test_the_action_reads_and_fetches_every_artifact_once(
 
     monkeypatch.setattr(Path, "read_bytes", count_read)
     hub.clear_log()
-    assert [run(infx, command, {}) for command in commands_of("results")] == [0]
+    (command,) = commands_of("results")
+    called = call(*command)
+    assert called.code == 0
     assert {path: number for path, number in opened.items() if "artifacts" in path.parts} == dict.fromkeys(
         local, 1
     )
@@ -236,12 +225,12 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     )
     lists = [exchange.path for exchange in hub.log if exchange.path.endswith("/artifacts")]
     assert len(lists) == 1  # one page
-    assert Path("summary").read_text().count("## Sweep: 4 of 4 rows") == 1
+    assert called.summary.count("## Sweep: 4 of 4 rows") == 1
 
 
 def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[RowJob], hub: Hub) -> None:
     hub.clear_log()
-    assert run(infx, [*COLLECT, "--run", "1"], {}) == 0
+    assert call(*COLLECT, "--run", "1").code == 0
     assert hub.log == []
 
 
@@ -255,19 +244,20 @@ def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     jobs: list[RowJob],
     hub: Hub,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("infx.artifacts.MAX_ZIP", 10)
     made = hub.add_run()
     name = artifact_name(jobs[0])
     hub.add_artifact(made.id, name, remove(Path("artifacts") / name), expired=expired)
-    assert run(infx, [*COLLECT, "--run", str(made.id)], {}) == 1
-    assert words in capsys.readouterr().err
+    called = call(*COLLECT, "--run", str(made.id))
+    assert called.code == 1
+    assert words in called.err
     coverage = json.loads(Path("out/coverage.json").read_text())
     assert (coverage["present"], coverage["failed"]) == (3, 1)
 
 
-def test_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(infx, COLLECT, {}) == 2
-    assert "no cut plan" in capsys.readouterr().err.lower()
+    called = call(*COLLECT)
+    assert called.code == 2
+    assert "no cut plan" in called.err.lower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import pytest
 
 from infx.bench.jobs import RowJob
 from infx.bench.row import Row
-from infx.cli import infx
 from infx.cli.row_process import find_lacking
-from infx.cli.shell import run
 from infx.matrix.folder import read_jobs
+from tests.calling import Called, call
 from tests.cli.plans import write_plan
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
@@ -28,11 +26,11 @@ ROWS = {
 
 def play(
     planned: Row, script: str, monkeypatch: pytest.MonkeyPatch, folder: Path, *, on_actions: bool = False
-) -> tuple[int, RowJob]:
+) -> tuple[Called, RowJob]:
     """A row's command in a folder of its own; the script may name `name`, the row's result name."""
     monkeypatch.chdir(folder)
     write_plan(folder / "plan.json", [planned])
-    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
+    assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
     [job] = read_jobs((folder / "sweep-plan" / "jobs.jsonl").read_text().splitlines())
     text = f"import os, pathlib, sys\nname = os.environ['RESULT_FILENAME']\n{script}\n"
     (folder / "work.py").write_text(text)
@@ -42,7 +40,7 @@ def play(
     monkeypatch.setenv("INFX_POLICY", "policy.yaml")
     if on_actions:
         monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    return run(infx, ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "out"], os.environ), job
+    return call("row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "out"), job
 
 
 SAMPLE = "import infx.results.sample as s; s.main(os.environ, pathlib.Path.cwd())"
@@ -55,16 +53,13 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_what_came_is_said(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _ = play(ROWS[kind], SAMPLE, monkeypatch, tmp_path)
-    assert code == 0
+def test_what_came_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called, _ = play(ROWS[kind], SAMPLE, monkeypatch, tmp_path)
+    assert called.code == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    said = capsys.readouterr().err
     counted = "1 file" if len(names) == 1 else f"{len(names)} files"
-    assert f"Gathered {counted} in out: {' and '.join(names)}.\n" in said
-    assert "left no" not in said
+    assert f"Gathered {counted} in out: {' and '.join(names)}.\n" in called.err
+    assert "left no" not in called.err
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -75,12 +70,11 @@ def test_a_command_that_leaves_nothing_has_failed(
     kind: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found, job = play(ROWS[kind], f"sys.exit({ends})", monkeypatch, tmp_path)
-    assert found == code
+    called, job = play(ROWS[kind], f"sys.exit({ends})", monkeypatch, tmp_path)
+    assert called.code == code
     lacking = LEAVES[kind].format(name=job.result_name)
-    assert capsys.readouterr().err == f"The row command ended with {ends} and left no new {lacking}.\n"
+    assert called.err == f"The row command ended with {ends} and left no new {lacking}.\n"
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -101,62 +95,53 @@ def test_files_of_another_kind_are_not_the_result(
     lacking: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, job = play(ROWS[kind], script, monkeypatch, tmp_path)
-    assert code == 1
-    assert f"left no new {lacking.format(name=job.result_name)}." in capsys.readouterr().err
+    called, job = play(ROWS[kind], script, monkeypatch, tmp_path)
+    assert called.code == 1
+    assert f"left no new {lacking.format(name=job.result_name)}." in called.err
 
 
-def test_a_result_of_an_earlier_time_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_result_of_an_earlier_time_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "path = pathlib.Path(f'agg_{name}.json'); path.write_text('{}'); os.utime(path, (1, 1))"
-    code, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path)
-    assert code == 1
-    assert "left no new agg_" in capsys.readouterr().err
+    called, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path)
+    assert called.code == 1
+    assert "left no new agg_" in called.err
 
 
-def test_what_lay_there_before_is_not_gathered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_lay_there_before_is_not_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However short a time before: the row that ran there last may have ended just now."""
-    code, job = play(ROWS["fixed"], SAMPLE, monkeypatch, tmp_path)
-    assert code == 0
+    called, job = play(ROWS["fixed"], SAMPLE, monkeypatch, tmp_path)
+    assert called.code == 0
     (tmp_path / "work.py").write_text("")
-    capsys.readouterr()
     words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "again"]
-    assert run(infx, words, os.environ) == 1
-    said = capsys.readouterr().err
-    assert said == f"The row command ended with 0 and left no new agg_{job.result_name}*.json.\n"
+    called = call(*words)
+    assert called.code == 1
+    assert called.err == f"The row command ended with 0 and left no new agg_{job.result_name}*.json.\n"
     assert list((tmp_path / "again").iterdir()) == []
 
 
 def test_results_may_stay_in_the_folder_of_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, job = play(ROWS["fixed"], "", monkeypatch, tmp_path)
     (tmp_path / "work.py").write_text(f"import os, pathlib\n{SAMPLE}\n")
-    capsys.readouterr()
     words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", str(tmp_path)]
-    assert run(infx, words, os.environ) == 0
-    assert f"Gathered 1 file in {tmp_path}: agg_{job.result_name}.json.\n" in capsys.readouterr().err
+    called = call(*words)
+    assert called.code == 0
+    assert f"Gathered 1 file in {tmp_path}: agg_{job.result_name}.json.\n" in called.err
 
 
-def test_names_of_files_are_foreign_and_may_be_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_of_files_are_foreign_and_may_be_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
         "pathlib.Path(f'agg_{name}.json').write_text('{}')\n"
         "pathlib.Path('results\\n::error::x.json').write_text('{}')\n"
         "for number in range(30): pathlib.Path(f'results{number:02}.json').write_text('{}')"
     )
-    code, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path, on_actions=True)
-    assert code == 0
-    said = capsys.readouterr().err
-    assert "Gathered 32 files in out: agg_" in said
-    assert "and 12 more." in said
-    assert r"results\n::error::x.json" in said
+    called, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path, on_actions=True)
+    assert called.code == 0
+    assert "Gathered 32 files in out: agg_" in called.err
+    assert "and 12 more." in called.err
+    assert r"results\n::error::x.json" in called.err
 
 
 @pytest.mark.parametrize("kind", ROWS)

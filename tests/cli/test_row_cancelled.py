@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.matrix.folder import read_jobs
+from tests.calling import call
 from tests.cli.plans import write_plan
 from tests.matrix.rows import FIXED, row
 
@@ -37,7 +36,7 @@ def test_a_cancellation_reaches_the_benchmark(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_plan(tmp_path / "plan.json", [row(FIXED, 8)])
-    assert run(infx, ["shards", "--plan", "plan.json", "--out", "sweep-plan"], {}) == 0
+    assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
     [job] = read_jobs((tmp_path / "sweep-plan" / "jobs.jsonl").read_text().splitlines())
     (tmp_path / "work.py").write_text(SCRIPT)
     (tmp_path / "policy.yaml").write_text(f"sweep: {{row-command: [{sys.executable}, work.py]}}\n")

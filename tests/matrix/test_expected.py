@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ from typing import Any
 import pytest
 
 from infx import schema
-from infx.cli import infx
-from infx.cli.shell import run
+from tests.calling import call
 
 MATRICES = (
     "full-sweep", "all-no-evals", "evals-only", "all-evals", "single-node-8k1k", "multi-node-max-conc", "agentic",
@@ -25,36 +23,26 @@ PULLS = (
 PROFILE = ("--eval-profile", "inferencex-2026-08")
 
 
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str]:
-    """(stdout as JSON, stderr) of a command that succeeds."""
-    code = run(infx, arguments, os.environ)
-    out, err = capsys.readouterr()
-    assert code == 0, err
-    return json.loads(out), err
-
-
 @pytest.mark.shared
 @pytest.mark.parametrize("name", MATRICES)
-def test_matrix(
-    name: str, shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_matrix(name: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shared / "inferencex"
     expected = folder / "expected" / "matrix"
     options = {item["name"]: item["argv"] for item in json.loads((expected / "index.json").read_text())}
     monkeypatch.chdir(folder)
-    rows, _ = call(capsys, "matrix", *options[name], *PROFILE)
-    assert rows == json.loads((expected / f"{name}.json").read_text())
-    assert all(schema.is_valid("matrix-row", row) for row in rows)
+    called = call("matrix", *options[name], *PROFILE)
+    assert called.code == 0, called.err
+    assert called.json == json.loads((expected / f"{name}.json").read_text())
+    assert all(schema.is_valid("matrix-row", row) for row in called.json)
 
 
 @pytest.mark.shared
-def test_unknown_runner_labels_are_warnings(
-    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_runner_labels_are_warnings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """8 of the 208 configurations name a label that the inventory does not have; their rows are printed."""
     monkeypatch.chdir(shared / "inferencex")
-    _, err = call(capsys, "matrix", "full-sweep")
-    lines = err.splitlines()
+    called = call("matrix", "full-sweep")
+    assert called.code == 0, called.err
+    lines = called.err.splitlines()
     assert len(lines) == 8
     assert all(line.startswith("warning: ") and "has no runner label" in line for line in lines)
 
@@ -74,12 +62,12 @@ def test_plan(
     history: Path,
     shared: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(history)
-    plan, _ = call(capsys, "plan", "--base-ref", f"pr-{pull}-base", "--head-ref", f"pr-{pull}-head", *PROFILE)
+    called = call("plan", "--base-ref", f"pr-{pull}-base", "--head-ref", f"pr-{pull}-head", *PROFILE)
+    assert called.code == 0, called.err
     expected = json.loads((shared / "inferencex" / "expected" / "plans" / f"pr-{pull}.json").read_text())
-    assert comparable(plan) == comparable(expected)
+    assert comparable(called.json) == comparable(expected)
 
 
 def comparable(plan: dict[str, Any]) -> dict[str, Any]:

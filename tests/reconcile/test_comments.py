@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli import infx
-from infx.cli.shell import run
 from infx.hub.state import Comment
 from infx.policy.model import Language
 from infx.reconcile.actions import CreateComment, UpdateComment
 from infx.reconcile.facts import RepositoryContext
+from tests.calling import call
 from tests.reconcile.world import BASE, LABEL, VISUALIZER, World, entry
 
 
@@ -73,34 +72,33 @@ def conflicting(world: World, count: int, length: int = 100) -> None:
 
 
 def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run's summary has every file; the next run neither writes nor links itself."""
     conflicting(world, 60)
     (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
-    summary = tmp_path / "summary"
     environ = {
         **world.hub.environ(world.token()),
         "GITHUB_ACTIONS": "true",
         "GITHUB_RUN_ID": "4711",
-        "GITHUB_STEP_SUMMARY": str(summary),
         "INFX_POLICY": str(tmp_path / "policy.yaml"),
     }
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(world.clone.directory)
-    assert run(infx, ["reconcile", "--pr", "77"], environ) == 0
+    called = call("reconcile", "--pr", "77")
+    assert called.code == 0
     (text,) = [comment for comment in world.comments() if "infx-notice conflict" in comment]
     assert "([all of it · 全部](https://github.com/acme/bench/actions/runs/4711))" in text
     assert "git merge FETCH_HEAD" in text
     assert "命令见上" in text
     assert "benchmarks/0059" not in text
-    assert "benchmarks/0059" in summary.read_text()
-    assert summary.read_text().count("- `benchmarks/") == 60
+    assert "benchmarks/0059" in called.summary
+    assert called.summary.count("- `benchmarks/") == 60
     monkeypatch.setenv("GITHUB_RUN_ID", "4712")
-    capsys.readouterr()
-    assert run(infx, ["reconcile", "--pr", "77"], environ) == 0
-    assert "Changes: 0." in capsys.readouterr().err
+    called = call("reconcile", "--pr", "77")
+    assert called.code == 0
+    assert "Changes: 0." in called.err
 
 
 def test_what_is_cut_is_handed_on_with_all_of_it(world: World) -> None:

@@ -14,8 +14,8 @@ from tests.signoff.world import BASE, ENTRY, MASTER, OLD, World, open_world, sig
 
 
 def check_1(world: World) -> tuple[str, str]:
-    _, out, _ = world.verify("--pr", "77", "--format", "json")
-    check = json.loads(out)["checks"][1]
+    called = world.verify("--pr", "77", "--format", "json")
+    check = json.loads(called.out)["checks"][1]
     return check["status"], check["reason"]
 
 

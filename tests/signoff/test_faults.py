@@ -7,13 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from click.testing import CliRunner
 
-from infx.cli.signoff import signoff
-from infx.errors import InfxError
 from infx.github.exchange import Reply, Request
 from infx.github.transport import PyGithubTransport
 from infx.hub import FOREVER, Fault, FaultKind
+from tests.calling import call
 from tests.signoff.world import World, checklist, reuse, signed_off
 
 SOFT = [FaultKind.NOT_FOUND, FaultKind.INVALID, FaultKind.EMPTY, FaultKind.UNAUTHORIZED]
@@ -45,11 +43,8 @@ def of_another(world: World) -> None:
 
 def look(world: World) -> tuple[int, str]:
     """Exit code, and all that was said."""
-    try:
-        code, out, err = world.verify("--pr", "77", "--publish")
-    except InfxError as error:
-        return error.exit_code, str(error)
-    return code, out + err
+    called = world.try_to_verify("--pr", "77", "--publish")
+    return called.code, called.out + called.err
 
 
 def state(world: World) -> tuple[object, ...]:
@@ -182,8 +177,8 @@ def test_looks_that_failed_are_started_again(world: World, monkeypatch: pytest.M
 
     def retry() -> list[str]:
         hub.clear_log()
-        result = CliRunner().invoke(signoff, ["retry"], env=policy, standalone_mode=False)
-        assert (result.exception, result.return_value) == (None, 0)
+        called = call("signoff", "retry", environ=policy)
+        assert called.code == 0, called.err
         return [exchange.path for exchange in hub.log if exchange.method == "POST"]
 
     monkeypatch.chdir(world.folder / "clone")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import time
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from infx.errors import InfxError, UsageError
 from infx.git import Git
 from infx.github.api import GitHub
 from infx.github.errors import IncompleteListError
@@ -104,8 +102,10 @@ def test_settlement(world: World) -> None:
     assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
     world.hub.comment(77, "/settle 4 I wrote this, trust me", by="cody")
     world.hub.comment(77, "/settle 4 I only read here", by="eve")
-    _, out, _ = world.verify("--pr", "77", "--publish", "--format", "json")
-    refused = {entry["comment"].rpartition("-")[2]: entry["why"] for entry in json.loads(out)["refused"]}
+    called = world.verify("--pr", "77", "--publish", "--format", "json")
+    refused = {
+        entry["comment"].rpartition("-")[2]: entry["why"] for entry in json.loads(called.out)["refused"]
+    }
     assert refused[str(early.id)] == "It was written before the verdict on this commit."
     assert sorted(refused.values())[1:] == [
         "It was written before the verdict on this commit.",
@@ -187,12 +187,12 @@ def test_the_same_lines_elsewhere_are_another_diff(world: World) -> None:
     seen = set()
     for body in bodies:
         world.hub.push("feat-x", {**BASE, **CHANGE, "configs/nvidia.yaml": body}, "move", by="cody")
-        _, out, _ = world.verify("--pr", "77")
+        called = world.verify("--pr", "77")
         world.sign()
         world.verify("--pr", "77", "--save-facts", str(world.folder / "f.json"))
         seen.add(json.loads((world.folder / "f.json").read_text())["diff"])
         world.hub.delete_comment(world.hub.comments_of(77)[-1].id)
-        assert json.loads(out) == []
+        assert json.loads(called.out) == []
     assert len(seen) == 2
 
 
@@ -280,15 +280,15 @@ def test_review_of_an_older_head_is_stale(world: World) -> None:
 
 
 def test_json_is_one_document(world: World) -> None:
-    assert json.loads(world.verify("--pr", "77", "--format", "json")[1]) == []
+    assert json.loads(world.verify("--pr", "77", "--format", "json").out) == []
     world.sign()
-    one = json.loads(world.verify("--pr", "77", "--format", "json")[1])
+    one = json.loads(world.verify("--pr", "77", "--format", "json").out)
     assert (one["pull"], one["checks"][0]["evidence"][1]) == (
         77,
         "perf-changelog.yaml: line 1 * @acme/core: yes",
     )
     world.sign(by="amy")
-    found = json.loads(world.verify("--pr", "77", "--format", "json")[1])
+    found = json.loads(world.verify("--pr", "77", "--format", "json").out)
     assert [one["checks"][0]["status"] for one in found] == ["PASS", "FAIL"]
 
 
@@ -387,21 +387,22 @@ def test_gate_that_decided_against_a_sweep_leaves_it_to_come(world: World) -> No
 def test_saved_facts_replay_the_verdict(world: World, tmp_path: Path) -> None:
     signed_off(world)
     saved = tmp_path / "facts.json"
-    _, live, _ = world.verify("--pr", "77", "--save-facts", str(saved), "--format", "table")
+    live = world.verify("--pr", "77", "--save-facts", str(saved), "--format", "table")
     world.hub.clear_log()
-    code, replayed, _ = world.verify("--facts", str(saved), "--format", "table")
-    assert (code, replayed, len(world.hub.log)) == (0, live, 0)
-    assert replayed.rstrip() == world.verdicts()[0].strip()
-    _, text, _ = world.verify("--facts", str(saved), "--explain", "1")
-    assert text.splitlines()[0] == "Check 1 (Green sweep): PASS"
-    assert sum("done: m1 fp8 h200" in line for line in text.splitlines()) == 7
+    replayed = world.verify("--facts", str(saved), "--format", "table")
+    assert (replayed.code, replayed.out, len(world.hub.log)) == (0, live.out, 0)
+    assert replayed.out.rstrip() == world.verdicts()[0].strip()
+    explained = world.verify("--facts", str(saved), "--explain", "1")
+    assert explained.out.splitlines()[0] == "Check 1 (Green sweep): PASS"
+    assert sum("done: m1 fp8 h200" in line for line in explained.out.splitlines()) == 7
 
 
 def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
     bad = tmp_path / "facts.json"
     bad.write_text('{"repository": 3}', encoding="utf-8")
-    with pytest.raises(UsageError, match="repository"):
-        world.verify("--facts", str(bad))
+    called = world.try_to_verify("--facts", str(bad))
+    assert called.code == 2
+    assert "repository" in called.err
 
 
 @pytest.mark.parametrize(
@@ -415,15 +416,16 @@ def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_cannot_be_meant_together(world: World, arguments: list[str], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        world.verify(*arguments)
+    called = world.try_to_verify(*arguments)
+    assert called.code == 2
+    assert words in called.err
     assert world.hub.log == []
 
 
 def test_rejection_is_exit_code_1_on_a_laptop(world: World) -> None:
     world.sign(by="amy")
-    code, _, _ = world.verify("--pr", "77")
-    assert code == 1
+    called = world.verify("--pr", "77")
+    assert called.code == 1
     assert world.verdicts() == []
     assert world.status() is None
 
@@ -516,8 +518,7 @@ def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: p
     for nth in range(1, total + 1):
         world.hub.restore(clean)
         fault = world.hub.faults.add(Fault(kind=kinds[nth % 3], nth=nth, times=FOREVER))
-        with contextlib.suppress(InfxError):
-            world.verify("--pr", "77", "--publish")
+        assert world.try_to_verify("--pr", "77", "--publish").code in {0, 1, 3}
         assert fault.hits > 0
         world.hub.faults.clear()
         assert all(status.state != "success" for status in world.hub.state.statuses)

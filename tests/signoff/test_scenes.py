@@ -133,8 +133,8 @@ def signed(login: str, *, skip: str = "", detail: str = PAGE) -> str:
 
 
 def checks(world: World) -> dict[int, str]:
-    _, out, _ = world.verify("--pr", "77", "--format", "json")
-    return {check["number"]: check["status"] for check in json.loads(out)["checks"]}
+    called = world.verify("--pr", "77", "--format", "json")
+    return {check["number"]: check["status"] for check in json.loads(called.out)["checks"]}
 
 
 def test_signed_off_right(scene: Scene, world: World) -> None:

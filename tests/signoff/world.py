@@ -13,12 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
-
 from infx.bench.family import family_of
 from infx.bench.identity import IdentifiedRow
 from infx.bench.row import Recipe, Row
-from infx.cli.signoff import signoff
 from infx.gather.clone import GitClone
 from infx.gather.signoff_clone import open_revisions
 from infx.gather.signoff_plan import read_plan
@@ -26,6 +23,7 @@ from infx.git import Git
 from infx.hub import Hub
 from infx.hub.state import Comment, Event, Run
 from infx.policy.load import parse_policy
+from tests.calling import Called, call
 
 KEY = "m1-fp8-h200-vllm"
 IMAGE = "vllm/vllm-openai:v0.9.1"
@@ -132,9 +130,17 @@ class World:
 
     def verify(
         self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
-    ) -> tuple[int, str, str]:
-        """`infx signoff verify` as a workflow with a write token runs it; exit code, stdout, stderr. app: whose token
-        it is, in the place of the workflow's own.
+    ) -> Called:
+        """`infx signoff verify` that comes to a verdict."""
+        called = self.try_to_verify(*arguments, event=event, app=app)
+        assert called.code in {0, 1}, called.err
+        return called
+
+    def try_to_verify(
+        self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
+    ) -> Called:
+        """`infx signoff verify` as a workflow with a write token runs it. app: whose token it is, in the place of the
+        workflow's own.
         """
         scopes = {"contents": "read", "actions": "read", "pull_requests": "write", "statuses": "write"}
         token = self.hub.app_token(app, scopes) if app else self.hub.workflow_token(scopes)
@@ -145,10 +151,7 @@ class World:
             file.write_text(json.dumps(event[1]), encoding="utf-8")
             given += ["--event", str(file), "--event-name", event[0]]
         with self._inside():
-            result = CliRunner().invoke(signoff, ["verify", *given], env=environ, standalone_mode=False)
-        if result.exception is not None:
-            raise result.exception
-        return int(result.return_value or 0), result.stdout, result.stderr
+            return call("signoff", "verify", *given, environ=environ)
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
