@@ -166,7 +166,8 @@ def _see_actor(
         seen = github.permission(event.actor)
         if not seen.is_known and not event.actor.endswith("[bot]"):  # GitHub knows no app's permission
             raise UnavailableError(
-                f"GitHub does not tell what {event.actor} may do here, who started this.", hint="Run it again."
+                f"GitHub does not tell what {event.actor} may do here, who started this.",
+                hint="Run it again.",
             )
         return seen, False
     actor = _permission_if_seen(event.actor, policy, github)
