@@ -12,8 +12,8 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 def join_words(words: Sequence[str], last: str = "and", *, limit: int | None = None) -> str:
     """`a`, `a and b`, `a, b and c`; of more than `limit` words: `a, b and 3 more`."""
-    if limit is not None and (rest := len(words) - limit) > 0:
-        words = (*words[:limit], f"{rest:,} more")
+    if limit is not None and len(words) > limit:
+        return join_some(words, limit)
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
