@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from infx.apply.serialize import TurnReport, take_turns
+from infx.apply.shared_status import agree_on_status
 from infx.apply.writes import Applier
-from infx.comments.status import pick_least_favorable
+from infx.comments.status import DesiredStatus
 from infx.comments.sticky import find_ahead
 from infx.gather.choose import SharedHeads
 from infx.gather.clone import GitClone
@@ -123,13 +124,12 @@ class Reconciler:
         if desired.status is None:
             return desired
         self._shared = self._shared or SharedHeads(self.github, self.clone, self.policy)
-        wanted = {facts.pull.number: desired.status}
-        for number in self._shared.find_others(facts.pull):
+
+        def ask(number: int) -> tuple[str, DesiredStatus | None]:
             other = gatherer.gather(number, source)
-            status = desire(other, self.policy, self.place).status
-            if status is not None and other.pull.head_sha == facts.pull.head_sha:
-                wanted[number] = status
-        return replace(desired, status=pick_least_favorable(desired.status, wanted))
+            return other.pull.head_sha, desire(other, self.policy, self.place).status
+
+        return replace(desired, status=agree_on_status(self._shared, facts.pull, desired.status, ask))
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"

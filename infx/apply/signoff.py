@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+from infx.apply.shared_status import agree_on_status
 from infx.apply.writes import Applier, WriteOutcome, Writer
-from infx.comments.status import pick_least_favorable
+from infx.comments.status import DesiredStatus
 from infx.errors import InfxError, UnavailableError
 from infx.gather.choose import SharedHeads
 from infx.gather.signoff import SignoffGatherer
@@ -65,27 +66,22 @@ class Verifier:
         """Return the decision with the least favorable status of all open pull requests that have this head."""
         if decided.status is None:
             return decided
-        statuses, unread = {decided.pull.number: decided.status}, list(decided.unread)
-        for number in self.shared.find_others(decided.pull):
+        own, unread = decided.status, list(decided.unread)
+
+        def ask(number: int) -> tuple[str, DesiredStatus | None]:
             try:
                 other = self.verify(number)
             except RateLimitError:
                 raise
             except (
                 InfxError
-            ) as error:  # its comments are its own turn's; the status they share is not green unseen
+            ) as error:  # the other's comments are its own turn's; the status is never green unseen
                 unread.append(f"#{number}, which has the same head: {error.message}")
-                statuses[number] = replace(
-                    decided.status, state=StatusState.PENDING, description="Could not be read"
-                )
-                continue
-            if (
-                isinstance(other, SignoffDecision)
-                and other.pull.head_sha == decided.pull.head_sha
-                and other.status
-            ):
-                statuses[number] = other.status
-        status = pick_least_favorable(decided.status, statuses)
+                unseen = replace(own, state=StatusState.PENDING, description="Could not be read")
+                return decided.pull.head_sha, unseen
+            return other.pull.head_sha, other.status if isinstance(other, SignoffDecision) else None
+
+        status = agree_on_status(self.shared, decided.pull, own, ask)
         return replace(decided, status=status, unread=tuple(unread))
 
     def publish(self, decided: SignoffDecision, outcome: WriteOutcome) -> None:
