@@ -1,4 +1,4 @@
-"""What GitHub holds, as values: only what infx decides by, already read, normalised and frozen.
+"""What GitHub holds, as values: only what infx decides by, already read, normalized and frozen.
 
 Times are aware `datetime`s in UTC. Logins are as GitHub spells them; a deleted account is `GHOST`.
 """

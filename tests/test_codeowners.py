@@ -15,7 +15,7 @@ from infx.gather.signoff_clone import Revisions
 from infx.git import Git
 from infx.policy.load import default_policy
 
-# File (a line ends at `;`), path, owners in their order (`-` is nobody). Each row is documented behaviour.
+# File (a line ends at `;`), path, owners in their order (`-` is nobody). Each row is documented behavior.
 CASES = [
     ("* @all;*.js @js", "src/a.js", "@js"),
     ("*.js @js;* @all", "src/a.js", "@all"),

@@ -18,7 +18,7 @@ from infx.policy.model import Policy
 from infx.saved import dump_json, from_json, parse_json, to_json
 
 
-class Colour(StrEnum):
+class Color(StrEnum):
     RED = "red"
     DARK_BLUE = "dark-blue"
 
@@ -33,7 +33,7 @@ class Inner:
 class Outer:
     name: str
     when: datetime
-    colour: Colour
+    color: Color
     inner: Inner
     is_on: bool = False
     maybe: Inner | None = None
@@ -45,7 +45,7 @@ class Outer:
 VALUE = Outer(
     name="x\n::y::\u202e",
     when=datetime(2026, 1, 31, 12, tzinfo=UTC),
-    colour=Colour.DARK_BLUE,
+    color=Color.DARK_BLUE,
     inner=Inner(some_count=3),
     maybe=Inner(some_count=1, share=0.25),
     many=(Inner(some_count=1), Inner(some_count=2)),
@@ -65,7 +65,7 @@ def test_what_is_left_out_has_its_default() -> None:
     data = {
         "name": "x",
         "when": "2026-01-31T12:00:00Z",
-        "colour": "red",
+        "color": "red",
         "inner": {"some-count": 1, "share": 1},
     }
     value = from_json(Outer, data)
@@ -88,7 +88,7 @@ def test_the_whole_default_policy_survives() -> None:
         (("inner", "share"), "1", 'inner.share: found "1"; expected a number.'),
         (("inner", "share"), 10**400, "expected a number that is not beyond all others."),
         (("name",), "\ud800", 'name: found "\\ud800"; expected text without halves'),
-        (("colour",), "green", 'colour: found "green"; expected one of red, dark-blue.'),
+        (("color",), "green", 'color: found "green"; expected one of red, dark-blue.'),
         (("when",), "today", "when: found"),
         (("when",), "2026-01-31", "expected a time with its zone."),
         (("when",), None, "when: found null"),
@@ -96,7 +96,7 @@ def test_the_whole_default_policy_survives() -> None:
         (("many", 1, "some-count"), None, "many.1.some-count: found null; expected a whole number."),
         (("by-name",), [], "by-name: found []; expected a mapping."),
         (("by-name", "a-b"), 3, "by-name.a-b: found 3; expected a mapping."),
-        (("colours",), 1, 'found "colours"; expected one of name, when'),
+        (("colors",), 1, 'found "colors"; expected one of name, when'),
         (("inner",), {}, "inner: found {}; expected the key some-count."),
     ],
 )

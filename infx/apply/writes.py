@@ -36,7 +36,7 @@ LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading t
 
 
 class WrongIdentityError(InfxError):
-    """Our own comments would not be recognised again."""
+    """Our own comments would not be recognized again."""
 
 
 class Writer(Protocol):

@@ -49,7 +49,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
     """Plan the sweep that a changelog delta asks for."""
     from infx.cli.report import print_problems
     from infx.matrix.load import find_unserved
-    from infx.matrix.summary import find_long_queues, summarise
+    from infx.matrix.summary import find_long_queues, summarize
 
     decision = read_decision(options["decision_file"]) if options["decision_file"] else None
     git = Git(Path.cwd())
@@ -60,7 +60,7 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
         planned, inputs = _plan_delta(
             git, base, head, policy, _read_options(policy, options, decision), strict=options["strict"]
         )
-    summary = summarise(planned, inputs.runners, policy)
+    summary = summarize(planned, inputs.runners, policy)
     unserved = find_unserved(inputs, inputs.configs.values())
     queues = find_long_queues(summary, policy.limits.queue_hours)
     print_problems((*inputs.warnings, *planned.warnings, *unserved, *queues), os.environ)

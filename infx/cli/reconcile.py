@@ -127,7 +127,7 @@ def _choose(
 
 
 def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, as_json: bool) -> None:
-    from infx.cli.turns import print_trouble
+    from infx.cli.turn_report import print_trouble
     from infx.reconcile.actions import render_json
 
     print_trouble(report, "The next run goes on.")

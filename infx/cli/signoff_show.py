@@ -15,7 +15,7 @@ from infx.policy.model import Policy
 if TYPE_CHECKING:
     from infx.signoff.decide import SignoffDecision
     from infx.signoff.facts import SignoffFacts
-    from infx.signoff.judge import Judgement
+    from infx.signoff.judge import Judgment
     from infx.signoff.publish import Assessment
 
 
@@ -23,8 +23,8 @@ def say_around(decided: SignoffDecision) -> None:
     """What is not in any verdict: the scope, comments passed over, the status."""
     lines = [decided.scope.reason]
     lines += [f"{comment.url}: passed over. {why}" for comment, why in decided.passed_over]
-    judgements = [assessment.judgement for assessment in decided.assessments if assessment.judgement]
-    refused = dict.fromkeys((r.comment.url, r.why) for judgement in judgements for r in judgement.refused)
+    judgments = [assessment.judgment for assessment in decided.assessments if assessment.judgment]
+    refused = dict.fromkeys((r.comment.url, r.why) for judgment in judgments for r in judgment.refused)
     lines += [f"{url}: settles nothing. {why}" for url, why in refused]
     lines += [f"{status.context}: {status.state}: {status.description}"] if (status := decided.status) else []
     text = "\n".join(f"#{decided.pull.number}: {line}" for line in lines)
@@ -34,20 +34,20 @@ def say_around(decided: SignoffDecision) -> None:
 def show_assessments(
     shown: Sequence[Assessment], policy: Policy, explain: str | None, *, as_json: bool
 ) -> None:
-    judged = [(a.facts, a.judgement) for a in shown if a.facts and a.judgement]
+    judged = [(a.facts, a.judgment) for a in shown if a.facts and a.judgment]
     for assessment in shown:
-        if not assessment.judgement:
+        if not assessment.judgment:
             why = (
                 assessment.unread
                 or assessment.error
                 or f"{assessment.binding.standing}, {assessment.binding.record.sha}"
             )
             print_text(f"{assessment.signoff.url}: {why}", os.environ)
-    print_judgements(judged, policy, explain, as_json=as_json)
+    print_judgments(judged, policy, explain, as_json=as_json)
 
 
-def print_judgements(
-    judged: Sequence[tuple[SignoffFacts, Judgement]], policy: Policy, explain: str | None, *, as_json: bool
+def print_judgments(
+    judged: Sequence[tuple[SignoffFacts, Judgment]], policy: Policy, explain: str | None, *, as_json: bool
 ) -> None:
     """As JSON one object for one sign-off, else a list of them: always one document."""
     from infx.signoff.judge import make_verdict
@@ -55,14 +55,14 @@ def print_judgements(
     from infx.signoff.verdict import render_verdict
 
     if explain is None and as_json:
-        documents = [render_json(facts, judgement) for facts, judgement in judged]
+        documents = [render_json(facts, judgment) for facts, judgment in judged]
         print_json(documents[0] if len(documents) == 1 else documents)
         return
-    for facts, judgement in judged:
+    for facts, judgment in judged:
         if explain is not None:
-            text = render_explanation(judgement, explain)
+            text = render_explanation(judgment, explain)
         else:
-            text = render_verdict(make_verdict(judgement, facts, policy)).rstrip("\n")
+            text = render_verdict(make_verdict(judgment, facts, policy)).rstrip("\n")
         print_text(text, os.environ, err=False)
 
 

@@ -19,8 +19,8 @@ from infx.cli.options import (
     policy_option,
 )
 from infx.cli.report import print_text
-from infx.cli.signoff_show import print_judgements, save_facts, say_around, show_assessments
-from infx.cli.turns import print_trouble
+from infx.cli.signoff_show import print_judgments, save_facts, say_around, show_assessments
+from infx.cli.turn_report import print_trouble
 from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
 from infx.policy.model import Policy
@@ -183,9 +183,9 @@ def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -
     from infx.signoff.judge import judge
 
     facts = parse_json(SignoffFacts, read_file(path, "facts file"), str(path))
-    judgement = judge(facts, policy)
-    print_judgements([(facts, judgement)], policy, explain, as_json=as_json)
-    return int(judgement.is_rejected)
+    judgment = judge(facts, policy)
+    print_judgments([(facts, judgment)], policy, explain, as_json=as_json)
+    return int(judgment.is_rejected)
 
 
 def _is_meant(assessment: Assessment, only: CommentReference | None) -> bool:
@@ -194,5 +194,5 @@ def _is_meant(assessment: Assessment, only: CommentReference | None) -> bool:
 
 def _is_rejected(assessment: Assessment) -> bool:
     return assessment.error is not None or (
-        assessment.judgement is not None and assessment.judgement.is_rejected
+        assessment.judgment is not None and assessment.judgment.is_rejected
     )

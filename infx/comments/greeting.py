@@ -28,7 +28,7 @@ _OTHERS = words(
 )
 _REST = words(
     """\
-- **Sweep.** Sweeps run on labelled pull requests only. Add {recommended} (strongly recommended){others}.
+- **Sweep.** Sweeps run on labeled pull requests only. Add {recommended} (strongly recommended){others}.
 - **Changelog.** Append an entry to {changelog}; write {placeholder} as its `pr-link`.
 - **After the merge.** You are expected to see every Actions job pass. A transient failure often passes on a \
 [re-run of the failed jobs]({rerun}).""",

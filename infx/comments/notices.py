@@ -53,7 +53,7 @@ _BY_REASON = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class NoticeContext:
     """What a notice speaks of. problems: of the changelog. clone_url: from where the base branch can be fetched.
     misread: lines of comments that were meant as a reuse command and are not.
     """
@@ -102,21 +102,21 @@ def find_causes(
     return tuple(cause for cause in Cause if cause in found)
 
 
-def make_notices(ground: Ground, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
+def make_notices(context: NoticeContext, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
     """A comment for every cause there is: with a text for those that hold, with None for the others. None at all for
     a conflict of which GitHub does not know yet whether there is one: what was said about it stays.
     """
-    pull = ground.facts.pull
+    pull = context.facts.pull
     unknown = {Cause.CONFLICT} if pull and pull.is_open and pull.mergeable is None else set()
-    return tuple(_make(ground, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
+    return tuple(_make(context, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
 
 
-def _make(ground: Ground, cause: Cause, *, holds: bool) -> Sticky:
-    marker = ground.policy.comments.notices.marker.replace("{cause}", cause)
-    key, languages = f"notice {cause}", ground.policy.comments.languages
+def _make(context: NoticeContext, cause: Cause, *, holds: bool) -> Sticky:
+    marker = context.policy.comments.notices.marker.replace("{cause}", cause)
+    key, languages = f"notice {cause}", context.policy.comments.languages
     if not holds:
         return Sticky(key=key, marker=marker, text=None)
-    notice = _RENDERERS[cause](ground)
+    notice = _RENDERERS[cause](context)
     first, *others = languages
     below = [notice.fix, notice.commands, notice.after]
     after = [text if isinstance(text, str) else text[first] for text in below if text]
@@ -152,13 +152,13 @@ class Notice:
     after: Words | None = None
 
 
-def _conflict(ground: Ground) -> Notice:
-    files, base = ground.facts.conflicts, code(ground.base)
+def _conflict(context: NoticeContext) -> Notice:
+    files, base = context.facts.conflicts, code(context.base)
     unnamed = words("*GitHub does not say which files.*", "*GitHub 没有说明是哪些文件。*")
-    languages = ground.policy.comments.languages
-    merge = f"git fetch {ground.clone_url} {ground.base}\ngit merge FETCH_HEAD\n"
-    if files == (ground.policy.changelog,):
-        commands = fenced(f"{merge}infx changelog resolve\n{_commit(ground)}\ngit push")
+    languages = context.policy.comments.languages
+    merge = f"git fetch {context.clone_url} {context.base}\ngit merge FETCH_HEAD\n"
+    if files == (context.policy.changelog,):
+        commands = fenced(f"{merge}infx changelog resolve\n{_commit(context)}\ngit push")
         fix = words(
             "Both sides appended to it, and infx can put that in order:",
             "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序：",
@@ -191,16 +191,16 @@ def _conflict(ground: Ground) -> Notice:
     )
 
 
-def _commit(ground: Ground) -> str:
+def _commit(context: NoticeContext) -> str:
     """A merge that only puts the changelog in order measures nothing new."""
-    if any(run.swept for run in ground.facts.runs):
-        return f'git commit -m "Merge {ground.base} {ground.policy.sweep.skip_marker}"'
+    if any(run.swept for run in context.facts.runs):
+        return f'git commit -m "Merge {context.base} {context.policy.sweep.skip_marker}"'
     return "git commit --no-edit"
 
 
-def _labels(ground: Ground) -> Notice:
-    on = ground.facts.pull.labels if ground.facts.pull else ()
-    primary = [code(name) for name in read_labels(on, ground.policy.labels).primary_names]
+def _labels(context: NoticeContext) -> Notice:
+    on = context.facts.pull.labels if context.facts.pull else ()
+    primary = [code(name) for name in read_labels(on, context.policy.labels).primary_names]
     said = words(
         f"**No sweep starts: {count(len(primary), 'label')} ask for different ones**, {join_words(primary)}. "
         "Keep the one you mean and take the others off.",
@@ -209,9 +209,9 @@ def _labels(ground: Ground) -> Notice:
     return Notice(lead=said, gist=said)
 
 
-def _changelog(ground: Ground) -> Notice:
-    problems, path = ground.problems, code(ground.policy.changelog)
-    number = ground.facts.pull.number if ground.facts.pull else None
+def _changelog(context: NoticeContext) -> Notice:
+    problems, path = context.problems, code(context.policy.changelog)
+    number = context.facts.pull.number if context.facts.pull else None
     english = f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**"
     chinese = f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**"
     return Notice(
@@ -229,8 +229,8 @@ def _changelog(ground: Ground) -> Notice:
     )
 
 
-def _no_entry(ground: Ground) -> Notice:
-    path = code(ground.policy.changelog)
+def _no_entry(context: NoticeContext) -> Notice:
+    path = code(context.policy.changelog)
     said = words(
         f"**No sweep starts: the label is on, but {path} is untouched.** What runs is what an entry there names. "
         f"Append one (`infx changelog add` does), or take the label off.",
@@ -240,7 +240,7 @@ def _no_entry(ground: Ground) -> Notice:
     return Notice(lead=said, gist=said)
 
 
-def _fork(ground: Ground) -> Notice:
+def _fork(context: NoticeContext) -> Notice:
     english, chinese = (
         "**No sweep starts yet: this pull request comes from a fork.**",
         "**暂不启动 sweep：此 PR 来自 fork。**",
@@ -251,7 +251,7 @@ def _fork(ground: Ground) -> Notice:
             "somebody with write access has read this revision and says so in a comment:",
             f"{chinese} 有写权限的人审阅当前版本并发表下面的评论后，代码才会在 GPU 机器上运行：",
         ),
-        commands=fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}"),
+        commands=fenced(f"{context.policy.sweep.approve_command} {context.head_sha}"),
         after=words("The changelog is checked without it.", "变更记录的检查不受此限制。"),
         gist=words(
             f"{english} Its code gets onto the GPU machines only after somebody with write access has read this revision "
@@ -261,21 +261,21 @@ def _fork(ground: Ground) -> Notice:
     )
 
 
-def _approval_void(ground: Ground) -> Notice:
-    approved = ground.facts.approval.sha if ground.facts.approval else ""
+def _approval_void(context: NoticeContext) -> Notice:
+    approved = context.facts.approval.sha if context.facts.approval else ""
     english = (
-        f"**The approval is void: it is for {approved}, and the head is now {ground.head_sha}.** Nobody has approved "
+        f"**The approval is void: it is for {approved}, and the head is now {context.head_sha}.** Nobody has approved "
         "what was pushed since."
     )
     chinese = (
-        f"**批准已失效：批准的是 {approved}，而当前版本是 {ground.head_sha}。** 之后推送的内容尚未获得批准；"
+        f"**批准已失效：批准的是 {approved}，而当前版本是 {context.head_sha}。** 之后推送的内容尚未获得批准；"
     )
     return Notice(
         lead=words(
             f"{english} Somebody with write access who has read it can:",
             f"{chinese}有写权限的人审阅后，可以用下面的评论再次批准：",
         ),
-        commands=fenced(f"{ground.policy.sweep.approve_command} {ground.head_sha}"),
+        commands=fenced(f"{context.policy.sweep.approve_command} {context.head_sha}"),
         gist=words(
             f"{english} Somebody with write access who has read it can, by the comment above.",
             f"{chinese}有写权限的人审阅后，可以用上面的评论再次批准。",
@@ -283,8 +283,8 @@ def _approval_void(ground: Ground) -> Notice:
     )
 
 
-def _token_label(ground: Ground) -> Notice:
-    pull, actor = ground.facts.pull, code(ground.facts.label_actor or "")
+def _token_label(context: NoticeContext) -> Notice:
+    pull, actor = context.facts.pull, code(context.facts.label_actor or "")
     english = (
         f"**No sweep started: {actor} put the label on**, and what a workflow's token does starts no workflow. "
         "Take the label off and put it on by hand, or start the sweep"
@@ -292,14 +292,14 @@ def _token_label(ground: Ground) -> Notice:
     chinese = f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。请手动移除并重新添加标签，"
     return Notice(
         lead=words(f"{english} with", f"{chinese}或用下面的命令启动："),
-        commands=fenced(dispatch_command(ground.policy, pull) if pull else ""),
+        commands=fenced(dispatch_command(context.policy, pull) if pull else ""),
         gist=words(f"{english} with the command above.", f"{chinese}或用上面的命令启动。"),
     )
 
 
-def _links(ground: Ground) -> Notice:
-    pull = ground.facts.pull.number if ground.facts.pull else 0
-    path, marker = ground.policy.changelog, ground.policy.sweep.skip_marker
+def _links(context: NoticeContext) -> Notice:
+    pull = context.facts.pull.number if context.facts.pull else 0
+    path, marker = context.policy.changelog, context.policy.sweep.skip_marker
     english = (
         f"**Before the merge, the link in {code(path)} must be canonical.** In the merge queue it is too late: what is "
         "pushed to a queued pull request is lost. The sweep stays valid."
@@ -318,19 +318,19 @@ def _links(ground: Ground) -> Notice:
     )
 
 
-def _reuse_command(ground: Ground) -> Notice:
+def _reuse_command(context: NoticeContext) -> Notice:
     english, chinese = (
         "**No finished sweep is reused: this command is not understood.**",
         "**没有复用任何已完成的 sweep：命令无法识别。**",
     )
     return Notice(
         lead=words(english, chinese),
-        items=tuple(code(line[:MAX_LINE]) for line in ground.misread),
+        items=tuple(code(line[:MAX_LINE]) for line in context.misread),
         fix=words(
             "Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it:",
             "命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容：",
         ),
-        commands=fenced("\n".join(list_usage(ground.policy.reuse.commands))),
+        commands=fenced("\n".join(list_usage(context.policy.reuse.commands))),
         gist=words(
             f"{english} Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it, as above.",
             f"{chinese} 命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容，写法见上。",
@@ -338,7 +338,7 @@ def _reuse_command(ground: Ground) -> Notice:
     )
 
 
-_RENDERERS: dict[Cause, Callable[[Ground], Notice]] = {
+_RENDERERS: dict[Cause, Callable[[NoticeContext], Notice]] = {
     Cause.CONFLICT: _conflict,
     Cause.LABELS: _labels,
     Cause.CHANGELOG: _changelog,

@@ -16,7 +16,7 @@ from infx.results.collect import CollectedPoint
 _CELL, _CELL_HEIGHT, _GAP, _LANE = 40, 36, 4, 92
 _WIDTH, _HEIGHT = 460, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 18, 28, 46
-_MARKS = "●■▲◆▼★"  # colours alone are not for everybody
+_MARKS = "●■▲◆▼★"  # colors alone are not for everybody
 _STEPS = (1, 2, 2.5, 5, 10)  # between two lines of the grid, with zeros
 
 
@@ -38,20 +38,20 @@ class Layouts:
     def mark(self, layout: str) -> str:
         return _MARKS[self.names.index(layout) % len(_MARKS)]
 
-    def colour(self, layout: str) -> str:
+    def color(self, layout: str) -> str:
         """A class of the style sheet."""
         return f"c{self.names.index(layout) % len(_MARKS)}"
 
     def draw_legend(self) -> str:
         keys = (
-            f'<li><span class="key {self.colour(name)}">{self.mark(name)}</span> {escape(name)}</li>'
+            f'<li><span class="key {self.color(name)}">{self.mark(name)}</span> {escape(name)}</li>'
             for name in self.names
         )
         return f'<ul class="legend">{"".join(keys)}</ul>'
 
 
 def draw_plan(sweep: SweepRecord, layouts: Layouts) -> str:
-    """A lane for each runner, a cell for each row in the order of the plan, coloured by outcome."""
+    """A lane for each runner, a cell for each row in the order of the plan, colored by outcome."""
     lanes: dict[str, list[RowOutcome]] = defaultdict(list)
     for row in sweep.rows:
         lanes[row.runner or "not started"].append(row)
@@ -146,7 +146,7 @@ def _draw_curves(
     for layout, points in curves.items():
         ordered = sorted(points, key=x_of)
         path = " ".join(f"{x},{y}" for x, y in map(scale.place, ordered))
-        yield f'<g class="curve {layouts.colour(layout)}"><polyline points="{path}"/>'
+        yield f'<g class="curve {layouts.color(layout)}"><polyline points="{path}"/>'
         for point in ordered:
             x, y = scale.place(point)
             title = f"{layout}, {point.row.conc} sessions: {x_of(point):.1f} tok/s/user, {y_of(point):.0f} tok/s/GPU"

@@ -120,15 +120,15 @@ class Case:
     @property
     def started_by_no_event(self) -> bool:
         """A label that was put on in vain has started nothing, and nothing else has either."""
-        in_vain = self.is_labelled_by_token or self.is_labelled_without_access
+        in_vain = self.is_labeled_by_token or self.is_labeled_without_access
         return self.is_asked and in_vain and not any(run.may_sweep for run in self.facts.runs)
 
     @property
-    def is_labelled_by_token(self) -> bool:
+    def is_labeled_by_token(self) -> bool:
         return (self.facts.label_actor or "").lower() == WORKFLOW_ACTOR
 
     @property
-    def is_labelled_without_access(self) -> bool:
+    def is_labeled_without_access(self) -> bool:
         """Known only where somebody asks; an event is judged by who caused it."""
         return self.is_asked and self.facts.actor is not None and not self.facts.actor.can_write
 
@@ -139,7 +139,7 @@ class Case:
         return pull is not None and self.facts.changelog.touched is None and pull.changed_files > MAX_FILES
 
     @property
-    def is_labelled_by_unknown(self) -> bool:
+    def is_labeled_by_unknown(self) -> bool:
         """Whether nobody could tell if the person who put the label on may start a sweep."""
         login = (self.facts.label_actor or "").lower()
         known = {name.lower() for name in (*self.policy.identities, WORKFLOW_ACTOR)}

@@ -170,7 +170,7 @@ def _notes(case: Case) -> list[str]:
     if case.facts.actor_is_hidden:
         who = one_line(case.facts.event.actor)
         notes.append(f"Whether {who} has write access is not known: GitHub does not tell this token.")
-    if case.is_labelled_by_unknown:
+    if case.is_labeled_by_unknown:
         who = one_line(case.facts.label_actor or "")
         notes.append(
             f"Whether {who}, who put the label on, has write access is not known: GitHub does not tell this token."

@@ -76,7 +76,7 @@ class MergeCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class Reuse:
-    """Results that stand in for a sweep; `problem` says why an authorised source cannot be used."""
+    """Results that stand in for a sweep; `problem` says why an authorized source cannot be used."""
 
     run_id: int
     url: str = ""

@@ -80,11 +80,11 @@ ON_MERGE_NOTHING = GateRule(
 )
 ON_MERGE_NOT_REUSED = GateRule(
     reason=Reason.ON_MERGE_NOT_REUSED,
-    when="the policy says `on-merge: reuse` and no run was authorised",
+    when="the policy says `on-merge: reuse` and no run was authorized",
     test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.facts.reuse is None,
     verdict=GateVerdict.IGNORE,
-    words="no run was authorised to stand for this merge, and the policy says on-merge: reuse",
-    fix="Authorise one, or dispatch a sweep of the two revisions.",
+    words="no run was authorized to stand for this merge, and the policy says on-merge: reuse",
+    fix="Authorize one, or dispatch a sweep of the two revisions.",
     refused=True,
 )
 BASE_UNKNOWN = GateRule(

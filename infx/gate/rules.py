@@ -142,7 +142,7 @@ CHANGELOG_UNTOUCHED = GateRule(
     when="the pull request leaves the changelog alone",
     test=lambda case: case.facts.changelog.touched is False,
     verdict=GateVerdict.STOP,
-    words="the PR is labelled, but it leaves {changelog} alone, so there is nothing to run",
+    words="the PR is labeled, but it leaves {changelog} alone, so there is nothing to run",
     fix="Append an entry that names the configurations to run, or take the label off.",
 )
 APPROVAL_STALE = GateRule(
@@ -180,7 +180,7 @@ CHANGELOG_INVALID = GateRule(
 )
 REUSE_REFUSED = GateRule(
     reason=Reason.REUSE_REFUSED,
-    when="the reuse of another run is authorised, but that run cannot be used",
+    when="the reuse of another run is authorized, but that run cannot be used",
     test=lambda case: case.reuse is not None and case.reuse.problem is not None,
     verdict=GateVerdict.IGNORE,
     words="run {reuse_run} was to be reused, but {reuse_problem}",

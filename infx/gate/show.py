@@ -98,7 +98,7 @@ def _describe_label_actor(case: Case) -> str:
     who, actor = one_line(case.facts.label_actor or ""), case.facts.actor
     if actor is not None and case.is_asked:
         return f"{who} (permission {actor.permission}, role {one_line(actor.role)})"
-    return f"{who} (permission not known)" if case.is_labelled_by_unknown else who
+    return f"{who} (permission not known)" if case.is_labeled_by_unknown else who
 
 
 def _list_pull(case: Case) -> list[tuple[str, str]]:

@@ -51,7 +51,7 @@ def _of_event(case: Case) -> dict[str, str]:
         "marker_place": case.marker.value,
         "label_actor": one_line(facts.label_actor or ""),
         "in_vain": "and what that token does starts no workflow"
-        if case.is_labelled_by_token
+        if case.is_labeled_by_token
         else "who has no write access",
         "problem_count": count(len(problems), "problem"),
         "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",

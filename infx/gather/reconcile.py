@@ -102,7 +102,7 @@ class _Reading:
         standing = [run for run in runs if run.head_sha in current] + dispatched
         sweeps = self._sweeps(_unique([*runs, *approved]), standing)
         actor = None
-        if self._is_labelled() and not _any_goes_well(sweeps, standing):
+        if self._is_labeled() and not _any_goes_well(sweeps, standing):
             if found := [run for run in self._dispatched_by_hand() if run not in dispatched]:
                 self.left += 1
                 dispatched, standing = [*dispatched, *found], [*standing, *found]
@@ -247,7 +247,7 @@ class _Reading:
         results.reach(min(run.created_at for run in runs))
         return frozenset(artifact.run_id for artifact in results.items if not artifact.expired)
 
-    def _is_labelled(self) -> bool:
+    def _is_labeled(self) -> bool:
         return self.pull.is_open and bool(self._labels().primary)
 
     def _labels(self) -> LabelSet:

@@ -77,7 +77,7 @@ def check_files(files: Files, known_labels: Collection[str]) -> ConfigReport:
     problems += _check_tables(files, known_labels)
     problems += _find_moving_images(masters)
     problems += _find_overlaps(masters)
-    summaries = [summary for master in masters for summary in _summarise(master, problems)]
+    summaries = [summary for master in masters for summary in _summarize(master, problems)]
     return ConfigReport(configs=tuple(summaries), problems=tuple(problems))
 
 
@@ -132,7 +132,7 @@ def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
             yield state_problem(found, document)
 
 
-def _summarise(master: MasterFile, problems: Sequence[Problem]) -> Iterator[ConfigSummary]:
+def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[ConfigSummary]:
     own = [(problem.line or 0, problem.level) for problem in problems if problem.path == master.path]
     starts = list(master.lines.items())
     ends = [line for _, line in starts[1:]]

@@ -56,7 +56,7 @@ class PlanSummary:
         return sum(line.gpu_hours for line in self.lines)
 
 
-def summarise(plan: Plan, runners: Runners, policy: Policy) -> PlanSummary:
+def summarize(plan: Plan, runners: Runners, policy: Policy) -> PlanSummary:
     """Lines in the order of the plan, loads with the busiest runner label first."""
     groups: dict[tuple[str, int | None], list[Planned]] = defaultdict(list)
     for planned in plan.rows:

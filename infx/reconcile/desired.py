@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from infx.comments.greeting import make_greeting, make_links
-from infx.comments.notices import Cause, Ground, find_causes, make_notices
+from infx.comments.notices import Cause, NoticeContext, find_causes, make_notices
 from infx.comments.progress import SweepProgress, SweepState
 from infx.comments.status import DesiredStatus, make_status
 from infx.comments.sticky import Create, Delete, Sticky, Update, plan_edits
@@ -138,14 +138,14 @@ def _placed(sticky: Sticky, place: RepositoryContext) -> Sticky:
 def _notices(
     facts: ReconcileFacts, policy: Policy, place: RepositoryContext, causes: Sequence[Cause]
 ) -> tuple[Sticky, ...]:
-    ground = Ground(
+    context = NoticeContext(
         policy=policy,
         facts=facts.gate,
         problems=facts.changes.problems,
         clone_url=place.url,
         misread=find_misread_commands(facts.comments, policy.reuse),
     )
-    return tuple(_placed(sticky, place) for sticky in make_notices(ground, causes))
+    return tuple(_placed(sticky, place) for sticky in make_notices(context, causes))
 
 
 def _wants_links(facts: ReconcileFacts) -> bool:

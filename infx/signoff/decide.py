@@ -91,9 +91,9 @@ def decide_signoffs(found: GatheredSignoffs, policy: Policy) -> SignoffDecision:
 
 
 def _assess(reading: SignoffReading, policy: Policy) -> Assessment:
-    """Whatever stops a judgement is a failure."""
+    """Whatever stops a judgment is a failure."""
     try:
-        judgement = judge(reading.facts, policy) if reading.facts else None
+        judgment = judge(reading.facts, policy) if reading.facts else None
     except InfxError as error:
         return Assessment(**{**vars(reading), "facts": None, "error": str(error)})
-    return Assessment(**vars(reading), judgement=judgement)
+    return Assessment(**vars(reading), judgment=judgment)

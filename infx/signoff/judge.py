@@ -69,7 +69,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgment:
     """All results in the order of their numbers. refused: settle commands that settled nothing."""
 
     results: tuple[Result, ...]
@@ -90,8 +90,8 @@ class Judgement:
         return bool(bad) and all(r.outcome.is_waiting or r.outcome.status is CheckStatus.WARN for r in bad)
 
 
-def judge(facts: SignoffFacts, policy: Policy) -> Judgement:
-    """Pure: the same facts and policy give the same judgement."""
+def judge(facts: SignoffFacts, policy: Policy) -> Judgment:
+    """Pure: the same facts and policy give the same judgment."""
     people = {person.login.lower(): person for person in facts.people}
     settled, refused = select_settlements(
         facts.comments,
@@ -110,7 +110,7 @@ def judge(facts: SignoffFacts, policy: Policy) -> Judgement:
             idle.append(Refusal(comment=settlement.comment, why=why))
             settlement = None
         results.append(Result(check=check, outcome=outcome, settlement=settlement))
-    return Judgement(results=tuple(results), refused=(*refused, *idle))
+    return Judgment(results=tuple(results), refused=(*refused, *idle))
 
 
 def run_check(
@@ -149,13 +149,13 @@ def _limit(check: Check, outcome: CheckOutcome, policy: Policy) -> CheckOutcome:
     return dataclasses.replace(outcome, status=CheckStatus.FAIL, reason=reason)
 
 
-def make_verdict(judgement: Judgement, facts: SignoffFacts, policy: Policy) -> SignoffVerdict:
-    """The judgement in the form that is published."""
+def make_verdict(judgment: Judgment, facts: SignoffFacts, policy: Policy) -> SignoffVerdict:
+    """The judgment in the form that is published."""
     return SignoffVerdict(
-        rows=tuple(_row(result) for result in judgement.results),
+        rows=tuple(_row(result) for result in judgment.results),
         signer=facts.signoff.author.login,
         sha=facts.pull.head_sha,
-        escalated=tuple(dict.fromkeys(_escalations(judgement.results, policy))),
+        escalated=tuple(dict.fromkeys(_escalations(judgment.results, policy))),
     )
 
 

@@ -14,7 +14,7 @@ from infx.policy.identity import is_listed, is_ours
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import SignoffFacts
-from infx.signoff.judge import Judgement, make_verdict
+from infx.signoff.judge import Judgment, make_verdict
 from infx.signoff.outcome import code
 from infx.signoff.record import UNKNOWN, Binding, Standing, marker_of
 from infx.signoff.scope import SignoffScope
@@ -26,7 +26,7 @@ _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{
 @dataclass(frozen=True, kw_only=True)
 class SignoffReading:
     """One sign-off and what was read for it. facts: None where it is of no commit that stands there, or where they
-    could not be read. error: why no judgement can be made, in sentences; then nothing is green. unread: why nobody
+    could not be read. error: why no judgment can be made, in sentences; then nothing is green. unread: why nobody
     knows yet, because GitHub or git did not answer; what was said of it before then stays.
     """
 
@@ -39,9 +39,9 @@ class SignoffReading:
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment(SignoffReading):
-    """One sign-off and what became of it. judgement: None where it is stale, in error or unread."""
+    """One sign-off and what became of it. judgment: None where it is stale, in error or unread."""
 
-    judgement: Judgement | None = None
+    judgment: Judgment | None = None
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
@@ -65,16 +65,16 @@ def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
         return _render_stale(signoff, record.sha, head_sha)
     if assessment.binding.standing is Standing.UNSEEN:
         return _render_unseen(signoff, head_sha)
-    if assessment.error or assessment.judgement is None or assessment.facts is None:
+    if assessment.error or assessment.judgment is None or assessment.facts is None:
         return render_failure(signoff.author.login, head_sha, assessment.error or "It was not assessed.")
     return render_assessment(assessment, head_sha, policy)
 
 
 def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> str:
     """The verdict, of the commit that was assessed first; with the head that it still covers."""
-    assert assessment.judgement is not None
+    assert assessment.judgment is not None
     assert assessment.facts is not None
-    verdict = make_verdict(assessment.judgement, assessment.facts, policy)
+    verdict = make_verdict(assessment.judgment, assessment.facts, policy)
     sha = assessment.binding.record.sha
     return render_verdict(replace(verdict, sha=sha, covered_sha=head_sha if sha != head_sha else None))
 
@@ -161,19 +161,19 @@ def _judge(scope: SignoffScope, assessments: Sequence[Assessment]) -> tuple[Stat
 def state_of(assessment: Assessment) -> StatusState:
     if assessment.binding.standing.is_open:
         return StatusState.PENDING
-    judgement = assessment.judgement
+    judgment = assessment.judgment
     if assessment.unread:
         return StatusState.PENDING
-    if assessment.error or judgement is None:
+    if assessment.error or judgment is None:
         return StatusState.FAILURE
-    if judgement.is_good:
+    if judgment.is_good:
         return StatusState.SUCCESS
-    return StatusState.PENDING if judgement.is_waiting else StatusState.FAILURE
+    return StatusState.PENDING if judgment.is_waiting else StatusState.FAILURE
 
 
 def _describe_good(assessment: Assessment) -> str:
     who, sha = assessment.signoff.author.login, assessment.binding.record.sha[:12]
-    results = assessment.judgement.results if assessment.judgement else ()
+    results = assessment.judgment.results if assessment.judgment else ()
     settled = sum(result.settlement is not None for result in results)
     carried = ", carried over to the same diff" if assessment.binding.standing is Standing.CARRIED else ""
     warnings = f", {count(settled, 'warning')} settled" if settled else ""
@@ -182,11 +182,11 @@ def _describe_good(assessment: Assessment) -> str:
 
 def _describe_bad(assessment: Assessment) -> str:
     who = assessment.signoff.author.login
-    if assessment.error or assessment.judgement is None:
+    if assessment.error or assessment.judgment is None:
         return f"The sign-off of {who} could not be verified"
     failing = [
         result.check.number
-        for result in assessment.judgement.results
+        for result in assessment.judgment.results
         if result.outcome.status is CheckStatus.FAIL
     ]
     return f"Sign-off of {who} rejected: checks {', '.join(map(str, failing))}"
@@ -198,11 +198,11 @@ def _describe_pending(assessment: Assessment) -> str:
         return f"The sign-off of {who} could not be read yet: {assessment.unread}"
     if assessment.binding.standing is Standing.UNSEEN:
         return f"Nothing shows that {sha} was there when {who} signed off; edit the sign-off to sign it"
-    if assessment.binding.standing is Standing.STALE or assessment.judgement is None:
+    if assessment.binding.standing is Standing.STALE or assessment.judgment is None:
         if assessment.binding.record.sha == UNKNOWN:
             return f"Our comment on the sign-off of {who} was edited by somebody else; sign again"
         return f"{who} signed off at {sha}; the head changes something else since"
-    bad = [result for result in assessment.judgement.results if not result.is_good]
+    bad = [result for result in assessment.judgment.results if not result.is_good]
     waiting = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.FAIL]
     open_ = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.WARN]
     parts = [f"checks {', '.join(waiting)} wait for a sweep"] if waiting else []

@@ -66,7 +66,7 @@ def find_outdated(comments: Iterable[Comment]) -> dict[int, str]:
     return outdated
 
 
-def find_foreign_words(
+def find_tampered_signoffs(
     signoffs: Sequence[Comment], editors: Mapping[str, str]
 ) -> tuple[tuple[Comment, str], ...]:
     """Sign-offs that somebody else has edited last, each with the reason that it is none. editors: by node id."""

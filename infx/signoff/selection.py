@@ -14,7 +14,7 @@ from infx.policy.model import Policy
 from infx.reuse.command import find_command, list_commands
 from infx.signoff.checklist import holds_phrase
 from infx.signoff.record import find_our_comment
-from infx.signoff.request import find_foreign_words, find_outdated, find_refusal, find_signer_refusal
+from infx.signoff.request import find_tampered_signoffs, find_outdated, find_refusal, find_signer_refusal
 
 MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
 MAX_SIGNERS = 12  # whose role is asked for, newest first
@@ -139,7 +139,7 @@ def select(said: Said, people: People, editors: Mapping[str, str]) -> SignoffSel
             signoffs.append(comment)
         else:
             passed_over.append((comment, why))
-    foreign = find_foreign_words(signoffs, editors)
+    foreign = find_tampered_signoffs(signoffs, editors)
     return SignoffSelection(
         signoffs=tuple(s for s in signoffs if s not in [comment for comment, _ in foreign]),
         passed_over=(*passed_over, *foreign),

@@ -1,4 +1,4 @@
-"""A judgement for people at a terminal and for programs."""
+"""A judgment for people at a terminal and for programs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 from infx.errors import UsageError
 from infx.policy.checks import CHECKS, Check, find_check
 from infx.signoff.facts import SignoffFacts
-from infx.signoff.judge import Judgement, Result
+from infx.signoff.judge import Judgment, Result
 from infx.signoff.verdict import compute_status
 
 
-def render_json(facts: SignoffFacts, judgement: Judgement) -> dict[str, Any]:
+def render_json(facts: SignoffFacts, judgment: Judgment) -> dict[str, Any]:
     return {
         "pull": facts.pull.number,
         "sha": facts.pull.head_sha,
         "sign-off": facts.signoff.url,
-        "verdict": compute_status(result.outcome.status for result in judgement.results).value,
-        "good": judgement.is_good,
-        "waiting": judgement.is_waiting,
-        "checks": [_render_result(result) for result in judgement.results],
-        "refused": [{"comment": refusal.comment.url, "why": refusal.why} for refusal in judgement.refused],
+        "verdict": compute_status(result.outcome.status for result in judgment.results).value,
+        "good": judgment.is_good,
+        "waiting": judgment.is_waiting,
+        "checks": [_render_result(result) for result in judgment.results],
+        "refused": [{"comment": refusal.comment.url, "why": refusal.why} for refusal in judgment.refused],
     }
 
 
@@ -47,10 +47,10 @@ def require_check(word: str) -> Check:
     return check
 
 
-def render_explanation(judgement: Judgement, word: str) -> str:
+def render_explanation(judgment: Judgment, word: str) -> str:
     """Everything that one check looked at. word: its number or slug. Raises UsageError for any other."""
     check = require_check(word)
-    result = judgement.results[check.number]
+    result = judgment.results[check.number]
     lines = [f"Check {check.number} ({check.name}): {result.outcome.status}", result.outcome.reason]
     lines += [f"  {link.text}: {link.url}" for link in result.outcome.links]
     if result.outcome.evidence:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from infx.errors import Problem, sort_problems
 from infx.policy.model import Policy
 from infx.rules import Finding, Path, Rule, find_all
-from infx.workflows import agreement, local, running
+from infx.workflows import policy_mismatch, local, running
 from infx.workflows.model import ActionFile, Workflow, parse_sources
 
 RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
@@ -17,7 +17,7 @@ RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
         "else one day.",
         example="contains(github.event.pull_request.labels.*.name, 'sweep-enabled')",
         instead="if: needs.gate.outputs.verdict == 'run'",
-        check=agreement.label_literals,
+        check=policy_mismatch.label_literals,
     ),
     Rule(
         id="policy-mismatch",
@@ -26,7 +26,7 @@ RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
         "both differ nothing starts, and nothing says why.",
         example="if: contains(github.event.comment.body, '/ok-to-sweep')",
         instead="if: contains(github.event.comment.body, '/approve-sweep')",
-        check=agreement.policy_mismatches,
+        check=policy_mismatch.policy_mismatches,
     ),
     Rule(
         id="missing-action",
@@ -89,13 +89,13 @@ RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
         "job reports does (a warning); one that is skipped has passed; one with a matrix changes its name.",
         example="pull_request: {paths: [perf-changelog.yaml]}",
         instead="pull_request:",
-        check=agreement.required_checks,
+        check=policy_mismatch.required_checks,
     ),
 )
 
 # Those that hold for actions as well.
 ACTION_RULES: tuple[Rule[[ActionFile, Policy], Path], ...] = (
-    Rule(id="label-literal", check=agreement.label_literals),
+    Rule(id="label-literal", check=policy_mismatch.label_literals),
     Rule(id="missing-action", check=local.missing_actions_of_action),
     Rule(id="bulk-handed-over", check=running.bulk_handed_over),
 )
@@ -104,7 +104,7 @@ ACTION_RULES: tuple[Rule[[ActionFile, Policy], Path], ...] = (
 def check_files(files: Mapping[str, bytes], policy: Policy) -> list[Problem]:
     """Every problem of every file. files: path → bytes, as `parse_sources` takes them."""
     sources = parse_sources(files)
-    problems = [*sources.problems, *agreement.find_absent_checks(sources.workflows, policy)]
+    problems = [*sources.problems, *policy_mismatch.find_absent_checks(sources.workflows, policy)]
     for workflow in sources.workflows:
         problems += _as_problems(workflow, find_all(RULES, workflow, policy))
     for action in sources.actions:

@@ -44,7 +44,7 @@ def play(
     return Act(hub, folder).run("run-sweep.yml", "pull_request", event)
 
 
-def test_a_labelled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
+def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     """Scene B's key: 14 rows, and one accuracy row for each of TP4, TEP4 and DEP4."""
     outcome = play(hub, tmp_path, labels=("full-sweep-fail-fast",))
     assert outcome.code == 0, outcome.log[-3000:]
@@ -139,7 +139,7 @@ def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) 
             "success",
         ),
     ],
-    ids=["unlabelled", "conflicting labels", "unrelated label", "skip marker", "no entry", "fork"],
+    ids=["unlabeled", "conflicting labels", "unrelated label", "skip marker", "no entry", "fork"],
 )
 def test_nothing_runs_and_the_run_says_why(
     hub: Hub, tmp_path: Path, given: dict[str, Any], words: str, status: str

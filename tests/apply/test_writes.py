@@ -147,7 +147,7 @@ def test_without_a_creation_nobody_looks_back() -> None:
 
 
 @pytest.mark.parametrize("author", [APP, EVE])
-def test_a_comment_that_would_not_be_recognised_is_taken_back(author: Any) -> None:
+def test_a_comment_that_would_not_be_recognized_is_taken_back(author: Any) -> None:
     writer = Writer(author=author)
     with pytest.raises(WrongIdentityError, match=re.escape(author.login)) as caught:
         apply(writer, CREATE)

@@ -119,7 +119,7 @@ def give_event(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("GITHUB_RUN_ATTEMPT", "1")
 
 
-def test_a_labelled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_labeled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.label(77, "full-sweep-fail-fast")
     give_event(machine, hub, monkeypatch)
     assert machine.call("gate") == 0
@@ -287,7 +287,7 @@ def test_an_event_without_its_pull_request_is_no_bug_of_ours(machine: Machine, p
         "",
         "[]",
         "{}",
-        '{"event": {"name": "push", "colour": 1}}',
+        '{"event": {"name": "push", "color": 1}}',
         '{"event": {"name": "pull"}}',
         '{"event": {"name": "push"}, "runs": {}}',
         '{"event": {"name": "push", "attempt": "1"}}',
@@ -302,8 +302,8 @@ def test_facts_that_do_not_fit_are_refused_with_the_place(machine: Machine, text
 
 def test_a_row_of_a_later_attempt(machine: Machine) -> None:
     assert machine.call("gate", "--row", HEAD, "--facts", save(machine, with_event(attempt=2))) == 0
-    unlabelled = with_pull(with_event(attempt=2), labels=())
-    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, unlabelled)) == 1
+    unlabeled = with_pull(with_event(attempt=2), labels=())
+    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, unlabeled)) == 1
     assert "This row may not run. No sweep: the PR has no label" in machine.err
 
 

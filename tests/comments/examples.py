@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from infx.comments.greeting import list_linked, make_greeting, make_links
-from infx.comments.notices import Cause, Ground, make_notices
+from infx.comments.notices import Cause, NoticeContext, make_notices
 from infx.comments.progress import Counts, SweepProgress
 from infx.comments.status import make_status
 from infx.comments.sticky import Sticky
@@ -67,17 +67,17 @@ CAUSES = {
 MISREAD = ("/reuse-sweep-run 42 please",)
 
 
-def make_notice(ground: Ground, cause: Cause) -> Sticky:
+def make_notice(context: NoticeContext, cause: Cause) -> Sticky:
     """The comment about a cause that holds."""
-    return next(sticky for sticky in make_notices(ground, (cause,)) if sticky.text is not None)
+    return next(sticky for sticky in make_notices(context, (cause,)) if sticky.text is not None)
 
 
 def notice(policy: Policy, cause: Cause) -> str:
     problems = (PROBLEM,) if cause is Cause.CHANGELOG else ()
-    ground = Ground(
+    context = NoticeContext(
         policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url, misread=MISREAD
     )
-    return below_marker(make_notice(ground, cause))
+    return below_marker(make_notice(context, cause))
 
 
 def below_marker(sticky: Sticky) -> str:
@@ -115,17 +115,17 @@ EDITED = ".github/workflows/run-sweep.yml"
 def statuses() -> list[tuple[str, str, str]]:
     """When, state, description."""
     policy = project_policy()
-    unlabelled = replace(ASKED, pull=pull(()))
+    unlabeled = replace(ASKED, pull=pull(()))
     started = replace(ASKED, runs=(GateRun(id=1, url="", conclusion=None, swept=None),))
     partly, edited = Proof(gap="5 of 17 planned rows did not succeed in it"), Proof(edits=(EDITED,))
     cases: list[tuple[str, GateFacts, SweepProgress | None, tuple[Problem, ...]]] = [
         ("the changelog is untouched", CAUSES[Cause.NO_ENTRY], None, ()),
         ("it breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
-        ("no label yet", unlabelled, None, ()),
+        ("no label yet", unlabeled, None, ()),
         ("two labels that start a sweep", CAUSES[Cause.LABELS], None, ()),
         ("a conflict", CAUSES[Cause.CONFLICT], None, ()),
         ("a fork, not approved", CAUSES[Cause.FORK], None, ()),
-        ("labelled, nothing started yet", ASKED, None, ()),
+        ("labeled, nothing started yet", ASKED, None, ()),
         ("a run has started", started, None, ()),
         ("a sweep runs", ASKED, sweeps()[0], ()),
         ("it has failed", ASKED, _ended("failure"), ()),

@@ -12,7 +12,7 @@ import cmarkgfm
 import pytest
 
 from infx.comments.greeting import GreetingLinks, list_linked, make_greeting, make_links
-from infx.comments.notices import Cause, Ground
+from infx.comments.notices import Cause, NoticeContext
 from infx.comments.sticky import Sticky
 from infx.comments.visualizer import make_visualizer
 from infx.errors import ProblemsError
@@ -46,8 +46,8 @@ def every_comment(policy: Policy) -> dict[str, Sticky]:
         if cause is Cause.CONFLICT:
             facts = replace(facts, conflicts=tuple(f"benchmarks/{n}.sh" for n in range(50)))
         problems = (PROBLEM,) * 50 if cause is Cause.CHANGELOG else ()
-        ground = Ground(policy=policy, facts=facts, problems=problems, clone_url=PLACE.url)
-        found[f"notice {cause}"] = make_notice(ground, cause)
+        context = NoticeContext(policy=policy, facts=facts, problems=problems, clone_url=PLACE.url)
+        found[f"notice {cause}"] = make_notice(context, cause)
     cut = replace(visualizer, text="line\n" * 20_000)
     return {**found, "cut": cut}
 

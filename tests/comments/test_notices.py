@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.comments.notices import Cause, Ground, find_causes
+from infx.comments.notices import Cause, NoticeContext, find_causes
 from infx.comments.sticky import MAX_ITEMS
 from infx.gate.decide import decide
 from tests.changelog.samples import BASE, judge, link, new
@@ -23,8 +23,8 @@ POLICY = project_policy()
 def changelog(*messages: str) -> str:
     """The page of a notice about problems with these messages."""
     problems = tuple(replace(PROBLEM, message=message, hint=None) for message in messages)
-    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    return str(cmarkgfm.github_flavored_markdown_to_html(make_notice(ground, Cause.CHANGELOG).body(65_536)))
+    context = NoticeContext(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    return str(cmarkgfm.github_flavored_markdown_to_html(make_notice(context, Cause.CHANGELOG).body(65_536)))
 
 
 def item(message: str) -> str:
@@ -85,8 +85,8 @@ def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
     values = ["TBD", link(75), "#77", "https://gitlab.com/x/y/pull/1", "１", link("\u200b77"), "", "[1]"]
     problems = tuple(judge(BASE, BASE + b"".join(map(new, values))).problems)
     assert len(problems) >= len(values)
-    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    page = str(cmarkgfm.github_flavored_markdown_to_html(make_notice(ground, Cause.CHANGELOG).body(65_536)))
+    context = NoticeContext(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    page = str(cmarkgfm.github_flavored_markdown_to_html(make_notice(context, Cause.CHANGELOG).body(65_536)))
     outside = re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL)
     assert "://" not in outside
     assert "github" not in outside
@@ -98,7 +98,7 @@ def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
 def test_a_notice_names_one_command() -> None:
     problems = tuple(judge(BASE, BASE + b"\n" + new("TBD") + new("#77")).problems)
     assert all("`infx changelog validate --fix --pr 77` does it." in str(problem) for problem in problems)
-    ground = Ground(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
-    text = make_notice(ground, Cause.CHANGELOG).body(65_536)
+    context = NoticeContext(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
+    text = make_notice(context, Cause.CHANGELOG).body(65_536)
     assert text.count("--fix") == 1
     assert "```\ninfx changelog validate --fix --pr 77\n```" in text

@@ -29,12 +29,12 @@ def asked(facts: GateFacts, **fields: object) -> GateFacts:
 
 def test_an_unrelated_label_leaves_a_running_sweep_alone() -> None:
     running = ask(READY)
-    labelled = ask(with_event(label="documentation", run_id=502))
-    assert labelled.verdict is GateVerdict.IGNORE
-    assert labelled.reason is Reason.UNRELATED_LABEL
-    assert labelled.group != running.group
-    assert labelled.group != ask(with_event(label="documentation", run_id=503)).group
-    assert "documentation" in labelled.words
+    labeled = ask(with_event(label="documentation", run_id=502))
+    assert labeled.verdict is GateVerdict.IGNORE
+    assert labeled.reason is Reason.UNRELATED_LABEL
+    assert labeled.group != running.group
+    assert labeled.group != ask(with_event(label="documentation", run_id=503)).group
+    assert "documentation" in labeled.words
 
 
 def test_of_several_labels_in_one_call_only_the_primary_starts_a_sweep() -> None:

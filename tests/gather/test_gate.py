@@ -69,7 +69,7 @@ def test_an_unrelated_label_costs_two_requests(hub: Hub, label: str) -> None:
     assert hub.reads == 2
 
 
-def test_an_unlabelled_push_costs_two_requests(hub: Hub) -> None:
+def test_an_unlabeled_push_costs_two_requests(hub: Hub) -> None:
     hub.push("feat-x", {CHANGELOG: "one\nthree\n"})
     assert answer(hub).reason is Reason.NO_PRIMARY_LABEL
     assert hub.reads == 2
@@ -78,9 +78,9 @@ def test_an_unlabelled_push_costs_two_requests(hub: Hub) -> None:
 def test_labels_are_read_live_and_not_from_the_event(hub: Hub) -> None:
     """The re-run of an old attempt has the payload of then."""
     hub.label(77, "full-sweep-fail-fast")
-    labelled = hub.state.events[-1]
+    labeled = hub.state.events[-1]
     hub.unlabel(77, "full-sweep-fail-fast")
-    event = parse_event(labelled.name, labelled.payload, run_id=900, attempt=2, triggering_actor="mia")
+    event = parse_event(labeled.name, labeled.payload, run_id=900, attempt=2, triggering_actor="mia")
     facts = gather(hub, event)
     assert decide(facts, POLICY).reason is Reason.NO_PRIMARY_LABEL
     assert facts.actor is not None
@@ -89,9 +89,9 @@ def test_labels_are_read_live_and_not_from_the_event(hub: Hub) -> None:
 
 def test_an_event_of_an_older_head_is_stale(hub: Hub) -> None:
     hub.label(77, "full-sweep-fail-fast")
-    labelled = hub.state.events[-1]
+    labeled = hub.state.events[-1]
     hub.push("feat-x", {CHANGELOG: "one\nthree\n"})
-    assert answer(hub, parse_event(labelled.name, labelled.payload)).reason is Reason.STALE_HEAD
+    assert answer(hub, parse_event(labeled.name, labeled.payload)).reason is Reason.STALE_HEAD
 
 
 def test_a_pull_request_that_leaves_the_changelog_alone(hub: Hub) -> None:
@@ -140,7 +140,7 @@ def test_a_hiccup_is_asked_again(hub: Hub) -> None:
     assert answer(hub).verdict is GateVerdict.RUN
 
 
-def test_opened_and_labelled_at_once_is_one_sweep(hub: Hub) -> None:
+def test_opened_and_labeled_at_once_is_one_sweep(hub: Hub) -> None:
     hub.push("both", {CHANGELOG: "one\nboth\n"}, start="main")
     pull = hub.open_pull("both", labels=("full-sweep-enabled",))
     events = [event for event in hub.state.events if event.payload.get("number") == pull.number]
@@ -370,7 +370,7 @@ def test_a_forged_test_merge_is_refused(fork: Hub) -> None:
 BROKEN = f"{CHANGELOG}:12: The link is foreign."
 
 
-@pytest.mark.parametrize("event", [ASKED, None], ids=["asked", "labelled"])
+@pytest.mark.parametrize("event", [ASKED, None], ids=["asked", "labeled"])
 def test_without_a_clone_our_red_status_says_that_the_changelog_is_broken(
     hub: Hub, event: Event | None
 ) -> None:

@@ -348,7 +348,7 @@ def test_a_long_list_that_repeats_itself_is_told_in_short_and_linear_time() -> N
     )
 
 
-def test_a_configuration_is_summarised_at_a_glance() -> None:
+def test_a_configuration_is_summarized_at_a_glance() -> None:
     report = check(
         SINGLE
         + DISAGG

@@ -10,7 +10,7 @@ from infx.bench.row import render_row
 from infx.errors import Level, ProblemsError
 from infx.matrix.plan import Options, plan_delta
 from infx.matrix.render import render_plan
-from infx.matrix.summary import describe_total, summarise
+from infx.matrix.summary import describe_total, summarize
 from infx.policy.load import default_policy
 from tests.matrix.inputs import (
     AUGUST,
@@ -92,7 +92,7 @@ def test_an_entry_whose_scenario_no_configuration_has_is_told() -> None:
     result = plan(INPUTS, entry("m1-fp8-h200-vllm", scenario_type="[agentic-coding]"))
     assert result.rows == ()
     assert [(problem.rule, problem.level) for problem in result.warnings] == [("entry-idle", Level.WARNING)]
-    assert describe_total(summarise(result, INPUTS.runners, default_policy())) == (
+    assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
         "Nothing is to be run: what is asked for has no row."
     )
 
@@ -114,7 +114,7 @@ def test_a_correction_of_links_is_no_plan_without_rows() -> None:
     delta = Delta(corrections=(fixed,), is_append=False)
     result = plan_delta(delta, INPUTS, None, Options(profile=DEFAULT), "perf-changelog.yaml")
     assert result.warnings == ()
-    assert describe_total(summarise(result, INPUTS.runners, default_policy())) == (
+    assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
         "Nothing is to be run: the changelog only corrects links."
     )
 

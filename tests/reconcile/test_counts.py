@@ -61,7 +61,7 @@ def plain(world: World) -> None:
     world.pull()
 
 
-def labelled_and_nothing_started(world: World) -> None:
+def labeled_and_nothing_started(world: World) -> None:
     world.pull()
     for _ in range(6):
         world.sweep(done=0, status="completed", conclusion="success")
@@ -106,7 +106,7 @@ def closed(world: World) -> None:
 @pytest.mark.parametrize(
     ("scene", "shared"),
     # the runs of its branch; and the list of results, or that of what was dispatched, where one is needed
-    [(plain, 1), (labelled_and_nothing_started, 3), (noise, 2), (swept, 0), (fork, 1), (closed, 1)],
+    [(plain, 1), (labeled_and_nothing_started, 3), (noise, 2), (swept, 0), (fork, 1), (closed, 1)],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None], shared: int) -> None:

@@ -309,7 +309,7 @@ def test_a_dispatch_for_this_head_is_evidence(world: World) -> None:
 
 
 def shared(world: World, **more: Any) -> None:
-    """Two pull requests of one commit: 77 is labelled and swept, 78 is not."""
+    """Two pull requests of one commit: 77 is labeled and swept, 78 is not."""
     world.pull(labels=[LABEL])
     sweep(world, ROWS)
     world.hub.push("feat-y", {}, start="feat-x")

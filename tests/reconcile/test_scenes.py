@@ -190,7 +190,7 @@ def test_what_github_does_not_know_yet_takes_no_notice_away(world: World) -> Non
     assert notice("conflict") not in reconcile()
 
 
-def test_an_unlabelled_pull_request_is_not_bothered_with_conflicts(world: World) -> None:
+def test_an_unlabeled_pull_request_is_not_bothered_with_conflicts(world: World) -> None:
     conflicting(world)
     world.hub.unlabel(77, LABEL)
     world.reconcile()

@@ -61,7 +61,7 @@ def test_what_every_row_has(key: str) -> None:
         {"dp_attention": "true"},
         {"recipe_fingerprint": "abc"},
         {"router": "r"},
-        {"router": {"name": "r", "colour": "red"}},
+        {"router": {"name": "r", "color": "red"}},
         {"benchmark_outcome": {"status": "passed"}},
         {"benchmark_outcome": {"requested": 1, "completed": 1, "failed": 0, "status": "fine"}},
     ],

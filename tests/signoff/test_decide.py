@@ -41,7 +41,7 @@ def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> Gath
 
 def test_a_good_signoff_makes_one_comment_and_a_green_status() -> None:
     decided = decide_signoffs(gather(facts().signoff), POLICY)
-    assert [assessment.judgement is not None for assessment in decided.assessments] == [True]
+    assert [assessment.judgment is not None for assessment in decided.assessments] == [True]
     assert [sticky.key for sticky in decided.stickies] == ["sign-off"]
     assert decided.status is not None
     assert decided.status.state is StatusState.SUCCESS

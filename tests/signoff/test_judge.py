@@ -121,9 +121,9 @@ def test_each_check_can_be_off(slug: str) -> None:
         assert (found[slug].status, found[slug].reason) == (NA, "The policy has switched this check off.")
         assert len(found) == 16
         assert {outcome.status for name, outcome in found.items() if name != slug} <= others
-    judgement = judge(facts(), policy)
+    judgment = judge(facts(), policy)
     allowed = {check.number: (*policy.signoff.checks[check.slug].statuses, FAIL) for check in CHECKS}
-    assert parse_verdict(render_verdict(make_verdict(judgement, facts(), policy)), allowed).rows
+    assert parse_verdict(render_verdict(make_verdict(judgment, facts(), policy)), allowed).rows
 
 
 @pytest.mark.parametrize("word", ["on", "false", "OFF", "[off]", "{off: true}"])
@@ -133,5 +133,5 @@ def test_no_other_word_switches_a_check(word: str) -> None:
 
 
 def test_hand_made_facts_are_good() -> None:
-    judgement = judge(facts(), POLICY)
-    assert judgement.is_good, [r for r in judgement.results if not r.is_good]
+    judgment = judge(facts(), POLICY)
+    assert judgment.is_good, [r for r in judgment.results if not r.is_good]

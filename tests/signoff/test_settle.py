@@ -117,12 +117,10 @@ def test_the_row_stays_a_warning_and_names_them() -> None:
 
 def test_only_warnings_are_settled() -> None:
     given = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
-    judgement = judge(given, POLICY)
-    result = judgement.results[0]
+    judgment = judge(given, POLICY)
+    result = judgment.results[0]
     assert (result.outcome.status, result.settlement) == (CheckStatus.FAIL, None)
-    assert [refusal.why for refusal in judgement.refused] == [
-        "Check 0 ended in FAIL; only a WARN is settled."
-    ]
+    assert [refusal.why for refusal in judgment.refused] == ["Check 0 ended in FAIL; only a WARN is settled."]
 
 
 def test_what_the_policy_lets_nobody_settle_is_said() -> None:

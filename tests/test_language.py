@@ -1,0 +1,77 @@
+"""The words of every text that a person reads: no idioms that a second-language reader must look up, one spelling.
+
+The list holds words that used to make sentences hard to read in this project: archaic or literary ones, and pronouns
+for people that hide who acts. Spelling is American, as in GitHub's own pages.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+WORDS = re.compile(
+    r"\b(told|said|stands|in vain|anew|besides?|of ours|nobody|somebody)\b",
+    re.IGNORECASE,
+)
+BRITISH = re.compile(
+    r"\b(\w*(?:behaviour|colour|favour|honour|neighbour|labell|modell|travell|judgement|catalogue|artefact|defence|licence)\w*"
+    r"|(?:author|canonical|normal|recogn|serial|initial|organ|summar|minim|maxim|synchron|capital|categor|final|util)is(?:e|ed|es|ing|ation)"
+    r"|analys(?:e|ed|es|ing)|cent(?:re|res)|grey|whilst)\b",
+    re.IGNORECASE,
+)
+SUFFIXES = {".py", ".md", ".yml", ".yaml", ".toml", ".sh"}
+NAMES = {"Makefile", "run"}
+ELSEWHERE = {  # texts that are not the project's own words
+    "tests/test_language.py",  # the list itself
+}
+LONGEST_NAME = 70  # characters of a test's name, which pytest prints on one line
+
+
+def find_files() -> list[str]:
+    """Return the tracked text files, relative to the root, or all files where there is no repository."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    names = listed.stdout.decode().split("\0") if listed.returncode == 0 else []
+    found = names or [
+        path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if ".venv" not in path.parts
+    ]
+    return sorted(
+        name
+        for name in found
+        if (Path(name).suffix in SUFFIXES or Path(name).name in NAMES)
+        and name not in ELSEWHERE
+        and (ROOT / name).is_file()
+    )
+
+
+FILES = find_files()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_uses_plain_american_words(name: str) -> None:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    found = [
+        f"{name}:{number}: {match[0]}"
+        for number, line in enumerate(lines, start=1)
+        for pattern in (WORDS, BRITISH)
+        for match in pattern.finditer(line)
+    ]
+    assert found == []
+
+
+def test_the_files_of_the_project_are_found() -> None:
+    assert {"README.md", "Makefile", "infx/policy/default.yaml", "docs/sweeps.md"} <= set(FILES)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if Path(name).name.startswith("test_")])
+def test_names_of_tests_fit_on_a_line(name: str) -> None:
+    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+    functions = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert [
+        function for function in functions if function.startswith("test_") and len(function) > LONGEST_NAME
+    ] == []
