@@ -1,1 +1,1 @@
-"""The one place that talks to GitHub."""
+"""The client for GitHub's API."""

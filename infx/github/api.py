@@ -1,7 +1,7 @@
 """`GitHub`: every request that infx can make about one repository, as typed methods.
 
-A capability does not take this class: it names the few methods that it needs in a Protocol of its own, which this
-class then fulfils.
+A capability does not take this class: it names the few methods that it needs in its own Protocol, which this class
+fulfills.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ API_URL = "https://api.github.com"
 
 
 class GitHub(Overviews, Workflows):
-    """One repository, seen through one connection.
+    """A client for one repository.
 
-    Every method reads to the end or raises a child of GitHubError (`infx.github.errors`). Reads repeat themselves
-    as `connection.py` says. Writes go out once; if their outcome is unknown they raise UnknownOutcomeError, and
-    `write_then_look` is the way on.
+    Every method reads the whole answer or raises a subclass of GitHubError (`infx.github.errors`). `connection.py`
+    repeats failed reads. Every write is sent once: if its outcome is unknown, the method raises UnknownOutcomeError,
+    which `write_then_look` resolves.
     """
 
     @property
@@ -39,12 +39,12 @@ class GitHub(Overviews, Workflows):
         return self.connection.count
 
     def now(self) -> datetime:
-        """GitHub's clock at its newest reply."""
+        """Return GitHub's time at its newest reply."""
         return self.connection.now()
 
     def ask_time(self) -> datetime:
-        """GitHub's clock, by a request that counts for no limit; a server without limits answers 404 to it."""
-        with contextlib.suppress(NotFoundError):
+        """Ask GitHub for its time, by a request that counts toward no rate limit."""
+        with contextlib.suppress(NotFoundError):  # a server without rate limits answers 404
             self.connection.read("/rate_limit")
         return self.now()
 
@@ -53,15 +53,15 @@ class GitHub(Overviews, Workflows):
         self.connection.pause(seconds)
 
     def at(self, repository: str) -> GitHub:
-        """Another repository, through the same connection and count."""
+        """Return a client for another repository, with the same connection and request count."""
         return GitHub(self.connection, repository)
 
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
-        """Write until it is known to be done; `look` finds the result of a write whose outcome is unknown."""
+        """Repeat a write until it is known to be done; `look` finds the result of a write with unknown outcome."""
         return self.connection.write_then_look(write, look)
 
     def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T:
-        """Write what follows from a look; after a rate limit both again."""
+        """Look, then write what follows from it; repeat both after a rate limit."""
         return self.connection.look_then_write(look, write)
 
 
@@ -73,26 +73,26 @@ def connect(
     sleep: Callable[[float], None] = time.sleep,
     budget: float = BUDGET,
 ) -> GitHub:
-    """GitHub at GITHUB_API_URL with the token of GH_TOKEN or GITHUB_TOKEN; without either, as nobody.
+    """Return a client for the API at GITHUB_API_URL, with the token of GH_TOKEN or GITHUB_TOKEN, if there is one.
 
-    Raises UsageError if a variable is set and empty: a job that lost its token should say so, not read as nobody.
+    Raises UsageError if GITHUB_API_URL is not an http address, or a token's variable is set but empty.
     """
     from infx.github.transport import PyGithubTransport
 
     token = read_token(environ)
     url = environ.get("GITHUB_API_URL") or API_URL
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"GITHUB_API_URL is {url!r}, which is not an http address.")
+        raise UsageError(f"GITHUB_API_URL is {url!r}, which is not an http or https address.")
     transport = PyGithubTransport(base_url=url.rstrip("/"), token=token)
     return GitHub(Connection(transport, clock=clock, sleep=sleep, budget=budget), repository)
 
 
 def read_token(environ: Mapping[str, str]) -> str | None:
-    """The token that the environment names. Raises UsageError if it is set and empty."""
+    """Return the token from the environment. Raises UsageError if a variable is set but empty."""
     for name in ("GH_TOKEN", "GITHUB_TOKEN"):
         if (token := environ.get(name)) is None:
             continue
-        if not token.strip():
+        if not token.strip():  # a job that lost its token must not go on with anonymous requests
             raise UsageError(f"{name} is set but empty.", hint="Set it to a token, or unset it.")
         return token.strip()
     return None

@@ -1,9 +1,9 @@
-"""The one rule for repeating and waiting.
+"""The one rule for repeating requests and waiting.
 
-A read is repeated on a lost connection, a 5xx and a rate limit: after 1, 2, 4 … s, or exactly as long as GitHub
-said, while the sum of all waits stays inside a budget; a wait that does not fit is not begun. A write is sent
-once: when its outcome is not known, `write_then_look` asks the caller's own eyes before anything is sent again, and
-`look_then_write` decides everything anew where a rate limit has refused one.
+A read is repeated after a lost connection, a 5xx or a rate limit. It waits 1, 2, 4 … s, or exactly as long as GitHub
+asks. All waits of a command share one budget; a wait that exceeds the budget is not started. A write is sent once:
+when its outcome is unknown, `write_then_look` looks before it sends the write again. After a rate limit,
+`look_then_write` decides again what to write.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from infx.github.errors import (
+    LOOK_FIRST,
     GitHubError,
     RateLimitError,
     ServerError,
@@ -30,14 +31,18 @@ from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transpor
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
-BUDGET = 900.0  # seconds that one command waits at most, all its waits together
+BUDGET = 900.0  # seconds: the sum of all waits of one command
 ATTEMPTS = 5  # of one read; of one write that is known not to have happened
-GRAPHQL_FAILURES = 4  # in a row, before GraphQL is not asked any more
-SECONDARY_WAIT = 60.0  # what GitHub's documentation asks for where a reply names no time
+GRAPHQL_FAILURES = 4  # in a row, after which a command sends no more GraphQL queries
+SECONDARY_WAIT = 60.0  # seconds that GitHub's documentation asks for if a reply names no time
 
 
 class Connection:
-    """clock: seconds since 1970. sleep: waits that many seconds. budget: see above."""
+    """A sender of requests that repeats them, waits and counts.
+
+    Attributes:
+        count: the requests and waits so far.
+    """
 
     def __init__(
         self,
@@ -49,26 +54,26 @@ class Connection:
     ) -> None:
         self.count = RequestCount()
         self._transport = transport
-        self._clock = clock
+        self._clock = clock  # returns seconds since 1970
         self._sleep = sleep
         self._budget = budget
-        self._told: float | None = None
+        self._server_time: float | None = None
         self._failures = 0
 
     def read(self, path: str, **parameters: str | int | None) -> Reply:
-        """GET, repeated by the rule above. Raises a child of GitHubError."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        return self.repeat(lambda: self._send(Request(verb="GET", path=path, parameters=given)))
+        """Send a GET, repeated by the rule above. Raises a subclass of GitHubError."""
+        set_parameters = {name: value for name, value in parameters.items() if value is not None}
+        return self.repeat(lambda: self._send(Request(verb="GET", path=path, parameters=set_parameters)))
 
     def query(self, text: str, variables: Mapping[str, object]) -> Any:
-        """A GraphQL query, repeated like any read. Raises UnexpectedReplyError for an answer that is not whole."""
+        """Send a GraphQL query, repeated like any read. Raises UnexpectedReplyError for an incomplete answer."""
         answer = self.repeat(lambda: self.ask(text, variables))
         if answer.get("errors"):
-            raise UnexpectedReplyError("GitHub's answer to a GraphQL query is not whole.")
+            raise UnexpectedReplyError("GitHub's answer to a GraphQL query is incomplete.")
         return answer["data"]
 
     def ask(self, text: str, variables: Mapping[str, object]) -> Any:
-        """A GraphQL query, sent once: `data`, and the `errors` of what is null in it, if there are any."""
+        """Send a GraphQL query once; return its `data`, and `errors` that say why a part of `data` is null."""
         request = Request(verb="POST", path=GRAPHQL, body={"query": text, "variables": dict(variables)})
         try:
             reply = self._send(request)
@@ -85,24 +90,23 @@ class Connection:
 
     @property
     def has_graphql(self) -> bool:
-        """False: it refuses us, there is none, its limit is used up, or it answers nothing."""
+        """False after a refusal or GRAPHQL_FAILURES failures in a row."""
         return self._failures < GRAPHQL_FAILURES
 
     def write(self, verb: str, path: str, body: object = None) -> Reply:
-        """POST, PATCH, PUT or DELETE, sent once. Raises UnknownOutcomeError if nobody knows what it did."""
+        """Send a POST, PATCH, PUT or DELETE once. Raises UnknownOutcomeError if it may or may not have happened."""
         request = Request(verb=verb, path=path, body=body)
         try:
             return self._send(request)
         except (UnreachableError, ServerError) as error:
-            message = f"Nobody knows whether {request} was done: {error.message}"
-            hint = "Look before it is sent again."
-            raise UnknownOutcomeError(message, status=error.status, hint=hint) from error
+            message = f"The outcome of {request} is unknown: {error.message}"
+            raise UnknownOutcomeError(message, status=error.status, hint=LOOK_FIRST) from error
 
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
-        """Run a write until it is known to be done.
+        """Repeat a write until it is known to be done.
 
-        `look` returns the write's result if it can see that it was done, else None; it is called whenever the
-        outcome is unknown and before anything is sent a second time. Refusals are raised as they come.
+        `look` returns the write's result if the write has happened, else None. It is called when the outcome is
+        unknown, and before the write is sent again. Other errors are raised at once.
         """
         attempt = 0
         while True:
@@ -119,8 +123,9 @@ class Connection:
             attempt += 1
 
     def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T:
-        """Look, and write what follows from it. A write that a rate limit refused was not done, so after the wait
-        everything is looked at again before anything is written. Whatever else goes wrong is raised as it comes.
+        """Look, then write what follows from it; after a rate limit wait, then look and write again.
+
+        Other errors are raised at once.
         """
         attempt = 0
         while True:
@@ -132,7 +137,7 @@ class Connection:
                 attempt += 1
 
     def repeat(self, read: Callable[[], _T]) -> _T:
-        """Run something that only reads, by the rule above."""
+        """Run a function that only reads, repeated by the rule above."""
         attempt = 0
         while True:
             try:
@@ -142,8 +147,11 @@ class Connection:
                 attempt += 1
 
     def fetch(self, link: str | Callable[[], str], limit: int) -> bytes:
-        """The file behind a signed link, at most `limit` bytes of it; the token is not sent there. link: or how to ask
-        for it, which each attempt then does. A file of no bytes is none.
+        """Download the file behind a signed link, without the token. An empty file counts as a failed download.
+
+        Args:
+            link: the link, or a function that asks for a new link before each attempt.
+            limit: bytes; a larger file raises GitHubError.
         """
 
         def download() -> bytes:
@@ -154,24 +162,22 @@ class Connection:
                 for piece in self._transport.fetch(url):
                     data += piece
                     if len(data) > limit:
-                        raise GitHubError(f"A download is larger than the {limit:,} bytes allowed for it.")
+                        raise GitHubError(f"The download exceeds the limit of {limit:,} bytes.")
             except ConnectionError as error:
-                raise UnreachableError(f"The download broke off: {error}.") from None
+                raise UnreachableError(f"The download failed: {error}.") from None
             if not data:
-                raise UnreachableError("The file store answered with nothing.")
+                raise UnreachableError("The file store sent an empty file.")
             return bytes(data)
 
         return self.repeat(download)
 
     def now(self) -> datetime:
-        """The time of the newest reply by GitHub's own clock, in whole seconds like every time it tells, so that what is
-        later there is later here; before any reply, ours.
-        """
-        seconds = self._clock() if self._told is None else self._told
-        return datetime.fromtimestamp(int(seconds), UTC)
+        """Return the time of the newest reply by GitHub's clock; before any reply, by the local clock."""
+        seconds = self._clock() if self._server_time is None else self._server_time
+        return datetime.fromtimestamp(int(seconds), UTC)  # whole seconds, to compare with GitHub's times
 
     def pause(self, seconds: float) -> None:
-        """Wait for something other than a limit, such as a test merge that GitHub still computes."""
+        """Wait for something other than a rate limit, such as a test merge that GitHub still computes."""
         self._sleep(seconds)
 
     def _send(self, request: Request) -> Reply:
@@ -181,24 +187,24 @@ class Connection:
         except ConnectionError as error:
             hint = "Check the network and GITHUB_API_URL."
             raise UnreachableError(f"No reply from GitHub to {request}: {error}.", hint=hint) from None
-        self._told = server_now(reply.headers, self._clock())
+        self._server_time = server_now(reply.headers, self._clock())
         remaining = reply.headers.get("x-ratelimit-remaining", "")
         if remaining.isdecimal() and request.path != GRAPHQL:
             self.count.remaining = int(remaining)
         if reply.status in {301, 307, 308}:
-            message = f"{request} has moved: the repository was renamed{self._new_name(reply)}."
-            hint = "Give its new name by --repo, and where the policy says `repository`."
+            message = f"{request} was redirected: the repository was renamed{self._new_name(reply)}."
+            hint = "Use the new name for --repo, and for `repository` in the policy."
             raise UnexpectedReplyError(message, status=reply.status, hint=hint)
         if reply.status >= 400:
             raise explain(request, reply, now=self._clock())
         return reply
 
     def _new_name(self, reply: Reply) -> str:
-        """GitHub redirects to the repository's number, which tells nobody anything."""
-        found = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
-        if found is None:
+        """Return " to owner/name", asked of GitHub, because its redirect only has the repository's number."""
+        number_path = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
+        if number_path is None:
             return ""
-        request = Request(verb="GET", path=found[0])
+        request = Request(verb="GET", path=number_path[0])
         self.count.add(request)
         try:
             data = self._transport.send(request).data
@@ -208,7 +214,7 @@ class Connection:
         return f" to {name}" if name else ""
 
     def wait_out(self, error: GitHubError, attempt: int) -> None:
-        """Wait as told before the next attempt, or raise the error when that is no use or would exceed the budget."""
+        """Wait before the next attempt; raise the error if it is final, the last one, or exceeds the budget."""
         wait = _wait_for(error, attempt)
         if error.is_final or attempt + 1 >= ATTEMPTS:
             error.is_final = True
@@ -218,7 +224,7 @@ class Connection:
             error.message += (
                 f" Waiting {wait:.0f} s is more than the {left:.0f} s this command may still wait."
             )
-            error.hint = error.hint or "Run it again later."
+            error.hint = error.hint or "Run the command again later."
             error.is_final = True
             raise error
         self.count.waited += wait
@@ -226,9 +232,9 @@ class Connection:
 
 
 def _price(data: Mapping[str, Any]) -> int:
-    """What a query cost, if it asked for that; else the least that any costs."""
-    told = data.get("rateLimit")
-    price = told.get("cost") if isinstance(told, dict) else None
+    """Return the points that a query cost, or 1, the minimum, if the query did not ask for its cost."""
+    rate_limit = data.get("rateLimit")
+    price = rate_limit.get("cost") if isinstance(rate_limit, dict) else None
     return price if isinstance(price, int) else 1
 
 

@@ -1,4 +1,4 @@
-"""What people and bots say on a pull request: comments of the three kinds, and reactions to them."""
+"""Requests about comments on a pull request, of all three kinds, and about reactions to them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _WORDS = {
 
 class Conversation(Endpoints):
     def issue_comments(self, number: int, *, since: datetime | None = None, recent: int = 0) -> list[Comment]:
-        """The conversation, oldest first. since: only those changed at or after that time. recent: how many the pull
-        request said it has.
+        """Read the comments in the conversation, oldest first.
+
+        Args:
+            since: only comments that changed at this time or later.
+            recent: number of comments by the pull request.
         """
         parameters = {"since": None if since is None else since.isoformat()}
         return self._list(
@@ -31,39 +34,37 @@ class Conversation(Endpoints):
         )
 
     def reviews(self, number: int) -> list[Comment]:
-        """Reviews with their summaries, whatever their state, oldest first; of drafts only the token's own are there."""
+        """Read reviews in any state, oldest first; GitHub shows only the draft reviews of the token's owner."""
         return self._list(convert.review, "pulls", number, "reviews", twice=True)
 
     def review_comments(self, number: int) -> list[Comment]:
-        """Comments on lines of files, oldest first."""
+        """Read comments on lines of files, oldest first."""
         return self._list(convert.review_comment, "pulls", number, "comments", twice=True)
 
     def comment(self, reference: CommentReference) -> Comment:
-        """One comment from the endpoint of its kind.
+        """Read one comment, from the endpoint of its kind.
 
-        Raises MismatchError if it belongs to another pull request or repository, NotFoundError if there is none
-        of that kind.
+        Raises MismatchError if it belongs to another pull request or repository, NotFoundError if there is no
+        comment of that kind.
         """
         if reference.repository.lower() != self.repository.lower():
-            message = f"The comment is of {reference.repository}, not of {self.repository}."
+            message = f"The comment belongs to {reference.repository}, not to {self.repository}."
             raise MismatchError(message, hint="Give the URL of a comment on this pull request.")
         try:
-            found = self._fetch(reference)
+            comment = self._fetch(reference)
         except NotFoundError as error:
             dash = "" if reference.kind is CommentKind.REVIEW_COMMENT else "-"
             name = f"#{reference.kind}{dash}{reference.id}"
             error.message = f"There is no {_WORDS[reference.kind]} {reference.id} ({name})."
-            error.hint = (
-                "Comments, reviews and review comments have numbers of their own; copy the whole URL."
-            )
+            error.hint = "Copy the whole URL: comments, reviews and review comments are numbered separately."
             raise
-        if found.pull_number != reference.pull_number:
+        if comment.pull_number != reference.pull_number:
             raise MismatchError(
-                f"The comment {reference.id} belongs to pull request {found.pull_number}, "
+                f"The comment {reference.id} belongs to pull request {comment.pull_number}, "
                 f"not to {reference.pull_number}.",
                 hint="Copy the URL from the pull request's own page.",
             )
-        return found
+        return comment
 
     def _fetch(self, reference: CommentReference) -> Comment:
         match reference.kind:
@@ -75,23 +76,25 @@ class Conversation(Endpoints):
                 return self._get(convert.review, "pulls", reference.pull_number, "reviews", reference.id)
 
     def editors(self, comments: Sequence[Comment]) -> dict[str, str]:
-        """Node id of each of these comments that was edited → the login of who did it last, `ghost` for an account
-        that is gone. REST does not tell, and whoever may write here may edit everybody's comments: without an answer
-        about each of them nobody's words are believed.
+        """Return node id → login of the last editor, for those of the comments that were edited.
+
+        A deleted account is `ghost`. Raises UnexpectedReplyError if the answer lacks a comment.
         """
+        # GraphQL, because REST does not have the editor. Whoever may write to the repository may edit other people's
+        # comments, so a comment without an answer must not be trusted.
         ids = [comment.node_id for comment in comments]
         data = self._seek(lambda: self.connection.query(_EDITORS, {"ids": ids}))
         if data is None or [node["id"] for node in data.get("nodes") or () if node] != ids:
-            raise UnexpectedReplyError("GitHub does not tell who edited which comment.")
+            raise UnexpectedReplyError("GitHub's answer does not say for every comment who edited it.")
         return convert.convert(convert.editors, data)
 
     def create_comment(self, number: int, body: str) -> Comment:
-        """The comment as GitHub stored it: its author is who we are."""
+        """Create a comment and return it as GitHub stored it; its author is the token's account."""
         data = self._write("POST", "issues", number, "comments", body={"body": body})
         return convert.convert(convert.issue_comment, data)
 
     def edit_comment(self, comment_id: int, body: str) -> Comment:
-        """An issue comment. Raises NotFoundError if somebody has deleted it."""
+        """Replace the body of an issue comment. Raises NotFoundError if it was deleted."""
         try:
             data = self._write("PATCH", "issues", "comments", comment_id, body={"body": body})
         except NotFoundError as error:
@@ -100,20 +103,20 @@ class Conversation(Endpoints):
         return convert.convert(convert.issue_comment, data)
 
     def delete_comment(self, comment_id: int) -> None:
-        """An issue comment; deleting what is gone already is fine."""
+        """Delete an issue comment, unless it was deleted already."""
         try:
             self._write_silently("DELETE", "issues", "comments", comment_id, expect=204)
         except NotFoundError as error:
             self._must_be_gone(error, "issues", "comments", comment_id)
 
     def add_reaction(self, comment_id: int, content: str) -> Reaction:
-        """content: `+1`, `-1`, `eyes`, …; GitHub keeps one of a kind and account, however often it is added."""
+        """React to a comment with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account."""
         data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
         return convert.convert(convert.reaction, data)
 
 
 def parse_comment_url(url: str, *, server: str = "https://github.com") -> CommentReference:
-    """The comment that a URL names, in one of GitHub's three forms and nothing else behind it."""
+    """Parse the URL of a comment, in one of GitHub's three forms. Raises UsageError for anything else."""
     fragments = "issuecomment-|discussion_r|pullrequestreview-"
     pattern = rf"{re.escape(server)}/([\w.-]+/[\w.-]+)/pull/([1-9]\d{{0,17}})(?:/files)?#({fragments})([1-9]\d{{0,17}})"
     match = re.fullmatch(pattern, url, re.ASCII)

@@ -1,7 +1,7 @@
-"""From GitHub's JSON to the values of `infx.model`.
+"""Convert GitHub's JSON to the values of `infx.model`.
 
-Odd but legal answers become ordinary values here: no user (a deleted account), no body, no fork, a user type or a
-conclusion that this version does not know.
+Unusual but valid answers become ordinary values: no user (a deleted account), no body, no fork, an unknown user type
+or conclusion.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from infx.model import (
 
 _T = TypeVar("_T")
 
-_LAST = datetime.max.replace(tzinfo=UTC).isoformat()  # of a draft, which is newer than whatever was submitted
+_LAST = datetime.max.replace(
+    tzinfo=UTC
+).isoformat()  # time of a draft review, later than every submitted review
 
 
 def convert(kind: Callable[[Any], _T], data: Any) -> _T:
-    """Raises UnexpectedReplyError where the JSON lacks what GitHub's description promises."""
+    """Apply a function of this module. Raises UnexpectedReplyError if the JSON is not as GitHub describes it."""
     try:
         return kind(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         name = kind.__name__.strip("_").replace("_", " ")
-        message = f"GitHub's answer is no {name}: {type(error).__name__} {error}."
+        message = f"GitHub's answer is not a valid {name}: {type(error).__name__} {error}."
         raise UnexpectedReplyError(message) from None
 
 
 def user(data: Any) -> User:
-    """Mannequins and organizations keep their type; types to come and none at all count as machines, so that nobody
-    takes them for a person.
-    """
+    """Convert an account."""
     if not data or not data.get("login"):
         return GHOST
-    kind = data.get("type")
+    kind = data.get("type")  # an unknown or missing type counts as a bot: it must not get a person's rights
     return User(login=data["login"], type=UserType(kind) if kind in set(UserType) else UserType.BOT)
 
 
@@ -89,7 +89,7 @@ def pull_summary(data: Any) -> PullSummary:
 
 
 def _pull_fields(data: Any) -> dict[str, Any]:
-    """What a list of pull requests says as the pull request itself does."""
+    """Convert the fields that a list of pull requests has, too."""
     return {
         "number": data["number"],
         "title": data["title"],
@@ -110,7 +110,7 @@ def _pull_fields(data: Any) -> dict[str, Any]:
 
 
 def changed_file(data: Any) -> ChangedFile:
-    """Paths from the root of the repository, never with a slash in front."""
+    """Convert a changed file; its paths start at the repository's root, without a leading slash."""
     previous = data.get("previous_filename")
     return ChangedFile(
         path=data["filename"].lstrip("/"),
@@ -121,7 +121,7 @@ def changed_file(data: Any) -> ChangedFile:
 
 
 def listed_commit(data: Any) -> Commit:
-    """A commit as lists and `commits/{ref}` show it."""
+    """Convert a commit of a list or of `commits/{ref}`."""
     return Commit(
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
@@ -130,7 +130,7 @@ def listed_commit(data: Any) -> Commit:
 
 
 def git_commit(data: Any) -> Commit:
-    """A commit as the git database shows it: it knows addresses, not accounts."""
+    """Convert a commit of the git database, which has mail addresses but no accounts."""
     return Commit(
         sha=data["sha"],
         parents=tuple(parent["sha"] for parent in data["parents"]),
@@ -139,7 +139,7 @@ def git_commit(data: Any) -> Commit:
 
 
 def _number(url: str) -> int:
-    """The pull request that a comment belongs to; only its address says so."""
+    """Return the number of a comment's pull request, which only a URL contains."""
     return int(url.rsplit("/", 1)[1])
 
 
@@ -152,7 +152,7 @@ def review_comment(data: Any) -> Comment:
 
 
 def review(data: Any) -> Comment:
-    """GitHub says when a review was submitted, never when its summary was edited. A draft was not submitted yet."""
+    """Convert a review; GitHub has the time at which it was submitted, but not when its summary was edited."""
     is_draft = data["state"] == ReviewState.PENDING
     submitted_at = _LAST if is_draft else data["submitted_at"]
     return _comment(
@@ -187,19 +187,20 @@ def editors(data: Any) -> dict[str, str]:
 
 
 def actor(data: Any) -> User:
-    """GraphQL leaves `[bot]` out of an app's login, and anybody may be called like one. None: the account is gone."""
+    """Convert GraphQL's account; None is a deleted one."""
     if data is None:
         return GHOST
-    login, kind = _must(str, data["login"]), _must(str, data["__typename"])
+    login, kind = _require(str, data["login"]), _require(str, data["__typename"])
+    # GraphQL leaves `[bot]` out of an app's login, and a person may have the same login
     return user({"login": f"{login}[bot]" if kind == "Bot" else login, "type": kind})
 
 
 def overview(data: Any) -> Overview:
-    """As GraphQL tells it. data: with the comments of every page."""
+    """Convert a pull request of GraphQL. data: with the comments of every page."""
     pull = _overview_pull(data)
     (last,) = data["commits"]["nodes"]
-    if last["commit"]["oid"] != pull.head_sha or _must(bool, data["labels"]["pageInfo"]["hasNextPage"]):
-        raise ValueError("it is not of one moment, or not all of it")
+    if last["commit"]["oid"] != pull.head_sha or _require(bool, data["labels"]["pageInfo"]["hasNextPage"]):
+        raise ValueError("the head changed meanwhile, or there are more labels")
     status = last["commit"]["status"]
     contexts = status["contexts"] if status is not None and pull.is_open else ()
     events = data["timelineItems"]
@@ -208,20 +209,20 @@ def overview(data: Any) -> Overview:
         comments=tuple(_graph_comment(comment, pull.number) for comment in data["comments"]),
         statuses=tuple(_status_context(context) for context in contexts),
         label_events=tuple(_graph_label_event(event) for event in events["nodes"]),
-        has_older_events=_must(bool, events["pageInfo"]["hasPreviousPage"]),
+        has_older_events=_require(bool, events["pageInfo"]["hasPreviousPage"]),
     )
 
 
-def _must(kind: type[_T], value: Any) -> _T:
-    """Where GitHub's schema promises something."""
+def _require(kind: type[_T], value: Any) -> _T:
+    """Return a value that GitHub's schema promises. Raises TypeError if it is missing or of another type."""
     if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 
 def text(value: Any) -> str:
-    """A name or a SHA that must be there: null is none, not the word."""
-    return _must(str, value)
+    """Return a name or SHA. Raises TypeError for null, which `str` would turn into a word."""
+    return _require(str, value)
 
 
 def _is_open(state: str) -> bool:
@@ -234,23 +235,23 @@ _MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 def _overview_pull(data: Any) -> PullRequest:
     head = data["headRepository"]
     return PullRequest(
-        number=_must(int, data["number"]),
-        title=_must(str, data["title"]),
+        number=_require(int, data["number"]),
+        title=_require(str, data["title"]),
         body=data["body"] or "",
         author=actor(data["author"]),
-        labels=tuple(_must(str, label["name"]) for label in data["labels"]["nodes"]),
+        labels=tuple(_require(str, label["name"]) for label in data["labels"]["nodes"]),
         is_open=_is_open(data["state"]),
         is_merged=data["state"] == "MERGED",
-        is_draft=_must(bool, data["isDraft"]),
+        is_draft=_require(bool, data["isDraft"]),
         mergeable=_MERGEABLE[data["mergeable"]] if _is_open(data["state"]) else None,
-        base_ref=_must(str, data["baseRefName"]),
-        base_sha=_must(str, data["baseRefOid"]),
-        head_ref=_must(str, data["headRefName"]),
-        head_sha=_must(str, data["headRefOid"]),
-        head_repository=_must(str, head["nameWithOwner"]) if head is not None else None,
-        base_repository=_must(str, data["baseRepository"]["nameWithOwner"]),
-        changed_files=_must(int, data["changedFiles"]),
-        commits=_must(int, data["commits"]["totalCount"]),
+        base_ref=_require(str, data["baseRefName"]),
+        base_sha=_require(str, data["baseRefOid"]),
+        head_ref=_require(str, data["headRefName"]),
+        head_sha=_require(str, data["headRefOid"]),
+        head_repository=_require(str, head["nameWithOwner"]) if head is not None else None,
+        base_repository=_require(str, data["baseRepository"]["nameWithOwner"]),
+        changed_files=_require(int, data["changedFiles"]),
+        commits=_require(int, data["commits"]["totalCount"]),
         comments=len(data["comments"]),
         created_at=moment(data["createdAt"]),
         updated_at=moment(data["updatedAt"]),
@@ -259,26 +260,24 @@ def _overview_pull(data: Any) -> PullRequest:
 
 
 def _graph_comment(data: Any, pull_number: int) -> Comment:
-    """Ids have outgrown the 32 bits of `databaseId`."""
     return Comment(
-        id=int(data["fullDatabaseId"]),
+        id=int(data["fullDatabaseId"]),  # ids have outgrown the 32 bits of `databaseId`
         kind=CommentKind.ISSUE,
         author=actor(data["author"]),
-        body=_must(str, data["body"]),
+        body=_require(str, data["body"]),
         created_at=moment(data["createdAt"]),
         updated_at=moment(data["updatedAt"]),
-        url=_must(str, data["url"]),
+        url=_require(str, data["url"]),
         pull_number=pull_number,
-        node_id=_must(str, data["id"]),
+        node_id=_require(str, data["id"]),
         editor=actor(data["editor"]) if data["lastEditedAt"] else None,
     )
 
 
 def _status_context(data: Any) -> CommitStatus:
-    """`EXPECTED` stands for a required status that nobody has set."""
-    state = data["state"].lower()
+    state = data["state"].lower()  # EXPECTED: a required status that no one has set
     return CommitStatus(
-        context=_must(str, data["context"]),
+        context=_require(str, data["context"]),
         state=StatusState.PENDING if state == "expected" else StatusState(state),
         description=data["description"] or "",
         target_url=data["targetUrl"] or "",
@@ -289,8 +288,8 @@ def _status_context(data: Any) -> CommitStatus:
 
 def _graph_label_event(data: Any) -> LabelEvent:
     return LabelEvent(
-        label=_must(str, data["label"]["name"]),
-        added=_must(str, data["__typename"]) == "LabeledEvent",
+        label=_require(str, data["label"]["name"]),
+        added=_require(str, data["__typename"]) == "LabeledEvent",
         actor=actor(data["actor"]),
         created_at=moment(data["createdAt"]),
     )
@@ -310,7 +309,7 @@ def label_event(data: Any) -> LabelEvent:
 
 
 def _conclusion(text: str | None) -> Conclusion | None:
-    """A conclusion that is not known here counts as a failure: nothing turns green by a new word."""
+    """Convert a conclusion; an unknown one counts as a failure, so that it never makes a success."""
     if text is None:
         return None
     with contextlib.suppress(ValueError):
@@ -319,9 +318,9 @@ def _conclusion(text: str | None) -> Conclusion | None:
 
 
 def _pull_numbers(data: Any) -> tuple[int, ...]:
-    """Of the run's own repository: GitHub also lists what forks have open from the same branch, such as main."""
-    found = data.get("pull_requests") or ()
-    return tuple(p["number"] for p in found if p["base"]["repo"]["id"] == data["repository"]["id"])
+    """Return a run's pull requests in its own repository; GitHub also lists those of forks with the same branch."""
+    pulls = data.get("pull_requests") or ()
+    return tuple(p["number"] for p in pulls if p["base"]["repo"]["id"] == data["repository"]["id"])
 
 
 def run(data: Any) -> Run:
@@ -388,6 +387,6 @@ def collaborator(data: Any) -> Collaborator:
     account = data.get("user") or {}
     return Collaborator(
         login=account.get("login") or "",
-        permission=_must(str, data["permission"]),
+        permission=_require(str, data["permission"]),
         role=data.get("role_name") or data["permission"],
     )

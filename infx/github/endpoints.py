@@ -1,4 +1,4 @@
-"""What all groups of endpoints share: the repository they speak about and the verbs they speak with."""
+"""The base class of all groups of endpoints: paths of one repository, reads, lists and writes."""
 
 from __future__ import annotations
 
@@ -9,61 +9,60 @@ from urllib.parse import quote
 
 from infx.github.connection import Connection
 from infx.github.convert import convert
-from infx.github.errors import NotFoundError, UnexpectedReplyError, UnknownOutcomeError
+from infx.github.errors import LOOK_FIRST, NotFoundError, UnexpectedReplyError, UnknownOutcomeError
 from infx.github.paging import Listing, read_list
 
 _T = TypeVar("_T")
 
 
 class Endpoints:
-    """repository: `owner/name`."""
+    """A group of endpoints of one repository."""
 
     def __init__(self, connection: Connection, repository: str) -> None:
         self.connection = connection
-        self.repository = repository
+        self.repository = repository  # `owner/name`
 
     def _path(self, *parts: object) -> str:
-        """`/repos/owner/name/` and the parts, each quoted whole: a label or branch may hold anything."""
+        """Return `/repos/owner/name/` and the parts, each quoted, because a label or branch may hold anything."""
         return "/".join([f"/repos/{self.repository}", *(quote(str(part), safe="") for part in parts)])
 
     def _get(self, kind: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T:
         return convert(kind, self.connection.read(self._path(*parts), **parameters).data)
 
     def _find(self, kind: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T | None:
-        """The same, with None for what is not there."""
+        """Return what is at a path, or None if nothing is there."""
         return self._seek(lambda: self._get(kind, *parts, **parameters))
 
     def _write_silently(self, verb: str, *parts: object, expect: int) -> None:
-        """A write whose answer has no body, so that its status alone says that it was done."""
+        """Send a write whose answer has no body. Raises UnknownOutcomeError unless the answer's status is `expect`."""
         reply = self.connection.write(verb, self._path(*parts))
         if reply.status != expect:
-            what = f"{verb} {self._path(*parts)}"
             raise UnknownOutcomeError(
-                f"Nobody knows whether {what} was done: GitHub answered {reply.status}, not {expect}.",
-                hint="Look before it is sent again.",
+                f"The outcome of {verb} {self._path(*parts)} is unknown: GitHub answered {reply.status}, not {expect}.",
+                hint=LOOK_FIRST,
             )
 
     def _must_be_gone(self, error: NotFoundError, *parts: object) -> None:
-        """After a write that was answered with 404. Raises UnexpectedReplyError if the thing is there all the same."""
+        """Check a 404 that answered a write. Raises UnexpectedReplyError if the thing exists."""
         if self._find(lambda data: data, *parts) is not None:
-            raise UnexpectedReplyError(f"{error.message} It is there all the same.", status=404) from error
+            raise UnexpectedReplyError(f"{error.message} But it exists.", status=404) from error
 
     def _seek(self, read: Callable[[], _T]) -> _T | None:
-        """What is there, None for 404. GitHub at times says that of what is there, so only two in a row are believed."""
+        """Run a read and return its result, or None after two answers 404."""
         with contextlib.suppress(NotFoundError):
             return self._insist(read)
         return None
 
     def _insist(self, read: Callable[[], _T]) -> _T:
-        """The same, for callers to whom 404 is an error or one answer of several."""
-        with contextlib.suppress(NotFoundError):
+        """Run a read, and run it again after 404. Raises NotFoundError after the second one."""
+        with contextlib.suppress(NotFoundError):  # GitHub at times answers 404 for things that exist
             return read()
         return read()
 
     def _list(
         self, kind: Callable[[Any], _T], *parts: object, parameters: Any = None, **how: Any
     ) -> list[_T]:
-        """how: the fields of `Listing` after its parameters."""
+        """Read a list and convert its items. how: the fields of `Listing` after its parameters."""
         listing = Listing(path=self._path(*parts), parameters=parameters or {}, **how)
         return [convert(kind, item) for item in read_list(self.connection, listing)]
 

@@ -1,8 +1,8 @@
-"""What GitHub's refusals mean: one class for each thing a caller may do about it.
+"""From GitHub's refusals to errors: one class for each thing that a caller may do about a refusal.
 
-A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): a permission that
-the token lacks, the primary limit, the secondary limit, rules of the organization, and something that nobody may
-write to at present. They are told apart here and nowhere else.
+A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): the token lacks a
+permission, the primary limit is used up, the secondary limit asks to slow down, a rule of the organization forbids
+the request, or the target is locked or archived. Only this module distinguishes them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ from typing import Any
 from infx.errors import UnavailableError
 from infx.github.exchange import Reply, Request
 
+LOOK_FIRST = "Check on GitHub whether it was done, then run the command again."
+
 
 class GitHubError(UnavailableError):
-    """GitHub did not do what it was asked. status: HTTP status, None without a reply. is_final: nobody waits for it any
-    more.
+    """Raised when GitHub did not do what infx asked.
+
+    Attributes:
+        status: HTTP status, None without a reply.
+        is_final: waiting does not help, or infx has waited as long as it may.
     """
 
     is_final = False
@@ -32,11 +37,15 @@ class GitHubError(UnavailableError):
 
 
 class UnreachableError(GitHubError):
-    """No reply: no connection, a time-out, or a connection that was cut."""
+    """Raised when no reply came: no connection, a timeout, or a connection that was cut."""
 
 
 class ServerError(GitHubError):
-    """GitHub answered 5xx, or its file store is too busy. wait: seconds, if it named any."""
+    """Raised when GitHub answered 5xx, or its file store is too busy.
+
+    Attributes:
+        wait: seconds that GitHub asks to wait, if it does.
+    """
 
     def __init__(self, message: str, *, status: int, wait: float | None = None) -> None:
         super().__init__(message, status=status)
@@ -44,11 +53,15 @@ class ServerError(GitHubError):
 
 
 class BadCredentialsError(GitHubError):
-    """401: no token, or one that GitHub does not accept."""
+    """Raised for 401: there is no token, or GitHub does not accept it."""
 
 
 class PermissionDeniedError(GitHubError):
-    """403: the token lacks a permission. permission: as a workflow spells it, None if nothing is known."""
+    """Raised for 403 if the token lacks a permission.
+
+    Attributes:
+        permission: the missing permission as a workflow spells it, None if it is unknown.
+    """
 
     def __init__(self, message: str, *, permission: str | None, hint: str | None = None) -> None:
         super().__init__(message, status=403, hint=hint)
@@ -56,11 +69,15 @@ class PermissionDeniedError(GitHubError):
 
 
 class LockedError(PermissionDeniedError):
-    """403 whatever the token may do: the conversation is locked, or the repository is archived."""
+    """Raised for 403 if the conversation is locked or the repository is archived, whatever the token may do."""
 
 
 class RateLimitError(GitHubError):
-    """GitHub asks to wait. wait: seconds that it named or that its documentation asks for."""
+    """Raised when GitHub asks to wait.
+
+    Attributes:
+        wait: seconds that GitHub asks to wait, None if its reply names no time.
+    """
 
     def __init__(self, message: str, *, status: int, wait: float | None, hint: str | None = None) -> None:
         super().__init__(message, status=status, hint=hint)
@@ -68,51 +85,51 @@ class RateLimitError(GitHubError):
 
 
 class PrimaryLimitError(RateLimitError):
-    """The requests of this hour are used up."""
+    """Raised when the requests of this hour are used up."""
 
 
 class SecondaryLimitError(RateLimitError):
-    """Too many requests at once; `wait` is None if GitHub named no time."""
+    """Raised after too many requests at once."""
 
 
 class NotFoundError(GitHubError):
-    """404: not there, or not visible to this token; GitHub does not say which."""
+    """Raised for 404: the thing does not exist, or this token may not see it; GitHub does not say which."""
 
 
 class ConflictError(GitHubError):
-    """409 or 405: the state is no longer what the request was made for, such as a head that moved."""
+    """Raised for 409 or 405: the state has changed since the request was made, such as a head that moved."""
 
 
 class ValidationError(GitHubError):
-    """422: GitHub understood the request and refuses its content."""
+    """Raised for 422: GitHub understood the request and refuses its content."""
 
 
 class UnknownOutcomeError(GitHubError):
-    """A write may or may not have happened. Look before you write again."""
+    """Raised when a write may or may not have happened. Look before you write again."""
 
 
 class IncompleteListError(GitHubError):
-    """GitHub delivered fewer items than it says there are; nothing may be decided from such a list."""
+    """Raised when a list has fewer items than GitHub reports; nothing may be decided from such a list."""
 
 
 class UnexpectedReplyError(GitHubError):
-    """The reply is not what GitHub's description of its API says."""
+    """Raised when a reply does not match GitHub's description of its API."""
 
 
 class MismatchError(GitHubError):
-    """A thing exists, but it is of another kind or belongs to something else: a refusal, GitHub did answer."""
+    """Raised when a thing exists, but is of another kind or belongs to something else."""
 
-    exit_code = 1
+    exit_code = 1  # a refusal: GitHub did answer
 
 
 _PERMISSION_WORDS = ("not accessible by", "must have", "protected by organization saml", "not permitted")
 _LOCKED = {
-    "is locked": "Unlock the conversation, or leave it: nothing is wrong with the token.",
-    "was archived": "An archived repository only reads; unarchive it first.",
+    "is locked": "Unlock the conversation. The token is not the cause.",
+    "was archived": "Unarchive the repository first; an archived repository is read-only.",
 }
 _USED_UP = {"RATE_LIMITED", "RATE_LIMIT"}  # both have been seen
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
-_DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is found in the path counts
+_DEFAULT_PERMISSIONS = (  # for replies without a header that names one; the first pattern found in the path counts
     (r"/actions(/|$)", "actions"),
     (r"/statuses(/|$)", "statuses"),
     (r"/(issues|pulls)(/|$)", "pull-requests"),
@@ -121,85 +138,87 @@ _DEFAULT_PERMISSIONS = (  # where GitHub sends no header; the first that is foun
 
 
 def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
-    """The error that a reply of 400 and above means. now: our clock, for replies without a `Date`."""
-    said, status = _message(reply.data), reply.status
+    """Return the error for a reply of status 400 or above. now: the local time, for replies without a `Date`."""
+    reason, status = _message(reply.data), reply.status
     match status:
         case 401:
             hint = "Set GH_TOKEN or GITHUB_TOKEN."
-            return BadCredentialsError(f"GitHub asks for a valid token: {said}.", status=401, hint=hint)
+            return BadCredentialsError(f"GitHub asks for a valid token: {reason}.", status=401, hint=hint)
         case 403 | 429:
-            return _explain_refusal(request, reply, said, now)
+            return _explain_refusal(request, reply, reason, now)
         case 404 | 410:
-            hint = "A token without access to a private repository gets the same answer."
-            return NotFoundError(f"GitHub found nothing at {request}: {said}.", status=status, hint=hint)
+            hint = "Check the name, and that the token may see the repository: GitHub also answers 404 if it may not."
+            return NotFoundError(f"GitHub found nothing at {request}: {reason}.", status=status, hint=hint)
         case 405 | 409:
-            return ConflictError(f"GitHub refuses {request}: {said}.", status=status)
-        case 422 if "submitted too quickly" in said:
-            return _secondary(request, reply, said, now)
+            return ConflictError(f"GitHub refuses {request}: {reason}.", status=status)
+        case 422 if "submitted too quickly" in reason:
+            return _secondary(request, reply, reason, now)
         case 400 | 413 | 414 | 422:
-            return ValidationError(f"GitHub refuses {request} as invalid: {said}.", status=status)
+            return ValidationError(f"GitHub refuses {request} as invalid: {reason}.", status=status)
         case _ if status >= 500:
             wait = retry_after(reply.headers, now)
-            return ServerError(f"GitHub failed with {status} at {request}: {said}.", status=status, wait=wait)
-    return UnexpectedReplyError(f"GitHub answered {status} to {request}: {said}.", status=status)
+            return ServerError(
+                f"GitHub failed with {status} at {request}: {reason}.", status=status, wait=wait
+            )
+    return UnexpectedReplyError(f"GitHub answered {status} to {request}: {reason}.", status=status)
 
 
-def _explain_refusal(request: Request, reply: Reply, said: str, now: float) -> GitHubError:
-    low, headers = said.lower(), reply.headers
+def _explain_refusal(request: Request, reply: Reply, reason: str, now: float) -> GitHubError:
+    low, headers = reason.lower(), reply.headers
     if (locked := next((words for words in _LOCKED if words in low), None)) is not None:
-        return LockedError(f"GitHub refuses {request}: {said}.", permission=None, hint=_LOCKED[locked])
+        return LockedError(f"GitHub refuses {request}: {reason}.", permission=None, hint=_LOCKED[locked])
     if any(word in low for word in _SECONDARY_WORDS):
-        return _secondary(request, reply, said, now)
+        return _secondary(request, reply, reason, now)
     if low.startswith("api rate limit exceeded") or _is_used_up(headers, low):
         wait = _seconds_to_reset(headers, now)
-        message = f"The API rate limit of this token is used up at {request}: {said}."
+        message = f"The API rate limit of this token is used up at {request}: {reason}."
         return PrimaryLimitError(message, status=reply.status, wait=wait)
     if reply.status == 429 or "retry-after" in headers:
-        return _secondary(request, reply, said, now)
+        return _secondary(request, reply, reason, now)
     permission = _missing_permission(request, headers)
-    hint = f"Give the token `{permission}`." if permission else "Check what the token may do."
+    hint = f"Give the token `{permission}`." if permission else "Check the token's permissions."
     needs = f"; it needs {permission}" if permission else ""
     return PermissionDeniedError(
-        f"The token may not {request}{needs}: {said}.", permission=permission, hint=hint
+        f"The token may not {request}{needs}: {reason}.", permission=permission, hint=hint
     )
 
 
 def explain_answer(request: Request, reply: Reply, *, now: float) -> GitHubError | None:
-    """The error that a whole answer of GraphQL means: it refuses with status 200. None: whatever is wrong with it is
-    wrong at a place that it names.
-    """
+    """Return the error for a GraphQL answer of status 200, or None if it has data and its errors name their places."""
     data = reply.data
     if not isinstance(data, dict) or not isinstance(data.get("errors", []), list):
-        return UnexpectedReplyError(f"GitHub answered {request} with something that is no answer to a query.")
+        return UnexpectedReplyError(f"GitHub's reply to {request} is not a valid GraphQL answer.")
     errors = [error if isinstance(error, dict) else {} for error in data.get("errors", ())]
-    kinds, said = {error.get("type") for error in errors}, _message({**data, "message": "GraphQL"})
+    kinds, reason = {error.get("type") for error in errors}, _message({**data, "message": "GraphQL"})
     if kinds & _USED_UP:
         wait = _seconds_to_reset(reply.headers, now)
-        message = f"The GraphQL limit of this token is used up: {said}."
+        message = f"The GraphQL limit of this token is used up: {reason}."
         return PrimaryLimitError(message, status=reply.status, wait=wait)
     if not isinstance(data.get("data"), dict) or not all(error.get("path") for error in errors):
-        return UnexpectedReplyError(f"GitHub refuses a GraphQL query: {said}.", status=reply.status)
+        return UnexpectedReplyError(f"GitHub refuses a GraphQL query: {reason}.", status=reply.status)
     return None
 
 
 def _is_used_up(headers: Mapping[str, str], low: str) -> bool:
-    """A permission error on the last request of the hour carries a remaining 0 too: the words decide first."""
+    """Return whether the hour's requests are used up."""
+    # a permission error on the hour's last request has a remaining 0 too, so its words decide first
     if headers.get("x-ratelimit-remaining") != "0" or "x-accepted-github-permissions" in headers:
         return False
     return not any(word in low for word in _PERMISSION_WORDS)
 
 
-def _secondary(request: Request, reply: Reply, said: str, now: float) -> SecondaryLimitError:
+def _secondary(request: Request, reply: Reply, reason: str, now: float) -> SecondaryLimitError:
     wait = retry_after(reply.headers, now)
     if wait is None and reply.headers.get("x-ratelimit-remaining") == "0":
         wait = _seconds_to_reset(reply.headers, now)
-    message = f"GitHub asks to slow down at {request}: {said}."
+    message = f"GitHub asks to slow down at {request}: {reason}."
     return SecondaryLimitError(message, status=reply.status, wait=wait)
 
 
 def _missing_permission(request: Request, headers: Mapping[str, str]) -> str | None:
-    """`issues=write; pull_requests=write` are alternatives; `a=read, b=write` are needed together."""
+    """Return the permission or scope that the token lacks, from the reply's headers or else from the path."""
     if accepted := headers.get("x-accepted-github-permissions", "").strip():
+        # `issues=write; pull_requests=write` are alternatives; `a=read, b=write` are needed together
         alternatives = [
             " and ".join(
                 part.strip().replace("=", ": ").replace("_", "-")
@@ -217,7 +236,7 @@ def _missing_permission(request: Request, headers: Mapping[str, str]) -> str | N
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds of `Retry-After`, which may be a number or an HTTP date; never negative, None without one."""
+    """Return the seconds of `Retry-After`, a number or an HTTP date: never negative, None without the header."""
     value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d+(\.\d+)?", value):
         return float(value)
@@ -226,8 +245,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _seconds_to_reset(headers: Mapping[str, str], now: float) -> float | None:
-    """GitHub sends both headers at times; `Retry-After` is the one its documentation puts first."""
-    wait = retry_after(headers, now)
+    """Return the seconds until the rate limit resets, None if no header says so."""
+    wait = retry_after(headers, now)  # GitHub may send both headers; its documentation puts this one first
     value = headers.get("x-ratelimit-reset", "").strip()
     if wait is not None or not re.fullmatch(r"\d+(\.\d+)?", value):
         return wait
@@ -235,9 +254,9 @@ def _seconds_to_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def server_now(headers: Mapping[str, str], now: float) -> float:
-    """GitHub's own clock where it tells it, so that a machine whose clock is wrong waits no shorter than told."""
-    told = _http_date(headers.get("date", ""))
-    return now if told is None else told
+    """Return the time of GitHub's `Date` header, else `now`: a wrong local clock must not shorten a wait."""
+    server_time = _http_date(headers.get("date", ""))
+    return now if server_time is None else server_time
 
 
 def _http_date(value: str) -> float | None:
@@ -249,7 +268,7 @@ def _http_date(value: str) -> float | None:
 
 
 def _message(body: Any) -> str:
-    """GitHub's words on one line: the message and the reasons below it."""
+    """Return GitHub's message and its list of errors, on one line."""
     if not isinstance(body, dict):
         return "no reason given"
     parts = [str(body.get("message") or "no reason given")]

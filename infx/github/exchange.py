@@ -1,4 +1,4 @@
-"""One request and its reply, as values that know nothing of the library that carries them."""
+"""Requests, replies and their count, independent of the HTTP library."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Protocol
 
 from infx.phrases import count
 
-GRAPHQL = "/graphql"  # infx only asks there
+GRAPHQL = "/graphql"  # infx only sends queries, no mutations
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """path: from the root of the API, such as `/repos/acme/bench/pulls/77`, already quoted."""
+    """A request to GitHub's API."""
 
     verb: str
-    path: str
+    path: str  # from the root of the API, such as `/repos/acme/bench/pulls/77`, already quoted
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     body: Any = None
 
@@ -30,31 +30,31 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """headers: names in lower case. data: the parsed JSON, None for an empty body."""
+    """A reply of GitHub's API."""
 
     status: int
-    headers: Mapping[str, str]
-    data: Any
+    headers: Mapping[str, str]  # names in lower case
+    data: Any  # the parsed JSON, None for an empty body
 
 
 class Transport(Protocol):
-    """Carries one request, once. Raises ConnectionError if no whole reply came back."""
+    """A carrier that sends each request once. Raises ConnectionError if no complete reply came back."""
 
     def send(self, request: Request) -> Reply: ...
 
     def fetch(self, url: str) -> Iterator[bytes]:
-        """The bytes behind a link to a file store, piece by piece; without our token."""
+        """Download a file from a link to a file store, piece by piece, without the token."""
         ...
 
 
 @dataclass(kw_only=True)
 class RequestCount:
-    """What a command has sent so far; every attempt counts, as it does for GitHub's limits."""
+    """The requests that a command has sent so far. Every attempt counts, as for GitHub's limits."""
 
     reads: int = 0
     writes: int = 0
-    points: int = 0  # of GraphQL, which has a limit of its own
-    remaining: int | None = None  # requests of the hour, as GitHub last said
+    points: int = 0  # of GraphQL, which has a separate limit
+    remaining: int | None = None  # requests left in this hour, by GitHub's newest reply
     waited: float = 0.0  # seconds
 
     @property

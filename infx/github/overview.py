@@ -1,8 +1,8 @@
-"""Many pull requests for one request: GraphQL tells of a batch what REST tells of one for four.
+"""Read many pull requests in one GraphQL query; REST needs four requests for each of them.
 
-Of a batch only those count that came whole: no error at them, nothing null, every page of their comments, and as many
-comments as GitHub says there are. The others are for `overview`, which asks REST and says what went wrong there.
-Nothing here waits or repeats, because REST has limits of its own.
+`overviews` returns only the pull requests of a batch that came complete: without an error or an unexpected null, with
+every page of comments, and with as many comments as GitHub counts. A caller reads the others with `overview`, which
+uses REST and raises what goes wrong. Nothing here waits or repeats, because REST has separate limits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from infx.github.errors import GitHubError, UnexpectedReplyError
 from infx.github.pulls import Pulls
 from infx.model import Comment, Overview
 
-BATCH = 20  # pull requests in one query: GitHub ends one that takes it more than 10 s
+BATCH = 20  # pull requests in one query: GitHub aborts a query that takes more than 10 s
 
 _COMMENTS = """
 fragment Who on Actor { __typename login }
@@ -60,39 +60,39 @@ fragment Whole on PullRequest {
 
 @dataclass(frozen=True)
 class _Page:
-    """Of comments. cursor: of the next one; None: it is the last."""
+    """A page of a pull request's comments."""
 
     nodes: list[Any]
-    total: int
-    cursor: str | None
+    total: int  # comments on all pages
+    cursor: str | None  # of the next page; None on the last page
 
 
 class Overviews(Pulls, Conversation, Commits):
     def overview(self, number: int) -> Overview:
-        """One pull request, asked of REST; without its label events, which are a list of their own there."""
+        """Read one pull request by REST, without its label events, which REST has in a separate list."""
         pull = self.pull(number)
         comments = self.issue_comments(number, recent=pull.comments)
         statuses = self.statuses(pull.head_sha) if pull.is_open else []
         return Overview(pull=pull, comments=tuple(comments), statuses=tuple(statuses), has_older_events=True)
 
     def overviews(self, numbers: Sequence[int]) -> dict[int, Overview]:
-        """Those of these pull requests that GraphQL tells whole. Raises nothing that is GitHub's."""
-        found: dict[int, Overview] = {}
+        """Return number → overview of the pull requests that GraphQL returns complete. Raises no GitHubError."""
+        complete: dict[int, Overview] = {}
         parts = [list(numbers[at : at + BATCH]) for at in range(0, len(numbers), BATCH)]
         while parts and self.connection.has_graphql:
             part = parts.pop(0)
             try:
-                found |= self._read_batch(part)
-            except GitHubError:  # too much at once, perhaps
+                complete |= self._read_batch(part)
+            except GitHubError:  # maybe the query was too large
                 half = len(part) // 2
                 parts[:0] = [part[:half], part[half:]] if half else []
-        return found
+        return complete
 
     def _read_batch(self, numbers: Sequence[int]) -> dict[int, Overview]:
-        told = self._ask(dict.fromkeys(numbers, "...Whole"), _COMMENTS + _WHOLE, {})
-        comments: dict[int, list[Any]] = {number: [] for number in told}
+        pulls = self._ask(dict.fromkeys(numbers, "...Whole"), _COMMENTS + _WHOLE, {})
+        comments: dict[int, list[Any]] = {number: [] for number in pulls}
         totals: dict[int, int] = {}
-        pages = _pages(told)
+        pages = _pages(pulls)
         asked: set[tuple[int, str]] = set()
         while pages:
             for number, page in pages.items():
@@ -103,53 +103,60 @@ class Overviews(Pulls, Conversation, Commits):
             asked.update(cursors.items())
         return {
             number: overview
-            for number, data in told.items()
+            for number, data in pulls.items()
             if (overview := _read(data, comments[number], totals.get(number))) is not None
         }
 
     def _next_pages(self, cursors: Mapping[int, str]) -> dict[int, _Page]:
-        """Of those that cannot be read the count is missed afterwards."""
+        """Read the next page of each pull request's comments, or nothing after an error."""
         if not cursors:
             return {}
-        wanted = {number: f"comments(first: 100, after: $c{number}) {{ ...Page }}" for number in cursors}
+        selections = {number: f"comments(first: 100, after: $c{number}) {{ ...Page }}" for number in cursors}
         try:
-            return _pages(self._ask(wanted, _COMMENTS, {f"c{n}": cursor for n, cursor in cursors.items()}))
-        except GitHubError:
+            return _pages(
+                self._ask(selections, _COMMENTS, {f"c{n}": cursor for n, cursor in cursors.items()})
+            )
+        except GitHubError:  # the count of comments shows later which pull requests are incomplete
             return {}
 
-    def _ask(self, wanted: Mapping[int, str], fragments: str, cursors: Mapping[str, str]) -> dict[int, Any]:
-        """wanted: a selection for each pull request. Those with an error at them, or null, are left out."""
+    def _ask(
+        self, selections: Mapping[int, str], fragments: str, cursors: Mapping[str, str]
+    ) -> dict[int, Any]:
+        """Ask for a selection of each pull request's fields; leave out the pull requests that have an error."""
         owner, _, name = self.repository.partition("/")
-        given = "".join(f", ${cursor}: String" for cursor in cursors)
+        variables = "".join(f", ${cursor}: String" for cursor in cursors)
         pulls = " ".join(
-            f"p{number}: pullRequest(number: {number}) {{ {what} }}" for number, what in wanted.items()
+            f"p{number}: pullRequest(number: {number}) {{ {selection} }}"
+            for number, selection in selections.items()
         )
         text = (
-            f"query($owner: String!, $name: String!{given}) {{ rateLimit {{ cost }} "
+            f"query($owner: String!, $name: String!{variables}) {{ rateLimit {{ cost }} "
             f"repository(owner: $owner, name: $name) {{ {pulls} }} }}{fragments}"
         )
         answer = self.connection.ask(text, {"owner": owner, "name": name, **cursors})
         failed = {_alias(error) for error in answer.get("errors") or ()}
-        told = answer["data"].get("repository")
-        if None in failed or not isinstance(told, dict):
+        repository = answer["data"].get("repository")
+        if None in failed or not isinstance(repository, dict):
             return {}
-        found = {number: told.get(f"p{number}") for number in wanted if f"p{number}" not in failed}
-        return {number: data for number, data in found.items() if isinstance(data, dict)}
+        answered = {
+            number: repository.get(f"p{number}") for number in selections if f"p{number}" not in failed
+        }
+        return {number: data for number, data in answered.items() if isinstance(data, dict)}
 
 
 def _alias(error: Any) -> object:
-    """The pull request's name in the query; None: the error is of all."""
+    """Return the name in the query of the pull request that has the error, or None if the error concerns all."""
     path = error["path"]
     return path[1] if isinstance(path, list) and len(path) > 1 and path[0] == "repository" else None
 
 
-def _pages(told: Mapping[int, Any]) -> dict[int, _Page]:
-    """The comments of each pull request, where they came."""
-    found: dict[int, _Page] = {}
-    for number, data in told.items():
+def _pages(pulls: Mapping[int, Any]) -> dict[int, _Page]:
+    """Return a page of comments for each pull request that has a valid page."""
+    pages: dict[int, _Page] = {}
+    for number, data in pulls.items():
         with contextlib.suppress(UnexpectedReplyError):
-            found[number] = convert.convert(_page, data.get("comments"))
-    return found
+            pages[number] = convert.convert(_page, data.get("comments"))
+    return pages
 
 
 def _page(data: Any) -> _Page:
@@ -160,10 +167,10 @@ def _page(data: Any) -> _Page:
 
 
 def _read(data: Any, comments: Sequence[Any], total: int | None) -> Overview | None:
-    """None: it is not whole."""
+    """Return a pull request's overview, or None if it is incomplete."""
     try:
-        made = convert.convert(convert.overview, {**data, "comments": comments})
+        overview = convert.convert(convert.overview, {**data, "comments": comments})
     except UnexpectedReplyError:
         return None
-    seen: dict[int, Comment] = {comment.id: comment for comment in made.comments}
-    return made if total is not None and len(seen) == len(comments) >= total else None
+    by_id: dict[int, Comment] = {comment.id: comment for comment in overview.comments}
+    return overview if total is not None and len(by_id) == len(comments) >= total else None

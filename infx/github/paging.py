@@ -1,9 +1,9 @@
-"""Lists to their last page, at 100 a page, each item once.
+"""Read lists to their last page, at 100 items a page, each item once.
 
-Pages are windows over a list that may change while it is read: an insertion shows an item twice, a removal hides
-one. Items shown twice are dropped. A hidden one is noticed where GitHub says how many there are; where it does not
-and a decision hangs on the list (`twice`), a list of several pages is read until two readings agree, and so is one
-that is shorter than it was a moment ago (`recent`).
+A list may change while its pages are read: an insertion shows an item twice, a removal hides an item. The second copy
+of an item is dropped. A hidden item is noticed if GitHub reports the number of items. If GitHub does not and a
+decision depends on the list (`twice`), a list of several pages is read until two readings agree. So is a list that is
+shorter than it was a moment ago (`recent`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,22 @@ from infx.github.errors import IncompleteListError, UnexpectedReplyError
 from infx.phrases import count
 
 PER_PAGE = 100
-READINGS = 3  # of a list that moves, before giving up
+READINGS = 3  # of a list that changes, before giving up
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """Where a list is and how to know that it is whole.
+    """The place of a list, and how to know that all of it was read.
 
-    field: key of the list inside the page; None if a page is the list itself.
-    identity: of an item. total: how many there must be, if something outside the list says so. recent: how many there
-    were when something else was read; some may have gone since.
-    counted: pages carry `total_count`. twice: see above. newest: stop after that many. until: stop after the page
-    that holds such an item.
+    Attributes:
+        field: key of the list inside a page; None if the page is the list.
+        identity: returns the identity of an item.
+        total: number of items, if something outside the list says so.
+        recent: number of items a moment ago; some may have been removed since.
+        counted: pages have a `total_count`.
+        twice: read a list of several pages until two readings agree.
+        newest: stop after that many items.
+        until: stop after the page that holds such an item.
     """
 
     path: str
@@ -53,7 +57,7 @@ class _Reading:
 
 
 def read_list(connection: Connection, listing: Listing) -> list[Any]:
-    """Every item once, in GitHub's order. Raises IncompleteListError if some cannot be had."""
+    """Read every item once, in GitHub's order. Raises IncompleteListError if items are missing."""
     before: _Reading | None = None
     for _ in range(READINGS):
         reading = _read(connection, listing)
@@ -63,21 +67,23 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
         if not is_short and not reading.moved and _agrees(reading, before, listing):
             return list(reading.items.values())
         before = reading
-    told = count(len(reading.items), "item")
-    expected = told if reading.total is None else f"{len(reading.items):,} of {count(reading.total, 'item')}"
+    items = count(len(reading.items), "item")
+    delivered = (
+        items if reading.total is None else f"{len(reading.items):,} of {count(reading.total, 'item')}"
+    )
     raise IncompleteListError(
-        f"GitHub delivered {expected} of {listing.path}.",
-        hint="The list is longer than GitHub shows, or changes faster than it can be read.",
+        f"GitHub delivered {delivered} of {listing.path}.",
+        hint="The list is longer than GitHub shows, or it changed on every attempt to read it: try again later.",
     )
 
 
 def read_page(connection: Connection, listing: Listing, number: int) -> tuple[list[Any], bool]:
-    """One page by itself, and whether it is the last: for lists that are read no further than somebody needs them."""
+    """Return one page of a list, and whether it is the last one."""
     reply = connection.read(listing.path, **listing.parameters, per_page=PER_PAGE, page=number)
     items = _items(reply.data, listing)
     if number == 1 and listing.counted and not items and _total(reply.data, listing):
         raise IncompleteListError(
-            f"GitHub delivered nothing of {listing.path}, and says that there is something."
+            f"GitHub delivered an empty first page of {listing.path}, but a total_count above 0."
         )
     return items, 'rel="next"' not in reply.headers.get("link", "")
 
@@ -97,12 +103,12 @@ def _read(connection: Connection, listing: Listing) -> _Reading:
         pages += 1
         if listing.counted:
             totals.append(_total(page, listing))
-        found = _items(page, listing)
-        for item in found:
+        page_items = _items(page, listing)
+        for item in page_items:
             items.setdefault(_identity(item, listing), item)
         if listing.newest is not None and len(items) >= listing.newest:
             break
-        if listing.until is not None and any(listing.until(item) for item in found):
+        if listing.until is not None and any(listing.until(item) for item in page_items):
             break
     total = listing.total if not totals else totals[-1]
     shrank = any(later < earlier for earlier, later in pairwise(totals))
@@ -120,21 +126,21 @@ def _pages(connection: Connection, listing: Listing) -> Iterator[Any]:
 
 
 def _items(page: Any, listing: Listing) -> list[Any]:
-    found = page.get(listing.field) if listing.field and isinstance(page, dict) else page
-    if not isinstance(found, list):
-        raise UnexpectedReplyError(f"GitHub answered {listing.path} with something that is not a list.")
-    return found
+    items = page.get(listing.field) if listing.field and isinstance(page, dict) else page
+    if not isinstance(items, list):
+        raise UnexpectedReplyError(f"GitHub's reply to {listing.path} is not a list.")
+    return items
 
 
 def _identity(item: Any, listing: Listing) -> object:
     try:
         return listing.identity(item)
     except (KeyError, TypeError, AttributeError):
-        raise UnexpectedReplyError(f"GitHub's list {listing.path} holds something nameless.") from None
+        raise UnexpectedReplyError(f"GitHub's list {listing.path} has an item without an id.") from None
 
 
 def _total(page: Any, listing: Listing) -> int:
     total = page.get("total_count") if isinstance(page, dict) else None
     if not isinstance(total, int) or isinstance(total, bool) or total < 0:
-        raise UnexpectedReplyError(f"GitHub answered {listing.path} without a valid total_count.")
+        raise UnexpectedReplyError(f"GitHub's reply to {listing.path} has no valid total_count.")
     return total

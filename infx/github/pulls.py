@@ -1,4 +1,4 @@
-"""Pull requests: themselves, their files, commits, labels and merge."""
+"""Requests about pull requests, their files, commits and labels."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from infx.github.errors import IncompleteListError, NotFoundError
 from infx.model import MAX_FILES, ChangedFile, Commit, LabelEvent, PullRequest, PullSummary
 
 _TARGET_CHANGES = {"base_ref_changed", "automatic_base_change_succeeded"}
-MAX_COMMITS = 250  # GitHub lists no more of one pull request, and does not say so
+MAX_COMMITS = 250  # GitHub lists no more commits of a pull request, and does not say so
 
 
 class Pulls(Endpoints):
     def pull(self, number: int) -> PullRequest:
-        """`mergeable` is None while GitHub computes it; see `settled_pull`."""
+        """Read a pull request; `mergeable` is None while GitHub computes it (see `settled_pull`)."""
         try:
             return self._get(convert.pull_request, "pulls", number)
         except NotFoundError as error:
             error.message = f"{self.repository} has no pull request {number}."
-            error.hint = "Issues are numbered along; and a token without access gets the same answer."
+            error.hint = "Check that the number is not an issue's, and that the token may see the repository."
             raise
 
     def settled_pull(self, number: int, *, waits: tuple[float, ...] = (1, 2, 4, 8)) -> PullRequest:
-        """The pull request with `mergeable` known, asked for again after each of `waits` seconds.
+        """Read an open pull request again after each of `waits` seconds until `mergeable` is known.
 
-        `mergeable` is still None if GitHub needed longer than all of them; closed ones are not waited for.
+        `mergeable` is still None if GitHub needed longer. A closed pull request is read once.
         """
         pull = self.pull(number)
         for seconds in waits:
@@ -45,7 +45,7 @@ class Pulls(Endpoints):
         head: str | None = None,
         updated_since: datetime | None = None,
     ) -> list[PullSummary]:
-        """Pull requests, the last updated first. state: open, closed or all. head: `owner:branch`."""
+        """Read pull requests, the last updated first. state: open, closed or all. head: `owner:branch`."""
         parameters = {"state": state, "base": base, "head": head, "sort": "updated", "direction": "desc"}
         if updated_since is None:
             return self._list(convert.pull_summary, "pulls", parameters=parameters)
@@ -53,11 +53,11 @@ class Pulls(Endpoints):
         def is_older(item: Any) -> bool:
             return convert.moment(item["updated_at"]) < updated_since
 
-        found = self._list(convert.pull_summary, "pulls", parameters=parameters, until=is_older)
-        return [pull for pull in found if pull.updated_at >= updated_since]
+        summaries = self._list(convert.pull_summary, "pulls", parameters=parameters, until=is_older)
+        return [pull for pull in summaries if pull.updated_at >= updated_since]
 
     def files(self, pull: PullRequest) -> list[ChangedFile]:
-        """Raises IncompleteListError unless there are as many as `pull.changed_files` says."""
+        """Read the changed files. Raises IncompleteListError unless their number is `pull.changed_files`."""
         _check_cap(pull, "files", pull.changed_files, MAX_FILES)
         return self._list(
             convert.changed_file,
@@ -69,7 +69,7 @@ class Pulls(Endpoints):
         )
 
     def commits(self, pull: PullRequest) -> list[Commit]:
-        """Oldest first. Raises IncompleteListError unless there are as many as `pull.commits` says."""
+        """Read the commits, oldest first. Raises IncompleteListError unless their number is `pull.commits`."""
         _check_cap(pull, "commits", pull.commits, MAX_COMMITS)
         return self._list(
             convert.listed_commit,
@@ -81,11 +81,11 @@ class Pulls(Endpoints):
         )
 
     def labels(self, number: int) -> tuple[str, ...]:
-        """The labels of this moment; an event's payload only knows those of its own."""
+        """Read the current labels; the payload of an event has the labels at the time of the event."""
         return tuple(self._list(lambda item: str(item["name"]), "issues", number, "labels"))
 
     def label_events(self, number: int) -> list[LabelEvent]:
-        """Who put which label on or took it off, oldest first."""
+        """Read who added or removed which label, oldest first."""
         events = self._list(
             lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
         )
@@ -96,7 +96,7 @@ class Pulls(Endpoints):
         ]
 
     def target_changes(self, number: int) -> list[datetime]:
-        """When the pull request was sent into another branch, by a person or by GitHub, oldest first."""
+        """Read the times at which a person or GitHub changed the base branch, oldest first."""
         events = self._list(
             lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
         )
@@ -111,10 +111,10 @@ def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
     if count > cap:
         raise IncompleteListError(
             f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
-            hint="Use the git history itself.",
+            hint="Read them from the git history in a clone.",
         )
 
 
 def _event_identity(item: Any) -> object:
-    """Commits in the timeline have a SHA where everything else has an id."""
+    """Return the identity of an event; in the timeline, commits have a SHA instead of an id."""
     return item.get("event"), item.get("id") or item.get("sha") or item.get("node_id")

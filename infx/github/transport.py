@@ -1,8 +1,8 @@
-"""PyGithub, and nothing else of this project, in one file: a request goes out exactly once and its reply comes back.
+"""The transport over PyGithub: it sends each request exactly once.
 
-PyGithub would by itself repeat requests (POST too), sleep between them, ask again on 202 and follow a 301 without
-its query string. All of that is off here: what to repeat and how long to wait is decided in `connection.py`.
-Importing this module costs about 200 ms, so it is imported when the first connection is made.
+By default PyGithub repeats requests (also POST), sleeps between them, asks again on 202 and follows a 301 without the
+query string. This module turns all of that off, because `connection.py` decides what to repeat and how long to wait.
+Importing PyGithub takes about 200 ms, so this module is imported when the first connection is made.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ class PyGithubTransport:
             api_version=API_VERSION,
         )
         self._line = _line(base_url, retry)
-        self._server = base_url.removesuffix(
-            "/v3"
-        )  # of an own server REST is below /api/v3, GraphQL below /api
+        # GitHub Enterprise Server has REST below /api/v3 and GraphQL below /api
+        self._server = base_url.removesuffix("/v3")
 
     def send(self, request: Request) -> Reply:
         headers = {"Accept": "application/vnd.github+json"}
@@ -70,7 +69,7 @@ class PyGithubTransport:
             with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
                 if response.status_code == 429:
                     wait = retry_after({"retry-after": response.headers.get("retry-after", "")}, time.time())
-                    raise ServerError("The file store asks to slow down.", status=429, wait=wait)
+                    raise ServerError("The file store asks infx to slow down.", status=429, wait=wait)
                 if response.status_code in range(400, 500):
                     raise GitHubError(
                         f"The file store answered {response.status_code}.", status=response.status_code
@@ -82,11 +81,11 @@ class PyGithubTransport:
 
 
 _STATUS = "infx-status"
-_REPEATED = {202, 301, 302}  # statuses on which PyGithub sends another request of its own
+_REPEATED = {202, 301, 302}  # statuses after which PyGithub sends another request
 
 
 class _Plain(RequestsResponse):
-    """A reply whose status PyGithub does not act upon; the real one travels in a header."""
+    """A reply with the status 200 in place of one that PyGithub acts upon; a header has the real status."""
 
     def __init__(self, reply: requests.Response) -> None:
         super().__init__(reply)
@@ -110,12 +109,12 @@ def _line(base_url: str, retry: Retry) -> Any:
 
 class _Anonymous(requests.Session):
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
-        """Bring no credentials along on a redirect; the base class would look into ~/.netrc again."""
+        """Remove the credentials on a redirect; the base class would read ~/.netrc again."""
         prepared_request.headers.pop("Authorization", None)
 
 
 def _session(url: str) -> requests.Session:
-    """For another server than GitHub: with no credentials at all, also none from ~/.netrc."""
+    """Return a session for a server other than GitHub: without credentials, also without those in ~/.netrc."""
     session = _Anonymous()
     session.auth = Requester.noopAuth
     session.trust_env = not _is_loopback(url)
@@ -123,7 +122,7 @@ def _session(url: str) -> requests.Session:
 
 
 def _is_loopback(url: str) -> bool:
-    """A proxy that the environment names cannot reach our own machine."""
+    """Return whether a URL leads to this machine, which a proxy from the environment cannot reach."""
     return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
 
 

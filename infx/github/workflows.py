@@ -1,4 +1,4 @@
-"""GitHub Actions from outside: runs, their jobs and artifacts, and starting or stopping one."""
+"""Requests about workflow runs, their jobs and artifacts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ class Workflows(Endpoints):
         created_since: datetime | None = None,
         newest: int | None = None,
     ) -> list[Run]:
-        """Runs, newest first. workflow: file name. status: a status or a conclusion. newest: at most that many.
+        """Read runs, newest first. A workflow that is not on the default branch yet has none.
 
-        A workflow that is not on the default branch yet has none: a repository may take up one workflow after another.
+        GitHub shows at most 1,000 runs of a filtered list: if there are more, this raises IncompleteListError unless
+        `newest` is set.
 
-        GitHub shows at most 1,000 runs of a filtered list: beyond that, and without `newest`, this raises
-        IncompleteListError.
+        Args:
+            workflow: file name.
+            status: a status or a conclusion.
+            newest: the most runs to read.
         """
         where = ("actions", "runs") if workflow is None else ("actions", "workflows", workflow, "runs")
         parameters = {
@@ -53,17 +56,21 @@ class Workflows(Endpoints):
         return read() if workflow is None else self._seek_runs(workflow, read) or []
 
     def runs_page(self, workflow: str, number: int) -> tuple[list[Run], bool]:
-        """One page of a workflow's runs, newest first, and whether it is the last one. A workflow that is not on the
-        default branch yet has none.
+        """Read one page of a workflow's runs, newest first; return also whether it is the last page.
+
+        A workflow that is not on the default branch yet has no runs.
         """
         path = self._path("actions", "workflows", workflow, "runs")
         listing = Listing(path=path, parameters={}, field="workflow_runs", counted=True)
-        found = self._seek_runs(workflow, lambda: read_page(self.connection, listing, number))
-        items, is_last = found or ([], True)
+        page = self._seek_runs(workflow, lambda: read_page(self.connection, listing, number))
+        items, is_last = page or ([], True)
         return [convert.convert(convert.run, item) for item in items], is_last
 
     def _seek_runs(self, workflow: str, read: Callable[[], _T]) -> _T | None:
-        """None: the default branch has no such workflow. Raises UnexpectedReplyError if it has, and GitHub denies it."""
+        """Read runs, or return None after 404 if the default branch lacks the workflow.
+
+        Raises UnexpectedReplyError if the branch has it.
+        """
         try:
             return self._insist(read)
         except NotFoundError as error:
@@ -71,20 +78,21 @@ class Workflows(Endpoints):
             return None
 
     def run(self, run_id: int) -> Run:
-        """The run in its newest attempt."""
+        """Read the newest attempt of a run."""
         return self._get(convert.run, "actions", "runs", run_id)
 
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
-        """The jobs of a run's newest attempt, or of every attempt. Those that a partial re-run did not repeat have at
-        times been among the newest attempt's, and at times not.
+        """Read the jobs of a run's newest attempt, or of every attempt.
+
+        After a partial re-run, GitHub lists the jobs that were not repeated with the newest attempt only at times.
         """
         where = ("actions", "runs", run_id, "jobs")
         parameters = {"filter": "all" if every_attempt else "latest"}
         return self._list(convert.job, *where, parameters=parameters, field="jobs", counted=True)
 
     def artifacts(self, run_id: int, *, name: str | None = None) -> list[Artifact]:
-        """Artifacts of all attempts; of one name that several attempts uploaded, the one with the highest id."""
-        found = self._list(
+        """Read the artifacts of all attempts. If several have the same name, the highest id wins."""
+        artifacts = self._list(
             convert.artifact,
             "actions",
             "runs",
@@ -94,12 +102,13 @@ class Workflows(Endpoints):
             field="artifacts",
             counted=True,
         )
-        newest = {artifact.name: artifact for artifact in sorted(found, key=lambda artifact: artifact.id)}
+        newest = {artifact.name: artifact for artifact in sorted(artifacts, key=lambda artifact: artifact.id)}
         return sorted(newest.values(), key=lambda artifact: artifact.id)
 
     def named_artifacts(self, name: str, *, since: datetime) -> list[Artifact]:
-        """Artifacts of one name in the whole repository that were made at or after a time, newest first; those left
-        out whose run or time GitHub does not tell.
+        """Read the repository's artifacts with this name, created at `since` or later, newest first.
+
+        Artifacts without a run or a time are left out.
         """
 
         def is_older(item: Any) -> bool:
@@ -113,10 +122,10 @@ class Workflows(Endpoints):
             field="artifacts",
             until=is_older,
         )
-        return [artifact for artifact in _told(items) if artifact.created_at >= since]
+        return [artifact for artifact in _convert_complete(items) if artifact.created_at >= since]
 
     def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]:
-        """One page of the same, and whether it is the last one."""
+        """Read one page of the repository's artifacts with this name; return also whether it is the last page."""
         listing = Listing(
             path=self._path("actions", "artifacts"),
             parameters={"name": name},
@@ -124,25 +133,23 @@ class Workflows(Endpoints):
             counted=True,
         )
         items, is_last = read_page(self.connection, listing, number)
-        return _told(items), is_last
+        return _convert_complete(items), is_last
 
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
-        """The zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired.
+        """Download the zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
 
-        A link to the file store lives for a minute, so each attempt asks for one.
-        """
-
-        def link() -> str:
+        def ask_for_link() -> str:
             reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))
-            found = reply.headers.get("location")
-            if reply.status != 302 or not found:
-                raise UnexpectedReplyError(f"GitHub gave no link to artifact {artifact_id}.")
-            return found
+            location = reply.headers.get("location")
+            if reply.status != 302 or not location:
+                raise UnexpectedReplyError(f"GitHub sent no download link for artifact {artifact_id}.")
+            return location
 
-        return self.connection.fetch(link, limit)
+        # a link to the file store is valid for a minute, so each attempt asks for a new one
+        return self.connection.fetch(ask_for_link, limit)
 
     def cancel_run(self, run_id: int) -> bool:
-        """Ask for a run to be cancelled; False if it has finished already."""
+        """Ask GitHub to cancel a run; return False if it has finished already."""
         try:
             self._write_silently("POST", "actions", "runs", run_id, "cancel", expect=202)
         except ConflictError:
@@ -154,7 +161,7 @@ class Workflows(Endpoints):
         self._write("POST", "actions", "runs", run_id, "rerun-failed-jobs")
 
     def dispatch_workflow(self, workflow: str, *, ref: str, inputs: Mapping[str, str]) -> DispatchedRun:
-        """Start a workflow by its file name. ref: a branch or tag, never a SHA. Returns the run it started."""
+        """Start a workflow by its file name, and return its run. ref: a branch or tag, never a SHA."""
         body = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
         data = self._write("POST", "actions", "workflows", workflow, "dispatches", body=body)
         return convert.convert(
@@ -162,10 +169,11 @@ class Workflows(Endpoints):
         )
 
 
-def _told(items: Sequence[Any]) -> list[Artifact]:
-    told = [item for item in items if convert.convert(_is_told, item)]
-    return [convert.convert(convert.artifact, item) for item in told]
+def _convert_complete(items: Sequence[Any]) -> list[Artifact]:
+    """Convert the artifacts that have a time and a run."""
+    complete = [item for item in items if convert.convert(_is_complete, item)]
+    return [convert.convert(convert.artifact, item) for item in complete]
 
 
-def _is_told(artifact: Any) -> bool:
+def _is_complete(artifact: Any) -> bool:
     return bool(artifact.get("created_at") and artifact.get("workflow_run"))

@@ -1,4 +1,4 @@
-"""A transport that plays a script, and a clock that only moves when somebody sleeps."""
+"""A transport that plays a script, and a clock that only moves when the code sleeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOW = 1_796_000_000.0
 
 
 def reply(status: int = 200, data: Any = None, **headers: str) -> Reply:
-    """Header names with `_` for `-`."""
+    """Return a reply; header names are written with `_` for `-`."""
     return Reply(
         status=status, headers={name.replace("_", "-"): value for name, value in headers.items()}, data=data
     )
@@ -42,7 +42,7 @@ class Clock:
 
 @dataclass
 class Scripted:
-    """Answers with the next line of the script: a reply, or an exception to raise."""
+    """A transport that answers with the next line of its script: a reply, or an exception to raise."""
 
     script: Iterator[Reply | Exception]
     sent: list[Request] = field(default_factory=list)

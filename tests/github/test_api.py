@@ -1,4 +1,4 @@
-"""Methods of the client: what they ask, what they make of odd answers, when they refuse to answer."""
+"""Methods of the client: what they request, how they read unusual answers, when they refuse."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.github.scripted import play_github, refusal, reply
 # Lists that GitHub cuts without saying so
 
 
-def test_3200_files_are_refused_unasked() -> None:
+def test_3200_files_are_refused_without_a_request() -> None:
     github, transport, _ = play_github([])
     with pytest.raises(IncompleteListError, match="has 3,200 files; GitHub lists only 3,000"):
         github.files(pull(changed_files=3200))
     assert transport.sent == []
 
 
-def test_260_commits_are_refused_unasked() -> None:
+def test_260_commits_are_refused_without_a_request() -> None:
     github, _, _ = play_github([])
     with pytest.raises(IncompleteListError, match="has 260 commits; GitHub lists only 250"):
         github.commits(pull(commits=260))
@@ -53,13 +53,13 @@ def test_a_commit_beyond_250_is_found_by_comparison(status: str, expected: bool)
     assert transport.sent[0].path == f"/repos/acme/bench/compare/{'c' * 40}...{'a' * 40}"
 
 
-def test_a_commit_that_is_nowhere_is_no_ancestor() -> None:
+def test_a_commit_that_does_not_exist_is_not_an_ancestor() -> None:
     github, _, _ = play_github([refusal(404, "Not Found")] * 2)
     assert github.is_ancestor("c" * 40, "a" * 40) is False
 
 
-def test_what_github_denies_once_is_asked_for_again() -> None:
-    """A single 404 for what is there is no rare thing."""
+def test_a_read_is_repeated_after_404() -> None:
+    """GitHub at times answers 404 for things that exist."""
     denied = refusal(404, "Not Found")
     github, _, _ = play_github([denied, reply(data={"status": "ahead"})])
     assert github.is_ancestor("c" * 40, "a" * 40) is True
@@ -72,22 +72,22 @@ def test_what_github_denies_once_is_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("verb", ["edit", "delete"])
-def test_a_write_to_what_is_there_is_not_taken_for_one_to_what_is_gone(verb: str) -> None:
+def test_a_404_to_a_write_is_checked_by_a_read(verb: str) -> None:
     denied = refusal(404, "Not Found")
     github, _, _ = play_github([denied, reply(data=issue_comment(5))])
-    with pytest.raises(UnexpectedReplyError, match="It is there all the same"):
+    with pytest.raises(UnexpectedReplyError, match="But it exists"):
         github.edit_comment(5, "x") if verb == "edit" else github.delete_comment(5)
 
 
-def test_what_is_gone_cannot_be_edited() -> None:
+def test_editing_a_deleted_comment_is_an_error() -> None:
     github, _, _ = play_github([refusal(404, "Not Found")] * 3)
     with pytest.raises(NotFoundError):
         github.edit_comment(5, "x")
 
 
 @pytest.mark.parametrize("verb", ["cancel", "delete"])
-def test_an_answer_that_is_not_the_expected_one_says_nothing(verb: str) -> None:
-    """Both have no body, so that only their status tells that they were done."""
+def test_a_write_with_an_unexpected_status_has_an_unknown_outcome(verb: str) -> None:
+    """Neither answer has a body, so only its status shows that the write was done."""
     github, _, _ = play_github([reply(200)])
     with pytest.raises(UnknownOutcomeError, match=r"GitHub answered 200, not 20[24]"):
         github.cancel_run(5) if verb == "cancel" else github.delete_comment(5)
@@ -122,17 +122,17 @@ def artifact(number: int, name: str, **more: Any) -> dict[str, Any]:
     return {**about, "workflow_run": source, **more}
 
 
-def test_of_artifacts_with_one_name_the_last_upload_counts() -> None:
+def test_the_last_upload_of_an_artifact_name_counts() -> None:
     page = {"total_count": 3, "artifacts": [artifact(3, "a"), artifact(1, "a"), artifact(2, "b")]}
     github, _, _ = play_github([reply(data=page)])
-    assert [(one.id, one.name) for one in github.artifacts(5)] == [(2, "b"), (3, "a")]
+    assert [(artifact.id, artifact.name) for artifact in github.artifacts(5)] == [(2, "b"), (3, "a")]
 
 
-def test_an_artifact_of_nobody_knows_which_run_stops_no_search() -> None:
+def test_artifacts_without_a_run_or_a_time_are_left_out() -> None:
     """GitHub's description allows null for both."""
-    found = [artifact(3, "r", workflow_run=None), artifact(2, "r", created_at=None), artifact(1, "r")]
-    github, _, _ = play_github([reply(data={"total_count": 3, "artifacts": found})])
-    assert [one.id for one in github.named_artifacts("r", since=NOW)] == [1]
+    items = [artifact(3, "r", workflow_run=None), artifact(2, "r", created_at=None), artifact(1, "r")]
+    github, _, _ = play_github([reply(data={"total_count": 3, "artifacts": items})])
+    assert [artifact.id for artifact in github.named_artifacts("r", since=NOW)] == [1]
 
 
 def run(**more: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def run(**more: Any) -> dict[str, Any]:
     return {**about, **state, "created_at": T0, "updated_at": T0, **more}
 
 
-def test_runs_of_forks_name_no_pull_request() -> None:
+def test_a_run_of_a_fork_has_no_pull_request() -> None:
     data = run(pull_requests=[], head_repository=None, run_attempt=None, actor=None)
     github, _, _ = play_github([reply(data=data)])
     found = github.run(5)
@@ -149,8 +149,8 @@ def test_runs_of_forks_name_no_pull_request() -> None:
     assert (found.pull_numbers, found.head_repository, found.actor) == ((), None, GHOST)
 
 
-def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
-    """But of a repository that shows nothing, nothing can be said."""
+def test_a_workflow_that_does_not_exist_yet_has_no_runs() -> None:
+    """A 404 for all runs of the repository is an error."""
     github, _, _ = play_github([refusal(404, "Not Found")] * 5)
     assert github.runs(workflow="run-sweep.yml", newest=5) == []
     with pytest.raises(NotFoundError):
@@ -160,16 +160,16 @@ def test_a_workflow_that_is_not_there_yet_has_no_runs() -> None:
 @pytest.mark.parametrize(
     "ask", [lambda g: g.runs(workflow="run-sweep.yml", newest=5), lambda g: g.runs_page("run-sweep.yml", 1)]
 )
-def test_runs_of_a_workflow_that_is_there_are_not_denied(ask: Callable[[GitHub], object]) -> None:
+def test_a_404_for_runs_of_an_existing_workflow_is_an_error(ask: Callable[[GitHub], object]) -> None:
     github, _, _ = play_github([refusal(404, "Not Found")] * 2 + [reply(data={"sha": "a" * 40})])
-    with pytest.raises(UnexpectedReplyError, match="there all the same"):
+    with pytest.raises(UnexpectedReplyError, match="But it exists"):
         ask(github)
 
 
 @pytest.mark.parametrize(
     "page", [{"total_count": 1, "artifacts": []}, {"total_count": 1, "artifacts": [None]}]
 )
-def test_a_page_that_keeps_back_what_is_there_is_no_answer(page: object) -> None:
+def test_an_incomplete_page_is_an_error(page: object) -> None:
     github, _, _ = play_github([reply(data=page)])
     with pytest.raises(GitHubError):
         github.artifacts_page("results_bmk", 1)
@@ -184,8 +184,8 @@ def test_a_page_that_keeps_back_what_is_there_is_no_answer(page: object) -> None
     ],
     ids=["permission", "ref", "comparison"],
 )
-def test_null_is_no_answer(ask: Callable[[GitHub], object], data: object) -> None:
-    """Neither the word None nor a "no"."""
+def test_null_in_a_required_field_is_an_error(ask: Callable[[GitHub], object], data: object) -> None:
+    """Null must become neither the word None nor False."""
     github, _, _ = play_github([reply(data=data)])
     with pytest.raises(UnexpectedReplyError):
         ask(github)
@@ -194,7 +194,7 @@ def test_null_is_no_answer(ask: Callable[[GitHub], object], data: object) -> Non
 # Who may do what
 
 
-def test_an_organization_that_shows_nobody_says_nothing_and_the_repository_decides() -> None:
+def test_members_of_an_invisible_team_are_unknown() -> None:
     github, _, _ = play_github(
         [
             refusal(404, "Not Found"),
@@ -214,7 +214,7 @@ def test_an_organization_that_shows_nobody_says_nothing_and_the_repository_decid
         ("write", "maintain", True),
         ("admin", "admin", True),
         ("read", "triage", False),
-        ("write", "release-manager", False),  # a custom role says nothing that we understand
+        ("write", "release-manager", False),  # infx does not know what a custom role may do
         ("none", "none", False),
     ],
 )
@@ -267,7 +267,7 @@ def test_a_deleted_fork_is_still_a_fork() -> None:
     assert (found.head_repository, found.is_fork) == (None, True)
 
 
-# Answers that are no answers
+# Invalid answers
 
 GETTERS: list[Callable[[GitHub], object]] = [
     lambda github: github.pull(77),
@@ -284,13 +284,13 @@ GETTERS: list[Callable[[GitHub], object]] = [
 
 @pytest.mark.parametrize("data", [{}, {"id": 1}, [{}], "text", None, 5])
 @pytest.mark.parametrize("get", GETTERS)
-def test_an_answer_of_the_wrong_shape_is_an_error_and_no_crash(get: Any, data: Any) -> None:
+def test_an_answer_of_the_wrong_shape_is_an_unexpected_reply(get: Any, data: Any) -> None:
     github, _, _ = play_github([reply(data=data)])
     with pytest.raises(UnexpectedReplyError):
         get(github)
 
 
-def test_a_folder_is_no_file() -> None:
+def test_a_folder_is_not_a_file() -> None:
     github, _, _ = play_github([reply(data=[{"type": "file", "name": "a"}])])
     with pytest.raises(UnexpectedReplyError):
         github.read_file("docs", "main")
@@ -305,16 +305,16 @@ def test_a_large_file_is_read_as_a_blob() -> None:
     assert transport.sent[1].path == f"/repos/acme/bench/git/blobs/{'f' * 40}"
 
 
-def test_deleting_what_is_gone_is_fine() -> None:
+def test_a_deleted_comment_can_be_deleted_again() -> None:
     github, transport, _ = play_github([refusal(404, "Not Found")] * 3)
     github.delete_comment(5)
     assert [request.verb for request in transport.sent] == ["DELETE", "GET", "GET"]
 
 
-def test_a_read_only_token_is_told_apart() -> None:
-    said = "Resource not accessible by integration"
+def test_a_read_only_token_lacks_a_permission() -> None:
+    reason = "Resource not accessible by integration"
     headers = {"x-accepted-github-permissions": "issues=write; pull_requests=write"}
-    github, transport, clock = play_github([refusal(403, said, headers)])
+    github, transport, clock = play_github([refusal(403, reason, headers)])
     with pytest.raises(PermissionDeniedError) as caught:
         github.create_comment(77, "hello")
     assert caught.value.permission == "issues: write or pull-requests: write"

@@ -1,4 +1,4 @@
-"""The one rule for repeating and waiting, on a script and a clock of its own."""
+"""The one rule for repeating and waiting, with a scripted transport and a test clock."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def used_up(seconds: int) -> Reply:
         ([refusal(503, "Service Unavailable", {"retry-after": "7"}), FINE], [7]),
         ([used_up(90), FINE], [90]),
         ([slow_down(120), FINE], [120]),
-        ([slow_down(600), FINE], [600]),  # longer than a minute, and still exactly as told
+        ([slow_down(600), FINE], [600]),  # longer than a minute, and still exactly as GitHub asks
         ([slow_down(0), FINE], [0]),
         ([refusal(429, "Too many requests", {"retry-after": "3"}), FINE], [3]),
         ([refusal(403, "You have exceeded a secondary rate limit."), FINE], [60]),
@@ -62,7 +62,7 @@ def test_reads_are_repeated_after_the_right_wait(script: list[Reply | Exception]
     ("failure", "kind"),
     [(LOST, UnreachableError), (BAD, ServerError)],
 )
-def test_reads_are_given_up_at_last(failure: Reply | Exception, kind: type[GitHubError]) -> None:
+def test_reads_end_after_the_last_attempt(failure: Reply | Exception, kind: type[GitHubError]) -> None:
     connection, transport, clock = play([failure] * ATTEMPTS)
     with pytest.raises(kind):
         connection.read("/x")
@@ -89,7 +89,7 @@ def test_a_missing_permission_fails_at_once() -> None:
     ("script", "kind"),
     [([slow_down(3600)], SecondaryLimitError), ([used_up(3600)], PrimaryLimitError)],
 )
-def test_a_wait_beyond_the_budget_is_not_begun(
+def test_a_wait_beyond_the_budget_is_not_started(
     script: list[Reply | Exception], kind: type[GitHubError]
 ) -> None:
     connection, _, clock = play(script, budget=900)
@@ -110,7 +110,7 @@ def test_the_budget_holds_for_all_waits_together() -> None:
 @pytest.mark.parametrize("verb", ["POST", "PATCH", "PUT", "DELETE"])
 def test_a_write_is_sent_once(verb: str, failure: Reply | Exception) -> None:
     connection, transport, clock = play([failure])
-    with pytest.raises(UnknownOutcomeError, match=f"Nobody knows whether {verb} /x was done"):
+    with pytest.raises(UnknownOutcomeError, match=f"The outcome of {verb} /x is unknown"):
         connection.write(verb, "/x", {"a": 1})
     assert (len(transport.sent), clock.waits) == (1, [])
 
@@ -125,7 +125,7 @@ def test_a_refused_write_is_not_repeated_either(failure: Reply) -> None:
 
 
 class World:
-    """Something that is written once: `sent` counts attempts, `done` what took effect."""
+    """A thing that is written once: `done` counts the writes that took effect, `looks` the looks."""
 
     def __init__(self, outcomes: list[str]) -> None:
         self.outcomes = iter(outcomes)
@@ -192,7 +192,7 @@ def test_write_then_look_raises_refusals() -> None:
     ("outcomes", "looks", "waits"),
     [(["ok"], 1, []), (["slow down", "ok"], 2, [7]), (["slow down", "slow down", "ok"], 3, [7, 7])],
 )
-def test_look_then_write_decides_anew_after_each_wait(
+def test_look_then_write_looks_again_after_each_wait(
     outcomes: list[str], looks: int, waits: list[float]
 ) -> None:
     connection, _, clock = play([])
@@ -201,7 +201,7 @@ def test_look_then_write_decides_anew_after_each_wait(
     assert (world.done, world.looks, clock.waits) == (1, looks, waits)
 
 
-def test_look_then_write_waits_for_no_limit_that_was_waited_out_inside() -> None:
+def test_look_then_write_adds_no_wait_to_an_inner_one() -> None:
     connection, _, clock = play([])
     world = World(["slow down"] * ATTEMPTS)
 
@@ -229,7 +229,7 @@ def test_requests_are_counted() -> None:
     assert connection.count.remaining == 41
 
 
-def test_none_is_no_parameter() -> None:
+def test_parameters_that_are_none_are_left_out() -> None:
     connection, transport, _ = play([FINE])
     connection.read("/x", event=None, page=2)
     assert transport.sent[0].parameters == {"page": 2}
@@ -240,24 +240,28 @@ def test_downloads_are_repeated_and_bounded() -> None:
     assert connection.fetch("http://store/1", 4) == b"abcd"
     assert clock.waits == [1]
     connection, _, _ = play([reply(data=[b"ab", b"cd"])])
-    with pytest.raises(GitHubError, match="larger than the 3 bytes"):
+    with pytest.raises(GitHubError, match="exceeds the limit of 3 bytes"):
         connection.fetch("http://store/1", 3)
 
 
-def test_now_is_what_github_said_last_and_ours_before_that() -> None:
-    said = [reply(date="Mon, 30 Nov 2026 09:00:07 GMT"), reply(date="Mon, 30 Nov 2026 09:00:14 GMT"), reply()]
-    connection, _, _ = play(said)
-    found = [connection.now()]
-    for _ in said:
+def test_now_is_the_newest_time_of_github_or_else_the_local_time() -> None:
+    replies = [
+        reply(date="Mon, 30 Nov 2026 09:00:07 GMT"),
+        reply(date="Mon, 30 Nov 2026 09:00:14 GMT"),
+        reply(),
+    ]
+    connection, _, _ = play(replies)
+    times = [connection.now()]
+    for _ in replies:
         connection.read("/x")
-        found.append(connection.now())
-    ours = datetime.fromtimestamp(NOW, UTC)
-    theirs = datetime(2026, 11, 30, 9, 0, 7, tzinfo=UTC)
-    assert found == [ours, theirs, theirs + timedelta(seconds=7), ours]
+        times.append(connection.now())
+    local_time = datetime.fromtimestamp(NOW, UTC)
+    server_time = datetime(2026, 11, 30, 9, 0, 7, tzinfo=UTC)
+    assert times == [local_time, server_time, server_time + timedelta(seconds=7), local_time]
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "words"),
     [
         (reply(data={"full_name": "acme/gauge"}), r"renamed to acme/gauge\."),
         (refusal(404, "Not Found"), r"renamed\."),
@@ -266,11 +270,11 @@ def test_now_is_what_github_said_last_and_ours_before_that() -> None:
 )
 @pytest.mark.parametrize("status", [301, 307, 308])
 @pytest.mark.parametrize("verb", ["GET", "POST"])
-def test_the_new_name_of_a_repository_is_said(
-    verb: str, status: int, answer: Reply | Exception, said: str
+def test_an_error_names_the_new_name_of_a_repository(
+    verb: str, status: int, answer: Reply | Exception, words: str
 ) -> None:
     moved = reply(status, location="https://api.github.com/repositories/4711/issues/77/comments")
     connection, transport, _ = play([moved, answer])
-    with pytest.raises(UnexpectedReplyError, match=said):
+    with pytest.raises(UnexpectedReplyError, match=words):
         connection.read("/x") if verb == "GET" else connection.write(verb, "/x")
     assert [str(request) for request in transport.sent] == [f"{verb} /x", "GET /repositories/4711"]

@@ -23,7 +23,7 @@ from tests.github.scripted import play_github, refusal, reply
         ({}, GHOST, False),
         ({"login": None}, GHOST, False),
         ({"login": "cody", "type": "User"}, User(login="cody"), True),
-        ({"login": "cody"}, User(login="cody", type=UserType.BOT), False),  # nobody says that it is a person
+        ({"login": "cody"}, User(login="cody", type=UserType.BOT), False),  # no type: it may not be a person
         ({"login": "bench-bot[bot]", "type": "Bot"}, User(login="bench-bot[bot]", type=UserType.BOT), False),
         ({"login": "old", "type": "Mannequin"}, User(login="old", type=UserType.MANNEQUIN), False),
         ({"login": "acme", "type": "Organization"}, User(login="acme", type=UserType.ORGANIZATION), False),
@@ -50,11 +50,11 @@ def test_null_user_and_null_body_are_ordinary_comments() -> None:
     assert (third.author.type, third.body) == (UserType.BOT, "<!-- marker -->")
 
 
-@pytest.mark.parametrize("told", [{}, {"submitted_at": None}])
-def test_a_draft_of_a_review_is_newer_than_what_was_submitted(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("submitted", [{}, {"submitted_at": None}])
+def test_a_draft_review_is_newer_than_every_submitted_review(submitted: dict[str, Any]) -> None:
     pending = review(1, state="PENDING")
     del pending["submitted_at"]
-    github, _, _ = play_github([reply(data=[{**pending, **told}, review(2)])])
+    github, _, _ = play_github([reply(data=[{**pending, **submitted}, review(2)])])
     draft, sent = github.reviews(77)
     assert (draft.id, draft.review_state, draft.created_at > sent.created_at) == (
         1,
@@ -64,7 +64,7 @@ def test_a_draft_of_a_review_is_newer_than_what_was_submitted(told: dict[str, An
     assert (sent.id, sent.review_state, sent.commit_sha) == (2, ReviewState.APPROVED, "a" * 40)
 
 
-def test_a_review_that_was_sent_and_has_no_time_is_no_review() -> None:
+def test_a_submitted_review_without_a_time_is_an_error() -> None:
     broken = review(1)
     del broken["submitted_at"]
     github, _, _ = play_github([reply(data=[broken])])
@@ -72,8 +72,8 @@ def test_a_review_that_was_sent_and_has_no_time_is_no_review() -> None:
         github.reviews(77)
 
 
-def test_who_edited_a_comment() -> None:
-    """A query is repeated like a read; with half an answer, or none, nothing is concluded."""
+def test_editors_of_comments_are_read_completely_or_not_at_all() -> None:
+    """The query is repeated like a read; an incomplete answer is an error."""
     nodes = [
         {"id": "IC_1", "lastEditedAt": None, "editor": None},
         {
@@ -117,16 +117,16 @@ REFERENCES = {
 
 def reference(number: int, **more: Any) -> CommentReference:
     kind = REFERENCES[number][0]
-    given = CommentReference(repository="acme/bench", pull_number=77, kind=kind, id=number)
-    return replace(given, **more)
+    plain = CommentReference(repository="acme/bench", pull_number=77, kind=kind, id=number)
+    return replace(plain, **more)
 
 
 @pytest.mark.parametrize("number", REFERENCES)
 def test_each_kind_has_its_endpoint(number: int) -> None:
     kind, path, make = REFERENCES[number]
     github, transport, _ = play_github([reply(data=make(number))])
-    found = github.comment(reference(number))
-    assert (found.id, found.kind, found.pull_number) == (number, kind, 77)
+    comment = github.comment(reference(number))
+    assert (comment.id, comment.kind, comment.pull_number) == (number, kind, 77)
     assert transport.sent[0].path == path
 
 
@@ -138,7 +138,7 @@ def test_each_kind_has_its_endpoint(number: int) -> None:
         (13, "no review 13 (#pullrequestreview-13)"),
     ],
 )
-def test_a_missing_comment_is_said_with_its_kind(number: int, words: str) -> None:
+def test_the_error_for_a_missing_comment_names_its_kind(number: int, words: str) -> None:
     github, _, _ = play_github([refusal(404, "Not Found")])
     with pytest.raises(NotFoundError) as caught:
         github.comment(reference(number))
@@ -153,9 +153,9 @@ def test_a_comment_of_another_pull_request_is_refused(number: int) -> None:
         github.comment(reference(number))
 
 
-def test_a_comment_of_another_repository_is_refused_unasked() -> None:
+def test_a_comment_of_another_repository_needs_no_request() -> None:
     github, transport, _ = play_github([])
-    with pytest.raises(MismatchError, match="of eve/bench, not of acme/bench"):
+    with pytest.raises(MismatchError, match="belongs to eve/bench, not to acme/bench"):
         github.comment(reference(11, repository="eve/bench"))
     assert transport.sent == []
 
@@ -197,6 +197,6 @@ def test_comment_urls(tail: str, kind: CommentKind) -> None:
         "",
     ],
 )
-def test_what_is_no_comment_url(url: str) -> None:
+def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(UsageError, match="is not the URL of a comment"):
         parse_comment_url(url)

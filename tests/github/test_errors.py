@@ -1,4 +1,4 @@
-"""What a refusal means: the kinds of 403, how long to wait, which permission is missing."""
+"""Refusals become errors: the kinds of 403, how long to wait, which permission is missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DENIED = "Resource not accessible by integration"
 @pytest.mark.parametrize(
     ("status", "message", "headers", "wait"),
     [
-        # primary: until the reset, by GitHub's own clock where it tells the time
+        # wait until the reset, by GitHub's clock if the reply has its time
         (403, PRIMARY, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{NOW + 90:.0f}"}, 90),
         (429, PRIMARY, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{NOW + 90:.0f}"}, 90),
         (403, "Forbidden", {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{NOW + 90:.0f}"}, 90),
@@ -168,7 +168,7 @@ def test_other_refusals(status: int, kind: type[errors.GitHubError]) -> None:
         ({"message": "two\nlines\r\n::error::x"}, "two lines ::error::x"),
     ],
 )
-def test_reasons_stand_on_one_line(data: object, words: str) -> None:
+def test_reasons_are_on_one_line(data: object, words: str) -> None:
     error = explain(WRITE, Reply(status=422, headers={}, data=data), now=NOW)
     assert words in error.message
     assert "\n" not in error.message
@@ -178,11 +178,11 @@ def test_reasons_stand_on_one_line(data: object, words: str) -> None:
     ("message", "advice"),
     [
         ("Unable to create comment because issue is locked.", "Unlock the conversation"),
-        ("Repository was archived so is read-only.", "unarchive it"),
+        ("Repository was archived so is read-only.", "Unarchive the repository"),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, {"x-ratelimit-remaining": "0"}])
-def test_what_nobody_may_write_to_is_no_fault_of_the_token(
+def test_a_locked_target_is_not_a_missing_permission(
     message: str, advice: str, headers: dict[str, str]
 ) -> None:
     error = refuse(403, message, headers)

@@ -1,4 +1,4 @@
-"""What GraphQL tells of many pull requests at once, and that only what came whole is believed."""
+"""Overviews by GraphQL: they equal those by REST, and an incomplete pull request is left out."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BOT = "github-actions[bot]"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, Snapshot]]:
-    """Pull request 71 with one of everything, 72 of a fork with two pages of comments and a bit, 73 closed."""
+    """Return a hub with the pull requests 71 (one of everything), 72 (a fork, 203 comments) and 73 (closed)."""
     clock = datetime(2026, 11, 30, 12, tzinfo=UTC)
     with Hub(tmp_path_factory.mktemp("overview"), clock=lambda: clock) as hub:
         hub.push("main", {"a": "1\n"})
         hub.push("one", {"a": "2\n", "b": "1\n"})
         hub.open_pull("one", number=71, draft=True, labels=["x", "Full Sweep"], body=None)
         hub.unlabel(71, "x", by="mia")
-        for by, body in (("cody", "hi"), (BOT, "ours"), (None, "of nobody")):
+        for by, body in (("cody", "hi"), (BOT, "from the bot"), (None, "from a deleted account")):
             hub.comment(71, body, by=by)
         edited = hub.comment(71, "mine", by=BOT)
         hub.edit_comment(edited.id, "forged", by="eve")
@@ -72,28 +72,28 @@ def ask(hub: Hub, **scopes: str) -> GitHub:
     return connect("acme/bench", environ=hub.environ(token), sleep=lambda seconds: None)
 
 
-def told_by_rest(github: GitHub, number: int) -> Overview:
-    """The same, with what REST keeps elsewhere or does not tell."""
-    found = github.overview(number)
-    return replace(found, label_events=tuple(github.label_events(number)), has_older_events=False)
+def read_by_rest(github: GitHub, number: int) -> Overview:
+    """Return an overview by REST, with the label events that REST has in a separate list."""
+    overview = github.overview(number)
+    return replace(overview, label_events=tuple(github.label_events(number)), has_older_events=False)
 
 
-def without_editors(found: Overview) -> Overview:
-    comments = tuple(replace(comment, editor=None) for comment in found.comments)
-    statuses = sorted(found.statuses, key=lambda status: status.context)
-    return replace(found, comments=comments, statuses=tuple(statuses))
+def without_editors(overview: Overview) -> Overview:
+    comments = tuple(replace(comment, editor=None) for comment in overview.comments)
+    statuses = sorted(overview.statuses, key=lambda status: status.context)
+    return replace(overview, comments=comments, statuses=tuple(statuses))
 
 
 @pytest.mark.parametrize("number", [71, 72, 73])
-def test_it_tells_what_rest_tells(hub: Hub, number: int) -> None:
+def test_graphql_and_rest_give_the_same_overview(hub: Hub, number: int) -> None:
     github = ask(hub)
-    found = github.overviews([71, 72, 73])
-    assert sorted(found) == [71, 72, 73]
-    assert without_editors(found[number]) == without_editors(told_by_rest(github, number))
+    overviews = github.overviews([71, 72, 73])
+    assert sorted(overviews) == [71, 72, 73]
+    assert without_editors(overviews[number]) == without_editors(read_by_rest(github, number))
 
 
-def test_and_who_edited_a_comment(hub: Hub) -> None:
-    """Of an app GraphQL leaves `[bot]` out; an account that is gone is nobody's."""
+def test_an_overview_has_the_editors_of_comments(hub: Hub) -> None:
+    """GraphQL leaves `[bot]` out of an app's login, and has null for a deleted account."""
     assert [comment.editor for comment in ask(hub).overviews([71])[71].comments] == [
         None,
         None,
@@ -101,14 +101,15 @@ def test_and_who_edited_a_comment(hub: Hub) -> None:
         User(login="eve"),
         GHOST,
     ]
-    ours = hub.comment(71, "mine", by=BOT)
-    hub.edit_comment(ours.id, "mine again", by=BOT)
+    bots_comment = hub.comment(71, "mine", by=BOT)
+    hub.edit_comment(bots_comment.id, "mine again", by=BOT)
     assert ask(hub).overviews([71])[71].comments[-1].editor == User(login=BOT, type=UserType.BOT)
 
 
-def test_many_for_few_points(hub: Hub) -> None:
-    """One query of 20 and, for all long conversations in it, one for each further page. 20 pull requests with four
-    lists are 80 requests by GitHub's formula, which is one point; five such queries are five.
+def test_41_pull_requests_cost_5_points(hub: Hub) -> None:
+    """There is one query for each 20 pull requests, and one for each further page of comments.
+
+    By GitHub's formula, 20 pull requests with four lists each count as 80 requests, which is one point.
     """
     for number in range(100, 100 + 2 * BATCH):
         hub.push(f"b{number}", {"x": str(number)})
@@ -120,7 +121,7 @@ def test_many_for_few_points(hub: Hub) -> None:
     assert (github.requests.points, github.requests.total) == (5, 5)
 
 
-def test_whether_it_can_be_merged_as_over_rest(hub: Hub) -> None:
+def test_mergeable_is_unknown_until_github_has_computed_it(hub: Hub) -> None:
     hub.push("clash", {"a": "5\n"}, start=hub.state.pulls[73].base_sha)
     hub.open_pull("clash", number=74)
     hub.state.pulls[74].unknown_reads = 1
@@ -129,7 +130,7 @@ def test_whether_it_can_be_merged_as_over_rest(hub: Hub) -> None:
     assert github.overviews([72])[72].pull.mergeable is True
 
 
-def test_a_number_of_no_pull_request_keeps_no_other_from_its_turn(hub: Hub) -> None:
+def test_a_missing_pull_request_does_not_hide_the_others(hub: Hub) -> None:
     github = ask(hub)
     assert sorted(github.overviews([71, 999, 73])) == [71, 73]
     with pytest.raises(NotFoundError, match="has no pull request 999"):
@@ -145,11 +146,11 @@ def test_a_missing_permission_is_named_by_rest(hub: Hub) -> None:
 
 @dataclass
 class Spoiling:
-    """Changes what GraphQL answers before anybody reads it. asked: queries."""
+    """A transport that changes the answers of GraphQL."""
 
     inner: Transport
     spoil: Callable[[Any], None]
-    asked: int = 0
+    asked: int = 0  # queries
 
     def send(self, request: Request) -> Reply:
         reply = self.inner.send(request)
@@ -174,7 +175,7 @@ Place = tuple[str | int, ...]
 
 
 def places(data: Any, at: Place = ()) -> Iterator[Place]:
-    """Of every value in an answer."""
+    """Yield the place of every value in an answer."""
     inside: Any = (
         data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     )
@@ -193,8 +194,8 @@ NULLABLE = {"author", "creator", "actor", "editor", "lastEditedAt", "closedAt", 
 NULLABLE |= {"headRepository", "status", "body", "endCursor", "rateLimit", "cost"}
 
 
-def test_whatever_is_null_with_an_error_is_not_believed(hub: Hub) -> None:
-    """Every place of the answer in turn; the pull request beside it is told all the same."""
+def test_a_pull_request_with_an_error_is_left_out(hub: Hub) -> None:
+    """Every place of the answer is tried; the other pull request stays in the result."""
     seen: list[Any] = []
     spoiled(hub, seen.append)[0].overviews([71, 73])
     of_one = [place for place in places(seen[0]["data"]) if place[:2] == ("repository", "p71")]
@@ -208,8 +209,8 @@ def test_whatever_is_null_with_an_error_is_not_believed(hub: Hub) -> None:
         assert sorted(spoiled(hub, null)[0].overviews([71, 73])) == [73], place
 
 
-def test_whatever_is_null_or_missing_without_an_error_never_shortens_it(hub: Hub) -> None:
-    """Where GitHub's schema allows null it is an answer; elsewhere the pull request is not told at all."""
+def test_null_without_an_error_never_makes_an_overview_incomplete(hub: Hub) -> None:
+    """Null is an answer where GitHub's schema allows it; elsewhere the pull request is left out."""
     seen: list[Any] = []
     whole = without_editors(spoiled(hub, seen.append)[0].overviews([71])[71])
     for place in places(seen[0]["data"]):
@@ -221,22 +222,25 @@ def test_whatever_is_null_or_missing_without_an_error_never_shortens_it(hub: Hub
             del holder(answer["data"], place)[place[-1]]
 
         for spoil in (null, drop):
-            found = spoiled(hub, spoil)[0].overviews([71])
-            if 71 not in found or place[-1] in NULLABLE:
+            overviews = spoiled(hub, spoil)[0].overviews([71])
+            if 71 not in overviews or place[-1] in NULLABLE:
                 continue
-            told = without_editors(found[71])
+            overview = without_editors(overviews[71])
             optional = place[-2:] == ("contexts", place[-1]) or place[-2:-1] == ("nodes",)
-            assert told == whole or (spoil is drop and optional and place[2] != "comments"), (place, spoil)
+            assert overview == whole or (spoil is drop and optional and place[2] != "comments"), (
+                place,
+                spoil,
+            )
 
 
 def cut(answer: Any) -> None:
-    """The comments end early, and GitHub does not say that there are more."""
+    """Remove the last comment, as if GitHub did not say that there are more."""
     pull = answer["data"]["repository"]["p72"]["comments"]
     pull["nodes"].pop()
 
 
 def lagging(answer: Any) -> None:
-    """The head's commit is not the head."""
+    """Let the newest commit differ from the head."""
     commit = answer["data"]["repository"]["p72"].get("commits")
     if commit:
         commit["nodes"][0]["commit"]["oid"] = "0" * 40
@@ -252,12 +256,12 @@ def no_cursor(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("spoil", [cut, lagging, twice, no_cursor])
-def test_a_cut_list_is_not_believed(hub: Hub, spoil: Callable[[Any], None]) -> None:
+def test_an_incomplete_pull_request_is_left_out(hub: Hub, spoil: Callable[[Any], None]) -> None:
     assert spoiled(hub, spoil)[0].overviews([72]) == {}
 
 
-def test_a_cursor_that_comes_again_ends_the_reading(hub: Hub) -> None:
-    """GitHub says for ever that there is more, behind the same cursor; what has not come by then is for REST."""
+def test_reading_ends_at_a_repeated_cursor(hub: Hub) -> None:
+    """GitHub reports a further page with the same cursor every time."""
     first: list[str] = []
 
     def always_more(answer: Any) -> None:
@@ -270,13 +274,13 @@ def test_a_cursor_that_comes_again_ends_the_reading(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("nth", [2, 3])
-def test_a_further_page_that_fails_is_missed(hub: Hub, nth: int) -> None:
+def test_a_pull_request_without_all_pages_is_left_out(hub: Hub, nth: int) -> None:
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=nth))
     assert sorted(ask(hub).overviews([71, 72, 73])) == [71, 73]
 
 
-def test_more_than_one_query_can_answer_is_asked_in_parts(hub: Hub) -> None:
-    """Unanswered are the query for all three, the one for 71 alone, and that for the other two together."""
+def test_a_query_that_fails_is_split_in_halves(hub: Hub) -> None:
+    """The queries for all three, for 71, and for 72 and 73 together fail."""
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=1))
     hub.faults.add(Fault(kind=FaultKind.DROP, path="/graphql", nth=2))
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/graphql", nth=3))
@@ -293,7 +297,7 @@ def nameless(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("spoil", [too_much, nameless])
-def test_who_never_answers_is_not_asked_for_ever(hub: Hub, spoil: Callable[[Any], None]) -> None:
+def test_graphql_is_given_up_after_four_failures(hub: Hub, spoil: Callable[[Any], None]) -> None:
     github, transport = spoiled(hub, spoil)
     assert github.overviews(list(range(60, 80))) == {}
     assert github.overviews([71]) == {}
@@ -310,17 +314,17 @@ def test_who_never_answers_is_not_asked_for_ever(hub: Hub, spoil: Callable[[Any]
     ],
     ids=lambda fault: fault.kind.value,
 )
-def test_a_refusal_of_all_is_asked_for_once_and_not_waited_for(hub: Hub, fault: Fault) -> None:
-    """REST has limits of its own."""
+def test_a_refusal_of_graphql_is_final_and_costs_no_wait(hub: Hub, fault: Fault) -> None:
+    """REST has separate limits."""
     hub.faults.add(fault)
     waited: list[float] = []
     github = connect("acme/bench", environ=hub.environ(hub.workflow_token(READS)), sleep=waited.append)
     assert github.overviews([71, 72]) == github.overviews([73]) == {}
     assert (hub.queries, waited) == (1, [])
-    assert told_by_rest(github, 71).pull.number == 71
+    assert read_by_rest(github, 71).pull.number == 71
 
 
-def test_points_that_are_used_up_are_told_with_status_200(hub: Hub) -> None:
+def test_an_answer_200_that_the_points_are_used_up_is_a_refusal(hub: Hub) -> None:
     token = hub.workflow_token(READS)
     hub.spend_points(hub.tokens[token], 1000)
     github = connect("acme/bench", environ=hub.environ(token), sleep=lambda seconds: None)
@@ -330,18 +334,18 @@ def test_points_that_are_used_up_are_told_with_status_200(hub: Hub) -> None:
     assert github.overview(71).pull.number == 71
 
 
-def test_nobody_is_told_by_rest(hub: Hub) -> None:
-    """GraphQL wants to know who asks; the repository is public."""
+def test_anonymous_requests_use_rest(hub: Hub) -> None:
+    """GraphQL needs a token, also for a public repository."""
     github = connect("acme/bench", environ=hub.environ(None), sleep=lambda seconds: None)
     assert github.overviews([71]) == {}
     assert github.overview(71).pull.number == 71
 
 
-def test_label_events_are_the_newest_and_say_if_there_are_more(hub: Hub) -> None:
+def test_an_overview_has_the_newest_label_events(hub: Hub) -> None:
     for _ in range(26):
         hub.label(73, "y", by="mia")
         hub.unlabel(73, "y", by="eve")
-    found = ask(hub).overviews([73])[73]
-    assert found.has_older_events
-    assert [event.added for event in found.label_events] == [True, False] * 25
-    assert {event.actor.login for event in found.label_events} == {"mia", "eve"}
+    overview = ask(hub).overviews([73])[73]
+    assert overview.has_older_events
+    assert [event.added for event in overview.label_events] == [True, False] * 25
+    assert {event.actor.login for event in overview.label_events} == {"mia", "eve"}

@@ -1,4 +1,4 @@
-"""Lists to their last page, whole or refused."""
+"""Lists are read to their last page, or refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.github.scripted import play, reply
 
 
 class MovingList:
-    """A list on a server; `before` is called ahead of each request and may change it."""
+    """A list on a server; `before` is called before each request and may change the list."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ def listing(**how: Any) -> Listing:
 def read(server: MovingList, **how: Any) -> list[int]:
     if server.counted:
         how |= {"field": "things", "counted": True}
-    found = read_list(Connection(server, sleep=lambda _: None), listing(**how))
-    return [item["id"] for item in found]
+    items = read_list(Connection(server, sleep=lambda _: None), listing(**how))
+    return [item["id"] for item in items]
 
 
 @pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 200, 250])
@@ -75,14 +75,14 @@ def remove_first_at(moment: int) -> Callable[[int, list[int]], None]:
 
 
 def test_a_list_that_shrinks_between_pages_is_read_again() -> None:
-    """Item 100 slides onto the page that has been read; only the total says so."""
+    """Item 100 moves to the page that was already read; only the total shows it."""
     server = MovingList(list(range(250)), counted=True, before=remove_first_at(1))
     assert read(server) == list(range(1, 250))
     assert server.requests == 6
 
 
 def test_a_list_that_grows_at_its_head_has_no_duplicates() -> None:
-    """Runs come newest first; new ones push known ones onto the next page."""
+    """Runs are listed newest first, so a new run moves a known run to the next page."""
 
     def before(number: int, items: list[int]) -> None:
         if number == 1:
@@ -98,9 +98,11 @@ def test_a_list_without_a_total_is_read_until_two_readings_agree() -> None:
     assert server.requests == 6  # 2 pages, wrong; 2 pages; 2 pages that agree
 
 
-@pytest.mark.parametrize("is_gone", [False, True], ids=["an item slipped to the page before", "it is gone"])
-def test_a_list_that_is_shorter_than_it_was_is_believed_the_second_time(*, is_gone: bool) -> None:
-    """Number 101 moves up between the pages when number 1 is removed."""
+@pytest.mark.parametrize(
+    "is_gone", [False, True], ids=["an item moved to the page before", "an item was removed"]
+)
+def test_a_list_shorter_than_before_is_read_twice(*, is_gone: bool) -> None:
+    """When item 1 is removed between the pages, item 101 moves to the page that was already read."""
     items = list(range(1, 202))
 
     def remove(request: int, items: list[int]) -> None:
@@ -118,7 +120,7 @@ def test_one_page_is_read_once() -> None:
     assert server.requests == 1
 
 
-def test_a_list_that_never_holds_still_is_refused() -> None:
+def test_a_list_that_changes_all_the_time_is_refused() -> None:
     def before(number: int, items: list[int]) -> None:
         items.pop(0)
 
@@ -159,13 +161,13 @@ def test_pages_of_the_wrong_shape_are_refused(data: object, field: str | None) -
         read_list(connection, listing(field=field, counted=field is not None))
 
 
-def test_the_newest_few_need_no_more_pages() -> None:
+def test_reading_stops_after_the_newest_items() -> None:
     server = MovingList(list(range(1000)), counted=True)
     assert read(server, newest=150) == list(range(150))
     assert server.requests == 2
 
 
-def test_reading_stops_behind_what_is_too_old() -> None:
+def test_reading_stops_after_the_page_with_the_first_old_item() -> None:
     server = MovingList(list(range(1000)))
     assert len(read(server, until=lambda item: item["id"] >= 120)) == 200
     assert server.requests == 2
@@ -175,11 +177,12 @@ def test_reading_stops_behind_what_is_too_old() -> None:
     size=st.integers(0, 420),
     moves=st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(0, 500)), max_size=8),
 )
-def test_properties_counted_lists_lack_nothing_that_was_there_all_along(
+def test_properties_a_counted_list_has_every_permanent_item_once(
     size: int, moves: list[tuple[str, int]]
 ) -> None:
-    """Whatever is added or removed between requests: no duplicates, and either an error or every item that was
-    in the list from the first request of the last reading to its last.
+    """Items are added and removed between requests.
+
+    The result has no duplicates and every item that was in the list throughout the last reading, or it is an error.
     """
     versions: list[list[int]] = []
 
@@ -194,10 +197,10 @@ def test_properties_counted_lists_lack_nothing_that_was_there_all_along(
 
     server = MovingList(list(range(size)), counted=True, before=before)
     try:
-        found = read(server)
+        ids = read(server)
     except IncompleteListError:
         return
     pages = max(1, math.ceil(len(versions[-1]) / 100))
     steady = set.intersection(*(set(version) for version in versions[-pages:]))
-    assert len(found) == len(set(found))
-    assert steady <= set(found)
+    assert len(ids) == len(set(ids))
+    assert steady <= set(ids)

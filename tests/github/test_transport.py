@@ -1,4 +1,4 @@
-"""What really goes over the wire: PyGithub sends each request once, with the headers that GitHub asks for."""
+"""Requests as PyGithub sends them: each once, with the headers that GitHub asks for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_request_names_version_token_and_tool(github: GitHub) -> None:
 
 
 @responses.activate
-def test_nobody_sends_no_token() -> None:
+def test_anonymous_requests_have_no_token() -> None:
     responses.get(COMMENTS, json=[])
     connect("acme/bench", environ={}).issue_comments(77)
     assert "Authorization" not in responses.calls[0].request.headers
@@ -96,7 +96,7 @@ def test_a_read_without_a_reply_is_repeated(github: GitHub, waits: list[float], 
 
 
 @responses.activate
-def test_a_network_that_is_not_there_is_said(github: GitHub) -> None:
+def test_the_error_for_a_missing_network_has_its_reason(github: GitHub) -> None:
     for _ in range(5):
         responses.get(COMMENTS, body=requests.ConnectionError("name resolution failed"))
     with pytest.raises(UnreachableError, match=r"No reply .* name resolution failed\.") as caught:
@@ -105,8 +105,8 @@ def test_a_network_that_is_not_there_is_said(github: GitHub) -> None:
 
 
 @responses.activate
-def test_202_and_301_are_not_acted_upon_behind_our_back(github: GitHub) -> None:
-    """PyGithub sleeps and asks again on 202, and follows 301 without the query string."""
+def test_pygithub_sends_no_further_request_after_202_or_301(github: GitHub) -> None:
+    """By default it asks again after 202, and follows 301 without the query string."""
     responses.post(f"{API}/repos/acme/bench/actions/runs/5/cancel", status=202, json={})
     assert github.cancel_run(5) is True
     responses.get(COMMENTS, status=202, json=[])
@@ -122,7 +122,7 @@ def test_202_and_301_are_not_acted_upon_behind_our_back(github: GitHub) -> None:
 
 
 @responses.activate
-def test_a_reply_that_is_no_json(github: GitHub) -> None:
+def test_a_reply_that_is_not_json_is_an_error(github: GitHub) -> None:
     responses.get(COMMENTS, body="<html>Unicorn!</html>", status=200)
     with pytest.raises(UnexpectedReplyError):
         github.issue_comments(77)
@@ -162,7 +162,7 @@ def test_names_are_quoted(github: GitHub) -> None:
     ],
 )
 @responses.activate
-def test_which_token(environ: dict[str, str], token: str) -> None:
+def test_gh_token_wins_over_github_token(environ: dict[str, str], token: str) -> None:
     responses.get(COMMENTS, json=[])
     connect("acme/bench", environ=environ).issue_comments(77)
     assert responses.calls[0].request.headers["Authorization"] == f"token {token}"
@@ -173,10 +173,10 @@ def test_which_token(environ: dict[str, str], token: str) -> None:
     [
         ({"GH_TOKEN": ""}, "GH_TOKEN is set but empty"),
         ({"GITHUB_TOKEN": " "}, "GITHUB_TOKEN is set but empty"),
-        ({"GITHUB_API_URL": "api.github.com"}, "not an http address"),
+        ({"GITHUB_API_URL": "api.github.com"}, "not an http or https address"),
     ],
 )
-def test_an_environment_that_cannot_be_meant(environ: dict[str, str], words: str) -> None:
+def test_an_invalid_environment_is_refused(environ: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         connect("acme/bench", environ=environ)
 
@@ -198,7 +198,7 @@ def test_the_file_store_gets_no_token(github: GitHub) -> None:
 def test_no_credentials_go_to_a_store_wherever_it_is(
     github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
-    """Another host, GitHub's own, or our machine, and also where the store sends us on; ~/.netrc knows them all."""
+    """The store is on another host, GitHub's host or this machine, and redirects; ~/.netrc has a password for all."""
     netrc = tmp_path / "netrc"
     netrc.write_text("default login eve password secret\n", encoding="utf-8")
     netrc.chmod(0o600)
@@ -212,9 +212,7 @@ def test_no_credentials_go_to_a_store_wherever_it_is(
 
 
 @responses.activate
-def test_a_store_that_fails_is_asked_again_and_one_that_refuses_is_not(
-    github: GitHub, waits: list[float]
-) -> None:
+def test_a_failed_download_is_repeated_and_a_refused_one_is_not(github: GitHub, waits: list[float]) -> None:
     responses.get(ZIP, status=302, headers={"Location": STORE})
     responses.get(STORE, status=503)
     responses.get(STORE, body=b"zip")
@@ -228,7 +226,7 @@ def test_a_store_that_fails_is_asked_again_and_one_that_refuses_is_not(
 @responses.activate
 def test_a_download_without_a_link_is_refused(github: GitHub) -> None:
     responses.get(ZIP, body=b"zip")
-    with pytest.raises(UnexpectedReplyError, match="no link to artifact 9"):
+    with pytest.raises(UnexpectedReplyError, match="no download link for artifact 9"):
         github.download_artifact(9)
 
 
@@ -256,7 +254,7 @@ def test_refusals_arrive_as_their_class(github: GitHub, status: int, kind: type[
         ("https://ghe.example/api/v3", "https://ghe.example:443/api/graphql"),
     ],
 )
-def test_graphql_of_an_own_server_is_beside_its_rest(api: str, graphql: str) -> None:
+def test_github_enterprise_server_has_graphql_below_api(api: str, graphql: str) -> None:
     responses.post(graphql, json={"data": {"nodes": []}})
     github = connect("acme/bench", environ={"GH_TOKEN": "secret", "GITHUB_API_URL": api})
     assert github.editors([]) == {}
