@@ -1,4 +1,4 @@
-"""What is said on pull requests."""
+"""Actions on comments, reviews and reactions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ConversationActions(PullActions):
     def comment(
         self, number: int, body: str | None, *, by: str | None = "cody", comment_id: int | None = None
     ) -> Comment:
-        """A comment in the conversation. by: None for a deleted account."""
+        """Add a comment to the conversation. by: None for a deleted account."""
         comment = self._add(CommentKind.ISSUE, number, body, by, comment_id)
         self.emit("issue_comment", "created", by or "ghost", self._payload(comment))
         return comment
@@ -41,7 +41,7 @@ class ConversationActions(PullActions):
     def review(
         self, number: int, body: str, *, state: str = "COMMENTED", by: str = "amy", sha: str | None = None
     ) -> Comment:
-        """A submitted review. sha: the head that it was written on."""
+        """Submit a review. sha: the head that it is about; the pull request's head by default."""
         comment = self._add(CommentKind.REVIEW, number, body, by, None)
         comment.state = state
         comment.commit_sha = sha or self.state.pulls[number].head_sha
@@ -64,7 +64,7 @@ class ConversationActions(PullActions):
 
     @locked
     def review_comment(self, number: int, body: str, *, path: str, line: int = 1, by: str = "amy") -> Comment:
-        """A comment on a line of a file."""
+        """Add a comment on a line of a file."""
         comment = self._add(CommentKind.REVIEW_COMMENT, number, body, by, None)
         comment.path, comment.line = path, line
         comment.commit_sha = self.state.pulls[number].head_sha
@@ -78,7 +78,7 @@ class ConversationActions(PullActions):
 
     @locked
     def react(self, comment_id: int, content: str, *, by: str) -> tuple[Reaction, bool]:
-        """The account's reaction of that kind, and whether it is new."""
+        """Add an account's reaction; return it, and whether it is new."""
         comment = self.state.comments[CommentKind.ISSUE, comment_id]
         self.account(by)
         for known in comment.reactions:
@@ -111,12 +111,12 @@ class ConversationActions(PullActions):
         return comment
 
     def comments_of(self, number: int, kind: CommentKind = CommentKind.ISSUE) -> list[Comment]:
-        """Oldest first."""
-        found = [c for (of, _), c in self.state.comments.items() if of is kind and c.pull == number]
-        return sorted(found, key=lambda comment: comment.id)
+        """Return the comments of one kind on a pull request, oldest first."""
+        comments = [c for c in self.state.comments.values() if c.kind is kind and c.pull == number]
+        return sorted(comments, key=lambda comment: comment.id)
 
-    def said_on(self, number: int) -> list[Comment]:
-        """Of all kinds."""
+    def all_comments_of(self, number: int) -> list[Comment]:
+        """Return the comments of all kinds on a pull request."""
         return [comment for comment in self.state.comments.values() if comment.pull == number]
 
     def _payload(self, comment: Comment) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a workflow's file says about being dispatched, and whether a dispatch follows it."""
+"""Check the inputs of a dispatch against the workflow's file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ EVENT = "workflow_dispatch"
 
 
 def complete_inputs(data: bytes, name: str, given: Mapping[str, Any]) -> dict[str, str]:
-    """The inputs of a dispatch with the defaults of those that are not given, all as text.
+    """Return the inputs of a dispatch as text, with the defaults of missing inputs.
 
-    data: the workflow's file on the branch; nothing if it is not there. Raises Refused in GitHub's words.
+    Raises Refused with GitHub's message if the workflow's file does not allow this dispatch.
+
+    Args:
+        data: the workflow's file on the branch; empty if there is no file.
     """
     declared = _declared(data, name)
     if declared is None:
@@ -31,7 +34,7 @@ def complete_inputs(data: bytes, name: str, given: Mapping[str, Any]) -> dict[st
 
 
 def _value(name: str, about: Mapping[str, Any], given: Any) -> str | None:
-    """As text; None for an input that is neither given nor has a default."""
+    """Return an input as text, or None if it is neither given nor has a default."""
     text = about.get("default") if given is None else given
     if about.get("required") is True and text in (None, ""):
         raise Refused(422, f"Required input '{name}' not provided")
@@ -45,7 +48,7 @@ def _value(name: str, about: Mapping[str, Any], given: Any) -> str | None:
 
 
 def _declared(data: bytes, name: str) -> dict[str, Mapping[str, Any]] | None:
-    """The inputs that the file declares by name, or None if it is not to be dispatched."""
+    """Return the inputs that a workflow's file declares, by name, or None if it has no `workflow_dispatch`."""
     try:
         value = yaml12.load(data, name).value
     except ProblemsError:

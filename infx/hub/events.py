@@ -1,4 +1,4 @@
-"""Events: what GitHub tells of each change."""
+"""Events, as GitHub emits them for each change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EventSource(World):
     def emit(
         self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
     ) -> None:
-        """Record an event and tell the listeners. starts: it starts runs even when a workflow token made it."""
+        """Record an event and pass it to the listeners. starts: also an event by a workflow token starts runs."""
         whole = {
             **({"action": action} if action else {}),
             **payload,

@@ -1,4 +1,4 @@
-"""One request and its answer, as the hub's HTTP side hands them on."""
+"""Requests and answers as values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from infx.hub.faults import FaultKind
 from infx.hub.refusal import Refused
 
-CORE, GRAPHQL = "core", "graphql"  # what limits are counted by
+CORE, GRAPHQL = "core", "graphql"  # GitHub counts each of these resources separately for its rate limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Answer:
 
 
 def answer_refusal(refused: Refused) -> Answer:
-    """Return a refusal as GitHub answers it."""
+    """Return GitHub's answer for a refusal."""
     errors = {"errors": list(refused.errors)} if refused.errors else {}
     about = {"documentation_url": "https://docs.github.com/rest", "status": str(refused.status)}
     body = {"message": refused.message, **errors, **about}
@@ -39,7 +39,7 @@ def answer_refusal(refused: Refused) -> Answer:
 
 @dataclass(kw_only=True)
 class Exchange:
-    """A request and what was answered, for tests. status: None if the connection was cut."""
+    """A request and its answer, as tests see them."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ class Exchange:
     body: Any = None
     template: str | None = None
     login: str | None = None
-    status: int | None = None
+    status: int | None = None  # None: the connection was cut
     reply: Any = None
     reply_headers: Mapping[str, str] | None = None
     fault: FaultKind | None = None

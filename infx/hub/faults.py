@@ -1,4 +1,4 @@
-"""What can go wrong between a client and GitHub, on demand."""
+"""Faults that a test can put between a client and the hub."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ class FaultKind(StrEnum):
     DROP = "drop"  # the connection is cut instead of a reply
     BAD_GATEWAY = "bad gateway"  # 502
     FORBIDDEN = "forbidden"  # 403: a permission is missing
-    PRIMARY_LIMIT = "primary limit"  # 403, reset in `seconds`
-    SECONDARY_LIMIT = "secondary limit"  # 403 with Retry-After: `seconds`; without any if it is None
+    PRIMARY_LIMIT = "primary limit"  # 403: the hour's requests are used up; reset in `seconds`
+    SECONDARY_LIMIT = (
+        "secondary limit"  # 403 with Retry-After: `seconds`, or without the header if it is None
+    )
     TOO_MANY = "too many"  # 429 with Retry-After: `seconds`
-    UNAUTHORIZED = "unauthorized"  # 401, as if the token were none
-    NOT_FOUND = "not found"  # 404, whatever is there
+    UNAUTHORIZED = "unauthorized"  # 401, as for an invalid token
+    NOT_FOUND = "not found"  # 404, also for things that exist
     INVALID = "invalid"  # 422
     EMPTY = "empty"  # 200 without a body
     SLOW = "slow"  # answered after `seconds`
-    OVERTAKEN = "overtaken"  # held back until another request was handled, at most `seconds`
-    KILL = "kill"  # `callback` is called, then the connection is cut
+    OVERTAKEN = "overtaken"  # waits until another request was handled, at most `seconds`
+    KILL = "kill"  # the hub calls `callback`, then cuts the connection
 
 
 APPLIED_KINDS = {FaultKind.DROP, FaultKind.BAD_GATEWAY, FaultKind.KILL, FaultKind.SLOW, FaultKind.EMPTY}
@@ -32,11 +34,17 @@ APPLIED_KINDS = {FaultKind.DROP, FaultKind.BAD_GATEWAY, FaultKind.KILL, FaultKin
 
 @dataclass(kw_only=True)
 class Fault:
-    """Hits the matching requests number nth to nth + times - 1, counted from when the fault was added.
+    """A fault that hits some of the matching requests.
 
-    method, path: which requests; `path` is a regular expression searched in the path, every one by default.
-    writes: only requests that are neither GET nor a query of GraphQL. applied: the request is carried out all the same; only its reply suffers.
-    A dead process is a DROP with `times=FOREVER`: nothing that it would still send arrives.
+    A DROP with `times=FOREVER` imitates a dead client: none of its further requests arrives.
+
+    Attributes:
+        method: only requests with this method match.
+        path: a regular expression that is searched in the path.
+        writes: only requests that are neither GET nor GraphQL queries match.
+        nth: the first matching request that is hit, counted since the fault was added.
+        times: the number of requests that are hit.
+        applied: the hub executes the request and changes only the reply.
     """
 
     kind: FaultKind
@@ -53,7 +61,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         if self.applied and self.kind not in APPLIED_KINDS:
-            raise ValueError(f"a request that is refused ({self.kind}) is never carried out")
+            raise ValueError(f"applied=True is impossible for {self.kind}: a refused request is not executed")
 
     def matches(self, method: str, path: str) -> bool:
         reads = method == "GET" or path == "/graphql"
@@ -63,12 +71,12 @@ class Fault:
 
 
 class Faults:
-    """The faults that wait for their request."""
+    """The faults that were added, and the number of their hits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._faults: list[Fault] = []
-        self.hits = 0  # faults that have struck since the hub started
+        self.hits = 0  # since the hub started
 
     def add(self, fault: Fault) -> Fault:
         with self._lock:
@@ -80,7 +88,7 @@ class Faults:
             self._faults.clear()
 
     def strike(self, method: str, path: str) -> Fault | None:
-        """The fault that hits this request, if any; every matching fault counts it."""
+        """Return the fault that hits this request, if any, and count the request at every matching fault."""
         with self._lock:
             struck = None
             for fault in self._faults:

@@ -1,4 +1,4 @@
-"""The hub's own git repository: bare, real, and the only truth about commits, trees, diffs and test merges."""
+"""The hub's git repository, a real bare one, which provides commits, trees, diffs and test merges."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class FileChange:
 
 @dataclass(frozen=True, kw_only=True)
 class TestMerge:
-    """tree: of the merge, None if it conflicts; conflicts: the paths that do."""
+    """The result of merging a head into a base for a try."""
 
-    tree: str | None
-    conflicts: tuple[str, ...]
+    tree: str | None  # of the merge, None if there are conflicts
+    conflicts: tuple[str, ...]  # paths
 
 
 class BareRepository:
@@ -69,7 +69,8 @@ class BareRepository:
         return self._reader.read(name)
 
     def resolve(self, name: str) -> str | None:
-        """The commit that a ref or SHA names, read anew: somebody may have pushed with git itself."""
+        """Return the SHA of the commit that a ref or SHA names."""
+        # read from git every time, because someone may have pushed with git
         if not _NAME.fullmatch(name) or name.startswith("-") or ".." in name or "@{" in name:
             return None
         found = self.object(f"{name}^{{commit}}")
@@ -87,7 +88,7 @@ class BareRepository:
     def write_commits(
         self, ref: str, changes: Sequence[tuple[Files, str]], *, author: str, seconds: int, start: str | None
     ) -> str:
-        """One commit for each (files, message), from `start` (None: no parent), and the ref moved there."""
+        """Write a commit for each (files, message) on top of `start` (None: no parent), and move the ref."""
         stream = bytearray()
         for number, (files, message) in enumerate(changes):
             text = message.encode()
@@ -144,12 +145,14 @@ class BareRepository:
     ) -> str:
         who = {"NAME": author, "EMAIL": f"{author}@users.noreply.github.com", "DATE": f"@{seconds} +0000"}
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
-        given = [argument for parent in parents for argument in ("-p", parent)]
-        output = self.git.run("commit-tree", tree, *given, stdin=message.encode(), env={**os.environ, **env})
+        options = [option for parent in parents for option in ("-p", parent)]
+        output = self.git.run(
+            "commit-tree", tree, *options, stdin=message.encode(), env={**os.environ, **env}
+        )
         return output.decode().strip()
 
     def commits_between(self, base: str | None, head: str) -> list[str]:
-        """SHAs that `head` has and `base` has not, oldest first; every one of `head` if there is no base."""
+        """Return the SHAs that `head` has and `base` lacks, oldest first; all SHAs of `head` without a base."""
         if (base, head) not in self._ranges:
             without = [f"^{base}"] if base else []
             text = self.git.run("rev-list", "--reverse", "--topo-order", head, *without)
@@ -157,23 +160,23 @@ class BareRepository:
         return self._ranges[base, head]
 
     def touched(self, shas: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        """SHA → A, M or D → the paths that this commit added, changed or removed; of a merge none."""
+        """Return SHA → A, M or D → the paths that the commit added, changed or removed (none for a merge)."""
         options = ("-r", "--root", "--name-status", "--no-renames", "-z")
         output = self.git.run(
             "diff-tree", "--stdin", *options, stdin="".join(f"{sha}\n" for sha in shas).encode()
         )
-        found: dict[str, dict[str, list[str]]] = {sha: {"A": [], "M": [], "D": []} for sha in shas}
+        touched: dict[str, dict[str, list[str]]] = {sha: {"A": [], "M": [], "D": []} for sha in shas}
         parts = iter(output.decode(errors="replace").split("\0"))
         sha = ""
         for part in parts:
-            if part in found:
+            if part in touched:
                 sha = part
             elif part:
-                found[sha].get(part, found[sha]["M"]).append(next(parts))
-        return found
+                touched[sha].get(part, touched[sha]["M"]).append(next(parts))
+        return touched
 
     def changes(self, base: str, head: str) -> tuple[FileChange, ...]:
-        """What the range changes against its merge base, in the order of the paths."""
+        """Return what `head` changes since the merge base with `base`, in the order of the paths."""
         start = self.merge_base(base, head) or base
         if (start, head) not in self._diffs:
             self._diffs[start, head] = self._diff(start, head)
@@ -190,7 +193,7 @@ class BareRepository:
         )
 
 
-# What git lets a ref be called, which is much; ":", "^" and "~" would make it another kind of name.
+# Characters that git allows in a ref's name; with ":", "^" or "~" the name would mean something else.
 _NAME = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]+")
 
 
@@ -232,7 +235,7 @@ _STATUS = {
 
 
 def _parse_raw(text: str) -> list[tuple[FileStatus, str, str, str | None]]:
-    """(status, blob, path, previous path) of each entry of `git diff --raw -z`."""
+    """Parse the output of `git diff --raw -z` into (status, blob, path, previous path)."""
     parts = iter(text.split("\0"))
     entries = []
     for header in parts:

@@ -1,4 +1,4 @@
-"""From a request to an answer: faults, the token, its permissions, the route."""
+"""Handle a request: apply faults, check the token and its permissions, call the route."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infx.hub.router import ROUTES, Call, Route
 from infx.hub.service import Service
 from infx.hub.tokens import Token, TokenKind
 
-HOLD = 5.0  # seconds that an overtaken request waits for another at most
+HOLD = 5.0  # seconds that an overtaken request waits at most for another request
 NO_PERMISSION = "Resource not accessible by integration"
 STORE_TEMPLATE = "/_store/{artifact}"
 _CUTS = {FaultKind.DROP, FaultKind.KILL}
@@ -28,9 +28,9 @@ Responder = Callable[[Service, Incoming, Exchange], Answer]
 
 
 def handle(hub: Service, incoming: Incoming, respond: Responder) -> Answer | None:
-    """The answer, or None if the connection is to be cut. What happened is recorded before anybody is told.
+    """Return the answer to a request, or None to cut the connection.
 
-    respond: `respond_as_api` or `respond_as_store`.
+    The exchange is recorded before the client gets the answer. respond: `respond_as_api` or `respond_as_store`.
     """
     fault = hub.faults.strike(incoming.method, incoming.path)
     exchange = Exchange(
@@ -122,7 +122,7 @@ _STORED = re.compile(r"/_store/([0-9]+)")
 
 
 def respond_as_store(hub: Service, incoming: Incoming, exchange: Exchange) -> Answer:
-    """The file store is another service: it knows signed links, and refuses whoever brings a token of GitHub's."""
+    """Answer as the file store, a separate service: it needs a signed link, and refuses requests with a token."""
     match = _STORED.fullmatch(incoming.path)
     artifact = hub.state.artifacts.get(int(match[1])) if match and incoming.method == "GET" else None
     if artifact is None:
@@ -182,7 +182,7 @@ def _check_permission(route: Route, call: Call) -> None:
     headers = {"X-Accepted-GitHub-Permissions": route.needs}
     if token is None:
         if route.method != "GET":
-            raise Refused(401, "Requires authentication")  # reading is free: the repository is public
+            raise Refused(401, "Requires authentication")  # reading needs no token: the repository is public
     elif not call.allows(route.needs, route.role):
         words = (
             "Resource not accessible by personal access token"

@@ -6,7 +6,7 @@
         pull = hub.open_pull("feat-x", by="cody")
         environ = hub.environ(hub.workflow_token(pull_requests="write"))
 
-Everything that people, bots and GitHub Actions do is a method; the same methods stand behind the HTTP routes.
+Every action of people, bots and GitHub Actions is a method; the HTTP routes call the same methods.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ WAKE = 0.2  # seconds
 
 
 class Hub(Service):
-    """folder: the bare git repository is made in it, as `owner/name.git`; a temporary one if it is None.
-    port: 0 for any that is free.
-    """
+    """A running hub. Use it as a context manager, or call `stop`."""
 
     def __init__(
         self,
@@ -42,7 +40,13 @@ class Hub(Service):
         port: int = 0,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._server = HubServer(self, port, respond_as_api)  # first: a taken port leaves nothing behind
+        """Start the servers.
+
+        Args:
+            folder: for the bare git repository `owner/name.git`; a temporary folder if it is None.
+            port: 0 for any free port.
+        """
+        self._server = HubServer(self, port, respond_as_api)  # first, so that a taken port leaves no folder
         self._store = HubServer(self, 0, respond_as_store)
         self._temporary = Path(tempfile.mkdtemp(prefix="infx-hub-")) if folder is None else None
         where = (folder or self._temporary or Path()) / f"{repository}.git"
@@ -82,15 +86,13 @@ class Hub(Service):
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def wait(self) -> None:
-        """Until somebody stops the hub.
-
-        In short joins, because a signal that comes between Python's last look for one and the system's wait
-        does not end that wait: its handler would run when something else does, which may be never.
-        """
+        """Wait until the hub is stopped."""
+        # In short joins: a signal that comes between Python's last check for signals and the system's wait does not
+        # end that wait, so its handler might never run.
         while self._threads[0].is_alive():
             self._threads[0].join(WAKE)
 
     def environ(self, token: str | None = None) -> dict[str, str]:
-        """The variables by which infx finds this hub."""
-        given = {} if token is None else {"GH_TOKEN": token}
-        return {"GITHUB_API_URL": self.api, "GITHUB_REPOSITORY": self.repository, **given}
+        """Return the environment variables with which infx uses this hub."""
+        token_variable = {} if token is None else {"GH_TOKEN": token}
+        return {"GITHUB_API_URL": self.api, "GITHUB_REPOSITORY": self.repository, **token_variable}

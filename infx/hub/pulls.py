@@ -1,4 +1,4 @@
-"""What happens to branches and pull requests."""
+"""Actions on branches and pull requests."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ class PullActions(EventSource):
         repository: str | None = None,
         force: bool = False,
     ) -> str:
-        """Commit files onto a branch (made from `start`, default: the base branch) and push it; returns the SHA.
+        """Commit files to a branch, push it, and return the new SHA.
 
-        repository: a fork's `owner/name`. force: begin again at `start`, whatever the branch held.
+        Args:
+            start: the new branch's first parent; the default branch if it is None.
+            repository: a fork's `owner/name`.
+            force: replace the branch, starting at `start`.
         """
         return self.push_commits(
             branch, [(files, message)], by=by, start=start, repository=repository, force=force
@@ -46,7 +49,7 @@ class PullActions(EventSource):
         repository: str | None = None,
         force: bool = False,
     ) -> str:
-        """Several commits in one push: (files, message) of each."""
+        """Push several commits at once, each as (files, message)."""
         ref = self.branch_ref(branch, repository)
         before = self.git.resolve(ref)
         tip = None if force else before
@@ -58,7 +61,7 @@ class PullActions(EventSource):
 
     @locked
     def merge_base_branch(self, number: int, *, by: str = "cody") -> str:
-        """Merge the base branch into a pull request's branch, as its author would."""
+        """Merge the base branch into a pull request's branch and push it, as its author would."""
         pull = self.state.pulls[number]
         ref = self.branch_ref(pull.head_ref, pull.head_repository)
         base = self._tip(pull.base_ref)
@@ -75,7 +78,7 @@ class PullActions(EventSource):
         return after
 
     def branch_ref(self, branch: str, repository: str | None = None) -> str:
-        """Branches of forks live in the same git repository, out of the way."""
+        """Return a branch's ref; branches of forks are in the same git repository, below `refs/forks`."""
         if repository is None or repository.lower() == self.repository.lower():
             return f"refs/heads/{branch}"
         return f"refs/forks/{repository}/{branch}"
@@ -101,7 +104,7 @@ class PullActions(EventSource):
             self._close_without(pull, by)
 
     def _pulls_of(self, ref: str) -> list[Pull]:
-        """Open pull requests with that head or base."""
+        """Find the open pull requests with this head or base."""
         return [
             pull
             for pull in self.state.pulls.values()
@@ -109,12 +112,12 @@ class PullActions(EventSource):
         ]
 
     def _head_ref(self, pull: Pull) -> str:
-        """Nothing, which is no ref, once the fork was deleted."""
-        gone = pull.head_repository is None
-        return "" if gone else self.branch_ref(pull.head_ref, pull.head_repository)
+        """Return the ref of a pull request's head, or "" if its fork was deleted."""
+        is_deleted = pull.head_repository is None
+        return "" if is_deleted else self.branch_ref(pull.head_ref, pull.head_repository)
 
     def _close_without(self, pull: Pull, by: str) -> None:
-        """Close a pull request one of whose branches is not there any more."""
+        """Close a pull request whose head branch or base branch was deleted."""
         if self.git.resolve(self._head_ref(pull)) is None:
             self.note(pull, "head_ref_deleted", by)
         self.close_pull(pull.number, by)
@@ -126,9 +129,8 @@ class PullActions(EventSource):
                 self._move_head(pull, after, by)
 
     def _emit_push(self, ref: str, before: str | None, after: str | None, by: str) -> None:
-        """Of this repository alone: what happens in a fork is told there."""
         if not ref.startswith("refs/heads/"):
-            return
+            return  # GitHub emits a fork's event in the fork
         default = self.branch_ref(self.branch)
         known = before or (self.git.resolve(default) if ref != default else None)
         new = [] if after is None else self.git.commits_between(known, after)
@@ -146,7 +148,7 @@ class PullActions(EventSource):
 
     @locked
     def sync(self) -> None:
-        """Take notice of pushes that were made with git itself."""
+        """Update the pull requests after pushes that were made with git."""
         for pull in list(self.state.pulls.values()):
             if not pull.is_open or pull.head_repository is None:
                 continue
@@ -170,9 +172,13 @@ class PullActions(EventSource):
         number: int | None = None,
         labels: Sequence[str] = (),
     ) -> Pull:
-        """Open a pull request from a pushed branch. repository: the fork it is in. labels: on from the start.
+        """Open a pull request from a pushed branch.
 
-        Raises Refused where GitHub refuses: no such branch, no commits, or such a pull request is open already.
+        Raises Refused as GitHub does: no such branch, no commits, or an open pull request of the same branches.
+
+        Args:
+            repository: the fork that has the branch.
+            labels: labels that the pull request has from the start.
         """
         base = base or self.branch
         sha = self.git.resolve(self.branch_ref(head, repository))
@@ -207,15 +213,20 @@ class PullActions(EventSource):
         self.state.pulls[pull.number] = pull
         self.git.update_ref(f"refs/pull/{pull.number}/head", pull.head_sha)
         for name in labels:
-            pull.labels.append(self.label_named(name))
+            pull.labels.append(self.get_or_make_label(name))
             self.note(pull, "labeled", by, label=name)
         self.emit_pull(pull, "opened", by)
         for name in labels:
-            self.emit_pull(pull, "labeled", by, label=render.label(self, self.label_named(name)))
+            self.emit_pull(pull, "labeled", by, label=render.label(self, self.get_or_make_label(name)))
         return pull
 
     def _check_sides(self, label: str, ref: str, sha: str, base: str, *, but: Pull | None = None) -> None:
-        """Whether a pull request of these two branches may be open. label: of its head. but: the one that changes."""
+        """Raise Refused if no pull request of these two branches may be open.
+
+        Args:
+            label: `owner:branch` of the head.
+            but: the pull request that changes.
+        """
         tip = self.git.resolve(self.branch_ref(base))
         if tip is None:
             raise refuse_pull(f"Proposed base branch '{base}' was not found", code="invalid")
@@ -239,7 +250,7 @@ class PullActions(EventSource):
         state: str | None = None,
         by: str = "cody",
     ) -> None:
-        """Change what is given and differs; raises Refused, with nothing changed, where GitHub refuses."""
+        """Change the given fields. Raises Refused as GitHub does, before anything changes."""
         pull = self.state.pulls[number]
         if title is not None:
             _check_title(title)
@@ -263,7 +274,7 @@ class PullActions(EventSource):
             self.reopen_pull(number, by)
 
     def _edit(self, pull: Pull, wanted: Mapping[str, str | None]) -> dict[str, object]:
-        """Set these attributes; returns `changes` as the event has them."""
+        """Set the attributes that differ; return the event's `changes`."""
         changes: dict[str, object] = {}
         for name, value in wanted.items():
             before = getattr(pull, name)
@@ -281,7 +292,7 @@ class PullActions(EventSource):
         return f"{pull.head_owner}:{pull.head_ref}"
 
     def _check_reopening(self, pull: Pull) -> str:
-        """The tip that the pull request would have; raises Refused if it cannot be reopened."""
+        """Return the head that the reopened pull request will have. Raises Refused if it cannot be reopened."""
         if pull.merged_at is not None:
             raise refuse_pull(
                 "state cannot be changed. The pull request is merged.", field="state", code="invalid"
@@ -298,10 +309,10 @@ class PullActions(EventSource):
 
     @locked
     def label(self, number: int, *names: str, by: str = "cody") -> None:
-        """Put labels on, one event for each that was not on."""
+        """Add labels, with an event for each new label."""
         pull = self.state.pulls[number]
         for name in names:
-            label = self.label_named(name)
+            label = self.get_or_make_label(name)
             if label not in pull.labels:
                 pull.labels.append(label)
                 self.note(pull, "labeled", by, label=label.name)
@@ -310,9 +321,9 @@ class PullActions(EventSource):
 
     @locked
     def unlabel(self, number: int, name: str, by: str = "cody") -> bool:
-        """Take a label off; False if it was not on."""
+        """Remove a label; return False if the pull request did not have it."""
         pull = self.state.pulls[number]
-        label = self.label_named(name)
+        label = self.get_or_make_label(name)
         if label not in pull.labels:
             return False
         pull.labels.remove(label)
@@ -340,7 +351,7 @@ class PullActions(EventSource):
 
     @locked
     def reopen_pull(self, number: int, by: str = "cody") -> None:
-        """Open a closed pull request again, with what was pushed meanwhile; raises Refused where GitHub refuses."""
+        """Reopen a closed pull request at the branch's current head. Raises Refused as GitHub does."""
         pull = self.state.pulls[number]
         tip = self._check_reopening(pull)
         if tip != pull.head_sha:
@@ -353,9 +364,9 @@ class PullActions(EventSource):
 
     @locked
     def compute_merge(self, pull: Pull) -> None:
-        """The test merge as GitHub makes it: when somebody asks, and anew when the base or the head has moved.
+        """Compute the test merge, unless it is up to date; GitHub does so when a client asks for the pull request.
 
-        While it conflicts, `merge_sha` and `refs/pull/N/merge` keep the last merge that worked.
+        After a conflict, `merge_sha` and `refs/pull/N/merge` keep the last successful merge.
         """
         if not pull.is_open:
             return
@@ -382,7 +393,7 @@ class PullActions(EventSource):
         title: str | None = None,
         message: str | None = None,
     ) -> str:
-        """Merge as the button does; raises Refused where GitHub refuses."""
+        """Merge a pull request as GitHub's button does. Raises Refused as GitHub does."""
         pull = self.state.pulls[number]
         self.compute_merge(pull)
         if not pull.is_open or pull.draft or not pull.mergeable:

@@ -1,4 +1,4 @@
-"""A table of routes: method, path, what a token needs for it, and the function that answers."""
+"""The table of routes: method, path, the permission that a token needs, and the handler."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from infx.hub.tokens import Token, TokenKind
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request as a route sees it. arguments: what the path holds, unquoted."""
+    """A request as a route's handler gets it."""
 
     hub: Service
     token: Token | None
     incoming: Incoming
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, str]  # the parts of the path that the template names, unquoted
     body: Any
 
     @property
@@ -34,13 +34,16 @@ class Call:
         return self.token.login
 
     def allows(self, needs: str, role: str = "none") -> bool:
-        """Whether who asks may: a person by the role, any other token by what it `needs`; nobody reads what is public."""
+        """Return whether the request is allowed: a person needs the role, any other token the permissions `needs`.
+
+        A request without a token is allowed, because the repository is public.
+        """
         if self.token is None or self.token.kind is TokenKind.USER:
             return not self.is_person_without(role)
         return self.token.allows(needs)
 
     def is_person_without(self, role: str) -> bool:
-        """Whether a person asks whose role is less than that; other tokens are held to their permissions."""
+        """Return whether the token belongs to a person without this role."""
         token = self.token
         return (
             token is not None
@@ -57,16 +60,16 @@ Handler = Callable[[Call], Answer]
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """What a field of a request's body may hold. choices: every text if it is empty."""
+    """A rule for a field of a request's body."""
 
     kind: type | tuple[type, ...] = str
     is_required: bool = False
     is_nullable: bool = False
-    choices: tuple[str, ...] = ()
-    longest: int | None = None  # characters, or members
+    choices: tuple[str, ...] = ()  # empty: every text is valid
+    longest: int | None = None  # characters or items
 
     def problem(self, name: str, value: Any) -> tuple[str, str] | None:
-        """(GitHub's code, its words), or None if the value will do."""
+        """Return GitHub's code and message for an invalid value, or None for a valid value."""
         if value is None and (self.is_nullable or not self.is_required):
             return None if self.is_nullable else ("invalid", f"{name} must not be null")
         if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
@@ -82,36 +85,32 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """needs: what a token of a workflow or an app must have; None for what anybody may ask.
-
-    role: the least role of a person who may ask. is_limited: it counts for the rate limit.
-    fields: of the body, those that are looked at; None for a body of another form, which the handler checks.
-    """
+    """A route of the API."""
 
     method: str
     template: str
     pattern: re.Pattern[str]
-    needs: str | None
-    role: str
-    is_limited: bool
+    needs: str | None  # the permissions that a workflow's or app's token needs; None: no permission
+    role: str  # the lowest role that a person needs
+    is_limited: bool  # the request counts for the rate limit
     resource: str
-    fields: Mapping[str, Field] | None
+    fields: Mapping[str, Field] | None  # rules for the body; None: the handler checks the body
     handler: Handler
 
     def check_body(self, body: Any) -> None:
-        """Raises a Refused that names every field GitHub would not take."""
+        """Raise a Refused that names every invalid field."""
         if self.fields is None:
             return
         if not isinstance(body, dict | None):
             raise Refused(422, "Invalid request. The body is not an object.")
-        given = body or {}
+        values = body or {}
         errors = []
         for name, field_ in self.fields.items():
-            if name not in given and not field_.is_required:
+            if name not in values and not field_.is_required:
                 continue
             problem = (
-                field_.problem(name, given[name])
-                if name in given
+                field_.problem(name, values[name])
+                if name in values
                 else ("missing_field", f"{name} is missing")
             )
             if problem is not None:
@@ -135,9 +134,11 @@ def route(
     resource: str = "",
     fields: Mapping[str, Field] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Register a handler. `{name}` is one part of a path, `{name:int}` a number, `{name:path}` the rest.
+    """Register a handler.
 
-    role: by default everybody reads, because the repository is public, and whoever may push writes.
+    Args:
+        template: `{name}` matches one part of a path, `{name:int}` a number, `{name:path}` the remaining path.
+        role: by default no role for reads, because the repository is public, and `write` for writes.
     """
 
     def register(handler: Handler) -> Handler:
@@ -164,7 +165,7 @@ def route(
 
 
 def paginate(call: Call, items: Sequence[Any], *, key: str | None = None, render: Any = None) -> Answer:
-    """One page with its `Link` header. key: where the list stands beside `total_count`."""
+    """Return a page of a list, with its `Link` header. key: of the list, if the page has a `total_count`, too."""
     size = _bounded(call.query.get("per_page"), 30, 100)
     number = _bounded(call.query.get("page"), 1, 1_000_000)
     last = max(1, -(-len(items) // size))

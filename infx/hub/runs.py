@@ -1,4 +1,4 @@
-"""What GitHub Actions does, and what is set on commits."""
+"""Actions on workflow runs, jobs, artifacts and statuses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunActions(ConversationActions):
         title: str | None = None,
         inputs: Mapping[str, str] | None = None,
     ) -> Run:
-        """A workflow run, by default of a pull request's head. run_id: to choose it; others count up."""
+        """Add a workflow run, of a pull request's head or of a branch. run_id: by default the next number."""
         source = self.state.pulls[pull] if pull is not None else None
         branch = branch or (source.head_ref if source else self.branch)
         sha = head_sha or (source.head_sha if source else self._tip(branch))
@@ -55,7 +55,7 @@ class RunActions(ConversationActions):
             actor=by,
             triggering_actor=by,
             title=title or (source.title if source else workflow),
-            # GitHub names no pull request of a fork here
+            # on GitHub a run of a fork has no pull requests here
             pulls=[source.number] if source and source.head_repository == self.repository else [],
             created_at=now,
             updated_at=now,
@@ -93,7 +93,7 @@ class RunActions(ConversationActions):
 
     @locked
     def rerun(self, run_id: int, *, by: str = "mia") -> Run:
-        """A new attempt of a finished run."""
+        """Start a new attempt of a finished run."""
         run = self.state.runs[run_id]
         if run.status != "completed":
             raise Refused(403, "This workflow is already running")
@@ -114,7 +114,7 @@ class RunActions(ConversationActions):
         runner: str | None = None,
         attempt: int | None = None,
     ) -> Job:
-        """A job of a run's newest attempt; without a conclusion it is in progress unless `status` says else."""
+        """Add a job to a run's newest attempt, by default completed, or in progress if it has no conclusion."""
         run = self.state.runs[run_id]
         now = self.now()
         job = Job(
@@ -142,7 +142,7 @@ class RunActions(ConversationActions):
     def add_artifact(
         self, run_id: int, name: str, files: Mapping[str, str | bytes] | bytes, *, expired: bool = False
     ) -> Artifact:
-        """files: what the zip holds, or the bytes of a file that claims to be one."""
+        """Add an artifact. files: the content of its zip file, or bytes that need not be a valid zip file."""
         data = files if isinstance(files, bytes) else zip_files(files)
         artifact = Artifact(
             id=self.next_id("artifact", 80001),
@@ -159,17 +159,20 @@ class RunActions(ConversationActions):
     def dispatch(
         self, workflow: str, *, ref: str, inputs: Mapping[str, str], by: str = WORKFLOW_LOGIN
     ) -> Run:
-        """`workflow_dispatch`; starts a run, whoever asks. The workflow's file on that branch says which inputs it takes."""
+        """Dispatch a workflow whose file on that branch declares these inputs, and return the new run.
+
+        Like GitHub, this starts a run also for a workflow's token.
+        """
         branch = ref.removeprefix("refs/heads/")
         if self.git.resolve(f"refs/heads/{branch}") is None:
             raise Refused(422, f"No ref found for: {ref}")
         file = self.git.file(f"refs/heads/{branch}", f"{WORKFLOWS}{workflow}")
-        whole = complete_inputs(file[2] if file else b"", workflow, inputs)
-        inputs = {name: whole[name] for name in inputs if name in whole}  # as text
-        told = {"inputs": whole, "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
-        self.emit("workflow_dispatch", None, by, told, starts=True)
-        title = " ".join(inputs.values()) or workflow  # what a run-name of a dispatch usually shows
-        if {"pr", "head-ref"} <= set(inputs):  # and what that of run-sweep makes of them
+        completed = complete_inputs(file[2] if file else b"", workflow, inputs)
+        inputs = {name: completed[name] for name in inputs if name in completed}  # as text
+        payload = {"inputs": completed, "ref": f"refs/heads/{branch}", "workflow": f"{WORKFLOWS}{workflow}"}
+        self.emit("workflow_dispatch", None, by, payload, starts=True)
+        title = " ".join(inputs.values()) or workflow  # like a typical run-name of a dispatch
+        if {"pr", "head-ref"} <= set(inputs):  # like the run-name of run-sweep.yml
             title = f"PR {inputs['pr']} at {inputs['head-ref']}"
         return self.add_run(
             workflow,
@@ -210,7 +213,7 @@ class RunActions(ConversationActions):
 
 
 def zip_files(files: Mapping[str, str | bytes]) -> bytes:
-    """A zip file with the same bytes for the same files."""
+    """Return a zip file of these files, always with the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

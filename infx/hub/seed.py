@@ -1,4 +1,4 @@
-"""A small repository with a few pull requests, each with something to say about it, for `infx hub serve`."""
+"""Sample data for `infx hub serve`: a small repository with pull requests that each show one situation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ clusters:
   mi300x-amd: {scheduler: slurm, slurm: {partition: batch, exclusive: true}, gpus-per-node: 8}
 """
 
-# What `infx approve` dispatches; its inputs are those of the project's own workflow.
+# `infx approve` dispatches this workflow; it has the same inputs as the project's run-sweep.yml.
 _RUN_SWEEP = """\
 name: run-sweep
 run-name: ${{ inputs.pr && format('PR {0} at {1}', inputs.pr, inputs.head-ref || 'its head') || '' }}
@@ -81,20 +81,20 @@ def _entry(key: str, words: str, link: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What `infx hub serve` says about a pull request: its number and what is the matter with it."""
+    """A sample pull request, as `infx hub serve` prints it: "pull request <number> <words>"."""
 
     number: int
     words: str
 
 
 def add_people(hub: Hub) -> None:
-    """Who belongs to the repository, with or without samples; mia may do everything."""
+    """Add the people of the repository, for a hub with or without samples."""
     for login, role in {"mia": "admin", "cody": "write", "amy": "write", "noor": "write"}.items():
         hub.account(login, role=role)
 
 
 def seed(hub: Hub) -> Sequence[Sample]:
-    """Fill an empty hub. Numbers, names and words are the same every time."""
+    """Fill an empty hub with samples, always with the same numbers, names and texts."""
     add_people(hub)
     link = f"{hub.web}/{hub.repository}/pull"
     nvidia = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64)
@@ -117,16 +117,17 @@ def seed(hub: Hub) -> Sequence[Sample]:
         hub.push(branch, changes, title, by=by)
         return hub.open_pull(branch, title=title, by=by, labels=labels).number
 
-    one, two, *_ = default_policy().labels.primary
-    late = append("late", "cody", "Measure up to concurrency 512.", 512, "XXX", first, [one])
+    first_label, second_label, *_ = default_policy().labels.primary
+    late = append("late", "cody", "Measure up to concurrency 512.", 512, "XXX", first, [first_label])
     second = f"{first}\n{_entry('dsr1-fp8-mi300x-sglang', 'Measure DeepSeek-R1 on MI300X.', f'{link}/2')}"
     hub.push(hub.branch, {CHANGELOG: second}, "Record the MI300X entry", by="mia")
     ready = append("ready", "cody", "Measure up to concurrency 128.", 128, "XXX", second, [])
-    both = append("both-labels", "amy", "Measure up to concurrency 256.", 256, "XXX", second, [one, two])
-    typo = append("typo", "noor", "Measure up to concurrency 32.", 32, "TBD", second, [one])
+    both_labels = [first_label, second_label]
+    both = append("both-labels", "amy", "Measure up to concurrency 256.", 256, "XXX", second, both_labels)
+    typo = append("typo", "noor", "Measure up to concurrency 32.", 32, "TBD", second, [first_label])
     return [
         Sample(number=late, words="conflicts with the base branch, in the changelog"),
         Sample(number=ready, words="is ready and has no label yet"),
         Sample(number=both, words="has two labels that each start a sweep"),
-        Sample(number=typo, words="has a link in its changelog entry that nobody understands"),
+        Sample(number=typo, words="has a changelog entry with an invalid link"),
     ]

@@ -1,4 +1,4 @@
-"""The hub's HTTP side: bytes in, bytes out, one thread for each connection."""
+"""The hub's HTTP server, with one thread for each connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infx.hub.service import Service
 
 
 class HubServer(ThreadingHTTPServer):
-    """respond: what this server is, the API or the store of files."""
+    """An HTTP server of the hub: the API or the file store, depending on `respond`."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -25,7 +25,7 @@ class HubServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is nobody's mistake; anything else is kept for whoever asks."""
+        """Keep an error for the tests, unless the client has closed the connection."""
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, ConnectionError):
             self.hub.errors.append(error)
@@ -38,7 +38,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: HubServer
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """The hub keeps its own log."""
+        """Print nothing, because the hub keeps a log."""
 
     def _serve(self) -> None:
         parts = urlsplit(self.path)

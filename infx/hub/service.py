@@ -1,4 +1,4 @@
-"""What the hub keeps about those who ask: tokens, rate limits, faults, a log, and states to go back to."""
+"""Tokens, rate limits, faults, the log, and snapshots of the hub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from infx.hub.world import WORKFLOW_LOGIN, locked
 HOUR = 3600
 WORKFLOW_LIMIT = 1000  # requests an hour, and as many points of GraphQL
 LIMIT = 5000
-NOBODY_LIMIT = 60
+ANONYMOUS_LIMIT = 60  # requests an hour without a token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +32,9 @@ class Snapshot:
 
 
 class Service(RunActions):
-    """Everything but the HTTP servers. store: the address where links to artifacts lead."""
+    """A hub without its HTTP servers."""
 
-    store: str
+    store: str  # the file store's address, for links to artifacts
 
     def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
         super().__init__(repository, folder, branch=branch, clock=clock)
@@ -51,19 +51,19 @@ class Service(RunActions):
     # Tokens
 
     def workflow_token(self, permissions: Mapping[str, str] | None = None, **scopes: str) -> str:
-        """A GITHUB_TOKEN of the repository, such as `workflow_token(pull_requests="write")`."""
+        """Make a GITHUB_TOKEN of the repository, as in `workflow_token(pull_requests="write")`."""
         return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, {**(permissions or {}), **scopes})
 
     def fork_token(self) -> str:
-        """What a `pull_request` run of a fork gets, whatever its workflow asks for."""
+        """Make the token of a fork's `pull_request` run, which reads, whatever its workflow asks for."""
         return self._token(TokenKind.WORKFLOW, WORKFLOW_LOGIN, dict.fromkeys(WORKFLOW_SCOPES, "read"))
 
     def app_token(self, login: str, permissions: Mapping[str, str] | None = None, **scopes: str) -> str:
-        """An installation token of an app. login: such as `bench-bot[bot]`."""
+        """Make an installation token of an app. login: such as `bench-bot[bot]`."""
         return self._token(TokenKind.APP, login, {**(permissions or {}), **scopes})
 
     def user_token(self, login: str) -> str:
-        """A classic token of a person: it may do what the person's role allows at that time."""
+        """Make a classic token of a person, which may do what the person's role allows at that time."""
         return self._token(TokenKind.USER, login, {})
 
     @locked
@@ -78,22 +78,22 @@ class Service(RunActions):
     # Rate limit
 
     def limit_of(self, token: Token | None, resource: str = CORE) -> tuple[int, int, int]:
-        """Limit, what remains of it, and when it starts anew, in seconds since 1970. GraphQL has one of its own."""
+        """Return a resource's rate limit, what remains of it, and its reset time in seconds since 1970."""
         if token is None:
-            limit = NOBODY_LIMIT if self.is_limited else LIMIT
+            limit = ANONYMOUS_LIMIT if self.is_limited else LIMIT
         else:
             limit = WORKFLOW_LIMIT if token.kind is TokenKind.WORKFLOW else LIMIT
         used = self._used[resource, token.secret if token else None] if self.is_limited else 0
         return limit, max(0, limit - used), (self.seconds() // HOUR + 1) * HOUR
 
     def spend(self, token: Token | None) -> None:
-        """One request; refused when none is left."""
+        """Count a request. Raises Refused if the limit is used up."""
         if self.is_limited and self.limit_of(token)[1] == 0:
             raise Refused(403, "API rate limit exceeded for installation.")
         self._used[CORE, token.secret if token else None] += 1
 
     def spend_points(self, token: Token, points: int) -> bool:
-        """Of GraphQL; False if none is left."""
+        """Count the points of a GraphQL query; return False if the limit is used up."""
         if self.is_limited and self.limit_of(token, GRAPHQL)[1] == 0:
             return False
         self._used[GRAPHQL, token.secret] += points
@@ -101,10 +101,10 @@ class Service(RunActions):
         return True
 
     def refill(self) -> None:
-        """The next hour has begun."""
+        """Reset all rate limits, as if the next hour had begun."""
         self._used.clear()
 
-    # What was asked
+    # Log
 
     def record(self, exchange: Exchange) -> None:
         with self._handled:
@@ -113,14 +113,14 @@ class Service(RunActions):
             self._handled.notify_all()
 
     def wait_for_another(self, seconds: float) -> None:
-        """Until one more request has been handled."""
+        """Wait until another request has been handled, or `seconds` have passed."""
         with self._handled:
             before = self._count
             self._handled.wait_for(lambda: self._count > before, seconds)
 
     @property
     def counts(self) -> Counter[str]:
-        """Requests by method since the log was cleared, those that a fault hit included."""
+        """Requests by method since the log was cleared, including requests that a fault has hit."""
         return Counter(exchange.method for exchange in self.log)
 
     @property
@@ -129,7 +129,7 @@ class Service(RunActions):
 
     @property
     def queries(self) -> int:
-        """Of GraphQL; what they cost is in `points`."""
+        """The number of GraphQL queries; `points` has their cost."""
         return sum(exchange.path == "/graphql" for exchange in self.log)
 
     @property
@@ -146,7 +146,7 @@ class Service(RunActions):
     def http_date(self) -> str:
         return formatdate(self.clock().timestamp(), usegmt=True)
 
-    # Starting over
+    # Snapshots
 
     @locked
     def snapshot(self) -> Snapshot:
@@ -154,11 +154,11 @@ class Service(RunActions):
 
     @locked
     def restore(self, snapshot: Snapshot) -> None:
-        """Everything as it was; tokens, faults and the log are left alone."""
+        """Restore the state and the refs, but not the tokens, faults and the log."""
         self.state = _copy(snapshot.state)
         self.git.restore_refs(snapshot.refs)
 
 
 def _copy(state: State) -> State:
-    """Events never change, and there are many of them: both states share them."""
+    # both states share the events, which are many and never change
     return copy.deepcopy(state, {id(event): event for event in state.events})

@@ -1,4 +1,4 @@
-"""What the hub remembers beside its git repository: plain values that can be copied and put back."""
+"""The hub's state outside its git repository: plain values that can be copied and restored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from infx.model import CommentKind, UserType
 
-ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # each may do what those before it may
+ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # each includes the roles before it
 
 
 @dataclass(kw_only=True)
@@ -16,11 +16,11 @@ class Account:
     login: str
     type: UserType = UserType.USER
     role: str = "none"  # one of ROLES, or a custom role
-    custom_base: str | None = None  # of a custom role: the one of the five that it extends
+    custom_base: str | None = None  # the role that a custom role extends
 
     @property
     def permission(self) -> str:
-        """What GitHub's `permission` field says: maintain shows as write, triage as read."""
+        """GitHub's `permission` field, which has write for maintain and read for triage."""
         role = self.custom_base or self.role
         return {"maintain": "write", "triage": "read"}.get(role, role)
 
@@ -50,13 +50,13 @@ class Pull:
     created_at: str
     updated_at: str
     draft: bool = False
-    locked: bool = False  # only who may write to the repository comments; a workflow's token does not count
+    locked: bool = False  # only people with write access may comment; a workflow's token may not
     labels: list[Label] = field(default_factory=list)
     closed_at: str | None = None
     merged_at: str | None = None
     merged_by: str | None = None
-    merge_sha: str | None = None  # of the test merge, or of the merge
-    merge_of: tuple[str, str] | None = None  # base and head that the test merge was made from
+    merge_sha: str | None = None  # of the test merge, or after the merge of the merge
+    merge_of: tuple[str, str] | None = None  # base and head of the test merge
     mergeable: bool | None = None
     unknown_reads: int = 0  # how many more times `mergeable` is answered with null
 
@@ -75,7 +75,7 @@ class Reaction:
 
 @dataclass(kw_only=True)
 class Comment:
-    """Of any of the three kinds; each kind has ids of its own."""
+    """A comment of one of the three kinds, which have separate ids."""
 
     id: int
     kind: CommentKind
@@ -87,18 +87,18 @@ class Comment:
     commit_sha: str | None = None
     path: str | None = None
     line: int | None = None
-    state: str | None = None  # reviews
-    editor: str | None = None  # who edited it last
+    state: str | None = None  # of a review
+    editor: str | None = None  # the last editor
     reactions: list[Reaction] = field(default_factory=list)
 
 
 @dataclass(kw_only=True)
 class TimelineEntry:
-    """event: labeled, unlabeled, closed, reopened, merged, ready_for_review, converted_to_draft, …"""
+    """An event in a pull request's timeline."""
 
     id: int
     pull: int
-    event: str
+    event: str  # labeled, unlabeled, closed, reopened, merged, ready_for_review, convert_to_draft, …
     actor: str | None
     created_at: str
     label: str | None = None
@@ -162,22 +162,19 @@ class Artifact:
 
     @property
     def signature(self) -> str:
-        """Of the link to its bytes."""
+        """The signature in the link to the artifact's bytes."""
         return str(self.id * 7919)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What GitHub would send to a workflow.
-
-    starts_runs: False for what a workflow token did, because such an event starts nothing (dispatches do).
-    """
+    """An event that GitHub would send to workflows."""
 
     name: str
     action: str | None
     sender: str
     payload: dict[str, Any]
-    starts_runs: bool
+    starts_runs: bool  # False for an action by a workflow token, except a dispatch
 
 
 @dataclass(kw_only=True)

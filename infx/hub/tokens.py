@@ -1,4 +1,4 @@
-"""Who asks, and what the token lets them do."""
+"""Tokens and their permissions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-# What `permissions` of a job can name.
+# The names that `permissions` of a job may have.
 WORKFLOW_SCOPES = (
     "actions",
     "artifact_metadata",
@@ -31,24 +31,23 @@ _RANK = {"none": 0, "read": 1, "write": 2}
 
 class TokenKind(StrEnum):
     WORKFLOW = "workflow"  # GITHUB_TOKEN: its events start no runs
-    APP = "app"  # an installation token of an app of one's own
+    APP = "app"  # an installation token of an app
     USER = "user"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Token:
-    """permissions: scope → read or write, scopes spelled as in GitHub's headers (`pull_requests`).
-
-    A person's token has none: what it may do follows from the person's role at the time of the request.
-    """
+    """A token of a workflow, an app or a person."""
 
     secret: str
     kind: TokenKind
     login: str
+    # scope (spelled as in GitHub's headers, `pull_requests`) → read or write; empty for a person's token, because the
+    # person's role at the time of the request decides
     permissions: Mapping[str, str]
 
     def allows(self, needs: str) -> bool:
-        """needs: as in `X-Accepted-GitHub-Permissions`, alternatives parted by `;`."""
+        """Return whether the token has the permissions `needs`, in the form of `X-Accepted-GitHub-Permissions`."""
         return any(
             all(self._has(*part.strip().split("=")) for part in choice.split(","))
             for choice in needs.split(";")
@@ -61,10 +60,10 @@ class Token:
 
 
 def parse_scopes(given: Mapping[str, str], kind: TokenKind) -> dict[str, str]:
-    """Permissions as workflows spell them (`pull-requests: write`), as GitHub's headers spell them."""
+    """Convert permissions from a workflow's spelling (`pull-requests`) to that of GitHub's headers."""
     allowed = WORKFLOW_SCOPES if kind is TokenKind.WORKFLOW else SCOPES
     scopes = {name.replace("-", "_"): access for name, access in given.items()}
     for name, access in scopes.items():
         if name not in allowed or access not in _RANK:
-            raise ValueError(f"no such permission: {name}={access}")
+            raise ValueError(f"{name}={access} is not a valid permission")
     return scopes

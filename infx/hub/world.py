@@ -1,4 +1,4 @@
-"""The ground that the hub's actions stand on: state, git, clock, accounts and ids."""
+"""The base class of the hub's actions: state, git, clock, accounts and ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKFLOW_LOGIN = "github-actions[bot]"
 
 
 def locked(method: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenate[_W, _P], _R]:
-    """One change at a time, whether it comes by HTTP or from Python."""
+    """Let a method run under the lock, so that there is one change at a time, by HTTP or from Python."""
 
     @functools.wraps(method)
     def wrapper(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -36,15 +36,15 @@ def utc_now() -> datetime:
 
 
 class World:
-    """repository: `owner/name`. folder: for the bare git repository. clock: returns aware times."""
+    """A repository with its state, git repository, accounts and clock."""
 
     def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
         self.lock = threading.RLock()
-        self.repository = repository
+        self.repository = repository  # `owner/name`
         self.branch = branch
         self.git = BareRepository(folder, branch)
         self.state = State()
-        self.clock = clock
+        self.clock = clock  # returns times with a zone
         self.api = "http://127.0.0.1"  # replaced by the address of the server
         self.web = "https://github.com"
         self.account(WORKFLOW_LOGIN, type=UserType.BOT)
@@ -57,7 +57,7 @@ class World:
         return int(self.clock().timestamp())
 
     def next_id(self, kind: str, first: int = 1) -> int:
-        """Ids of one kind count up from `first`."""
+        """Return the next id of a kind, counting up from `first`."""
         value = self.state.ids.get(kind, first - 1) + 1
         self.state.ids[kind] = value
         return value
@@ -71,7 +71,7 @@ class World:
         type: UserType | None = None,  # noqa: A002 - GitHub's own word
         custom_base: str | None = None,
     ) -> Account:
-        """The account of that login, made when it is new; role, type and custom_base change it."""
+        """Return the account with a login, creating it if needed; set the given role, type and custom_base."""
         known = self.state.accounts.get(login.lower())
         if known is None:
             guess = UserType.BOT if login.endswith("[bot]") else UserType.USER
@@ -83,7 +83,7 @@ class World:
         return known
 
     def base_of(self, pull: Pull) -> str:
-        """What a pull request is compared with: the base's tip, after the merge the base as it was."""
+        """Return the SHA that a pull request is compared with: the base branch's, or after the merge the old base."""
         tip = self.git.resolve(f"refs/heads/{pull.base_ref}")
         return pull.base_sha if pull.merged_at or tip is None else tip
 
@@ -97,8 +97,8 @@ class World:
         return "CONTRIBUTOR" if any(p.author == login and p.merged_at for p in pulls) else "NONE"
 
     @locked
-    def label_named(self, name: str) -> Label:
-        """Labels come into being when they are used, and keep the spelling they were made with."""
+    def get_or_make_label(self, name: str) -> Label:
+        """Return the label with a name, creating it if needed; a label keeps its first spelling."""
         known = self.state.labels.get(name.lower())
         if known is None:
             known = Label(id=self.next_id("label", 7001), name=name)

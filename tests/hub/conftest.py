@@ -1,4 +1,4 @@
-"""A hub with one pull request, 77 of cody's branch `feat-x`, and clients that never really wait."""
+"""A hub with one pull request, 77 from cody's branch `feat-x`, and clients that record their waits."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, 
 
 @pytest.fixture(scope="session")
 def github_description() -> Description | None:
-    """GitHub's own description of its API, where the data folder is at hand."""
+    """Return GitHub's description of its API, or None without the data folder."""
     path = SHARED / "data" / "github-openapi-slice-2.json"
     return Description(path) if path.exists() else None
 
 
 @pytest.fixture
 def hub(shared_hub: tuple[Hub, Snapshot], github_description: Description | None) -> Iterator[Hub]:
-    """As good as new, in a tenth of the time. Whatever a test asks of it is held against GitHub's description."""
+    """Yield the shared hub, reset for one test; then check its log against GitHub's description."""
     made, start = shared_hub
     assert made.errors == []
     made.restore(start)
@@ -60,13 +60,13 @@ def fill(hub: Hub) -> None:
 
 @pytest.fixture
 def waits() -> list[float]:
-    """What the clients of this test would have waited."""
+    """Return the list of seconds that the clients of this test would have waited."""
     return []
 
 
 @pytest.fixture
 def client(hub: Hub, waits: list[float]) -> Callable[[str | None], GitHub]:
-    """A client for a token; without one for nobody."""
+    """Return a function that makes a client for a token, or an anonymous client for None."""
 
     def make(token: str | None) -> GitHub:
         return connect(hub.repository, environ=hub.environ(token), sleep=waits.append)
@@ -76,5 +76,5 @@ def client(hub: Hub, waits: list[float]) -> Callable[[str | None], GitHub]:
 
 @pytest.fixture
 def github(hub: Hub, client: Callable[[str | None], GitHub]) -> GitHub:
-    """A client with a workflow token that may write everything a workflow may."""
+    """Return a client with a workflow token that has every permission of a workflow."""
     return client(hub.workflow_token(ALL))

@@ -1,4 +1,4 @@
-"""Does an exchange follow GitHub's own description of its API? As much of OpenAPI 3.0 as that description uses."""
+"""Check exchanges against GitHub's description of its API, with the part of OpenAPI 3.0 that it uses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import jsonschema_rs
 
 from infx.hub import Hub
 
-# Any request may be answered with these, although the description names them for few.
+# Any request may have an answer with these statuses, although the description names them for few requests.
 COMMON = {"400", "401", "403", "404", "422", "429", "502"}
 ERROR = {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
 REST_OF_PATH = {"path", "ref", "basehead", "branch"}
 
-# What the hub serves and the description lacks; `test_shapes.py` holds their shapes.
+# Routes of the hub that the description lacks; `test_shapes.py` has their shapes.
 UNDESCRIBED = {
     "/repos/{owner}/{repo}/git/blobs/{sha}",
     "/_store/{artifact}",
@@ -46,9 +46,15 @@ class Description:
         ]
 
     def find(self, method: str, path: str) -> Operation | None:
-        """The most exact operation for a path: the one that spells most of it."""
-        fits = [one for one in self.operations if one.method == method and one.pattern.fullmatch(path)]
-        return max(fits, key=lambda one: len(re.sub(r"{\w+}", "", one.template)), default=None)
+        """Return the operation for a path whose template has the fewest variable parts."""
+        matching = [
+            operation
+            for operation in self.operations
+            if operation.method == method and operation.pattern.fullmatch(path)
+        ]
+        return max(
+            matching, key=lambda operation: len(re.sub(r"{\w+}", "", operation.template)), default=None
+        )
 
     def problems(
         self,
@@ -60,57 +66,60 @@ class Description:
         reply: Any,
         headers: Mapping[str, str] | None = None,
     ) -> list[str]:
-        """headers: of the reply, if they are to be looked at."""
-        found = self._check_query(operation, query)
+        """Return how an exchange differs from the description. headers: of the reply; None skips their check."""
+        problems = self._check_query(operation, query)
         if status < 300:
-            found += self.check_body(operation, body)
+            problems += self.check_body(operation, body)
         answers = operation.description["responses"]
         if str(status) not in answers:
             if str(status) not in COMMON:
-                found.append(f"status {status} is not documented")
-            return found + self._check(ERROR, reply, "error")
+                problems.append(f"status {status} is not documented")
+            return problems + self._check(ERROR, reply, "error")
         answer = self._resolve(answers[str(status)])
         if headers is not None:
-            found += [
+            problems += [
                 f"no header {name}"
                 for name in {"Location"} & answer.get("headers", {}).keys() - headers.keys()
             ]
         content = answer.get("content", {}).get("application/json")
         if content is None:
-            return found if reply is None or status >= 400 else [*found, f"status {status} has no body"]
-        return found + self._check(content["schema"], reply, "reply")
+            return problems if reply is None or status >= 400 else [*problems, f"status {status} has no body"]
+        return problems + self._check(content["schema"], reply, "reply")
 
     def check_body(self, operation: Operation, body: Any) -> list[str]:
-        """What is wrong with the body of a request; a field that is not described would be ignored."""
+        """Return the problems of a request's body, also fields that are not described, which GitHub ignores."""
         request = operation.description.get("requestBody")
         if request is None or (body is None and not request.get("required")):
             return [] if body is None else ["request: a body is not described"]
         names = self.fields(operation)
         unknown = body.keys() - names if isinstance(body, dict) else set()
-        found = [f"request: unknown field {name}" for name in unknown]
-        return found + self._check(request["content"]["application/json"]["schema"], body, "request")
+        problems = [f"request: unknown field {name}" for name in unknown]
+        return problems + self._check(request["content"]["application/json"]["schema"], body, "request")
 
     def fields(self, operation: Operation) -> set[str]:
-        """The names that the body of a request can have."""
+        """Return the names of the fields that a request's body may have."""
         schema = operation.description["requestBody"]["content"]["application/json"]["schema"]
         kinds = [schema, *schema.get("oneOf", ()), *schema.get("anyOf", ())]
         return {name for kind in kinds for name in kind.get("properties", {})}
 
     def _check_query(self, operation: Operation, query: Mapping[str, str]) -> list[str]:
-        given = [self._resolve(one) for one in operation.description.get("parameters", ())]
-        known = {one["name"]: one["schema"] for one in given if one["in"] == "query"}
-        found = [f"unknown query parameter {name}" for name in query.keys() - known.keys()]
+        parameters = [self._resolve(parameter) for parameter in operation.description.get("parameters", ())]
+        known = {
+            parameter["name"]: parameter["schema"] for parameter in parameters if parameter["in"] == "query"
+        }
+        problems = [f"unknown query parameter {name}" for name in query.keys() - known.keys()]
         for name in query.keys() & known.keys():
             is_number = known[name].get("type") == "integer" and query[name].isdecimal()
-            found += self._check(known[name], int(query[name]) if is_number else query[name], f"query {name}")
-        return found
+            value = int(query[name]) if is_number else query[name]
+            problems += self._check(known[name], value, f"query {name}")
+        return problems
 
     def _resolve(self, value: dict[str, Any]) -> dict[str, Any]:
         if "$ref" not in value:
             return value
         _, _, kind, name = value["$ref"].split("/")
-        found: dict[str, Any] = self.document["components"][kind][name]
-        return found
+        component: dict[str, Any] = self.document["components"][kind][name]
+        return component
 
     def _check(self, schema: Any, value: Any, what: str) -> list[str]:
         validator = self._validator(json.dumps(schema))
@@ -119,19 +128,19 @@ class Description:
             for error in validator.iter_errors(value)
         ]
 
-    @functools.cache  # noqa: B019 - one description lives as long as the tests do
+    @functools.cache  # noqa: B019 - the one description lives as long as the tests
     def _validator(self, schema: str) -> jsonschema_rs.Draft202012Validator:
         whole = {**_convert(json.loads(schema)), "components": self.components}
         return jsonschema_rs.Draft202012Validator(whole, validate_formats=False)
 
 
-# GitHub answers null for the repository of a fork that was deleted and for a body that is empty, whatever it describes.
+# GitHub answers null for the repository of a deleted fork and for an empty body, although its description does not.
 _REALLY_NULL = re.compile(r"reply at (?:\d+/)?(?:head/repo|body): null is not of type")
 
 
 def check_log(hub: Hub, description: Description) -> set[str]:
-    """Check every exchange of the hub's log that no fault has touched; returns the operations that were met."""
-    met, problems = set(), []
+    """Check every exchange in the hub's log that no fault has hit; return the operations that were used."""
+    used, problems = set(), []
     for exchange in hub.log:
         if exchange.fault is not None or exchange.status is None:
             continue
@@ -139,8 +148,8 @@ def check_log(hub: Hub, description: Description) -> set[str]:
         if operation is None or exchange.template in UNDESCRIBED:
             assert exchange.template is None or exchange.template in UNDESCRIBED, exchange.template
             continue
-        met.add(f"{operation.method} {operation.template}")
-        found = description.problems(
+        used.add(f"{operation.method} {operation.template}")
+        differences = description.problems(
             operation,
             query=exchange.query,
             body=exchange.body,
@@ -150,11 +159,11 @@ def check_log(hub: Hub, description: Description) -> set[str]:
         )
         problems += [
             f"{exchange.method} {exchange.path}: {problem}"
-            for problem in found
+            for problem in differences
             if not _REALLY_NULL.match(problem)
         ]
     assert problems == [], "\n".join(problems)
-    return met
+    return used
 
 
 def _pattern(template: str) -> re.Pattern[str]:
@@ -164,13 +173,13 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _convert(value: Any) -> Any:
-    """OpenAPI 3.0 to JSON Schema: what is `nullable` may be null as well."""
+    """Convert OpenAPI 3.0 to JSON Schema, which has no `nullable`."""
     if isinstance(value, list):
         return [_convert(item) for item in value]
     if not isinstance(value, dict):
         return value
     is_nullable = value.get("nullable") is True
-    rest = {key: _convert(item) for key, item in value.items() if not (key == "nullable" and item is True)}
-    if "enum" in rest and is_nullable and None not in rest["enum"]:
-        rest["enum"] = [*rest["enum"], None]
-    return {"anyOf": [rest, {"type": "null"}]} if is_nullable else rest
+    schema = {key: _convert(item) for key, item in value.items() if not (key == "nullable" and item is True)}
+    if "enum" in schema and is_nullable and None not in schema["enum"]:
+        schema["enum"] = [*schema["enum"], None]
+    return {"anyOf": [schema, {"type": "null"}]} if is_nullable else schema

@@ -1,4 +1,4 @@
-"""Opening, changing, closing and reopening pull requests by HTTP, and what GitHub refuses of it."""
+"""Opening, changing, closing and reopening pull requests by HTTP, with GitHub's refusals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Ask = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def ask(hub: Hub) -> Ask:
-    """(status, reply) of a request that mia makes."""
+    """Return a function that sends a request, by default as mia, and returns its status and reply."""
     headers = {"Authorization": f"token {hub.user_token('mia')}"}
 
     def send(method: str, path: str, body: Any = None, *, token: str | None = None) -> tuple[int, Any]:
         url = f"{hub.api}/repos/acme/bench/{path}"
-        given = headers if token is None else {"Authorization": f"token {token}"}
-        answer = requests.request(method, url, headers=given, json=body, timeout=5)
+        sent = headers if token is None else {"Authorization": f"token {token}"}
+        answer = requests.request(method, url, headers=sent, json=body, timeout=5)
         return answer.status_code, answer.json() if answer.content else None
 
     return send
@@ -70,7 +70,7 @@ def test_a_forks_pull_request_closes_with_its_branch_too(hub: Hub, ask: Ask) -> 
 
 
 def test_a_pull_request_of_a_deleted_fork_has_no_branch_here(hub: Hub, ask: Ask) -> None:
-    """A branch of the same name in this repository is another one."""
+    """A branch with the same name in this repository is a different branch."""
     sha = hub.push("patch", {"x": "y"}, by="eve", repository="eve/bench", start="main")
     number = hub.open_pull("patch", by="eve", repository="eve/bench").number
     hub.state.pulls[number].head_repository = None
@@ -101,14 +101,14 @@ def test_a_merged_pull_request_outlives_its_branch(hub: Hub, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("branch", ["main", "none"])
-def test_what_is_no_branch_to_delete(hub: Hub, ask: Ask, branch: str) -> None:
+def test_a_missing_or_default_branch_cannot_be_deleted(hub: Hub, ask: Ask, branch: str) -> None:
     with pytest.raises(Refused):
         hub.delete_branch(branch)
     assert hub.git.resolve("refs/heads/main")
     assert ask("GET", "pulls/77")[1]["state"] == "open"
 
 
-def test_another_base_is_taken_and_told(hub: Hub, ask: Ask) -> None:
+def test_a_new_base_branch_is_in_the_reply_and_the_event(hub: Hub, ask: Ask) -> None:
     before = hub.state.pulls[77].base_sha
     tip = hub.push("release", {"README.md": "zero\n"}, by="mia")
     status, reply = ask("PATCH", "pulls/77", {"base": "release"})
@@ -124,7 +124,7 @@ def test_another_base_is_taken_and_told(hub: Hub, ask: Ask) -> None:
     assert ask("GET", "pulls?base=main")[1] == []
 
 
-def test_texts_are_changed_and_told_once(hub: Hub, ask: Ask) -> None:
+def test_a_change_of_texts_emits_one_event(hub: Hub, ask: Ask) -> None:
     start = len(hub.state.events)
     assert ask("PATCH", "pulls/77", {"title": "New", "body": "Why."})[0] == 200
     assert ask("PATCH", "pulls/77", {"title": "New", "state": "open"})[0] == 200
@@ -134,7 +134,7 @@ def test_texts_are_changed_and_told_once(hub: Hub, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "problem"),
     [
         ({"state": "foo"}, "state is not included in the list"),
         ({"state": ""}, "state is not included in the list"),
@@ -149,7 +149,7 @@ def test_texts_are_changed_and_told_once(hub: Hub, ask: Ask) -> None:
     ],
 )
 def test_a_change_that_github_refuses_changes_nothing(
-    hub: Hub, ask: Ask, change: dict[str, str], said: str
+    hub: Hub, ask: Ask, change: dict[str, str], problem: str
 ) -> None:
     hub.push("beyond", {"z": "1"}, start="feat-x")
     tree = hub.git.commit(hub.state.pulls[77].head_sha).tree
@@ -157,7 +157,7 @@ def test_a_change_that_github_refuses_changes_nothing(
     before = hub.snapshot()
     status, reply = ask("PATCH", "pulls/77", {"title": "New", "body": "New", **change})
     assert status == 422
-    assert said in words(reply)
+    assert problem in words(reply)
     assert hub.state == before.state
 
 
@@ -167,7 +167,7 @@ def test_a_closed_pull_request_keeps_its_base(hub: Hub, ask: Ask) -> None:
     assert ask("PATCH", "pulls/77", {"base": "release"})[0] == 422
 
 
-def test_one_branch_may_go_into_two_bases_but_once_into_each(hub: Hub, ask: Ask) -> None:
+def test_a_branch_may_have_one_pull_request_for_each_base(hub: Hub, ask: Ask) -> None:
     hub.push("release", {"r": "1"}, by="mia")
     body = {"title": "Backport", "head": "feat-x", "base": "release"}
     status, second = ask("POST", "pulls", body)
@@ -180,7 +180,7 @@ def test_one_branch_may_go_into_two_bases_but_once_into_each(hub: Hub, ask: Ask)
     assert {hub.state.pulls[number].head_sha for number in (77, 78)} == {hub.git.resolve("feat-x")}
 
 
-def test_a_branch_of_a_fork_is_another_branch(hub: Hub, ask: Ask) -> None:
+def test_a_forks_branch_with_the_same_name_is_a_different_branch(hub: Hub, ask: Ask) -> None:
     hub.push("feat-x", {"x": "y"}, by="eve", repository="eve/bench", start="main")
     body = {"title": "t", "head": "eve:feat-x", "base": "main"}
     assert ask("POST", "pulls", body)[0] == 201
@@ -189,7 +189,7 @@ def test_a_branch_of_a_fork_is_another_branch(hub: Hub, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "problem"),
     [
         ({"title": ""}, "title is missing"),
         ({"title": "  "}, "title can't be blank"),
@@ -204,7 +204,7 @@ def test_a_branch_of_a_fork_is_another_branch(hub: Hub, ask: Ask) -> None:
     ],
 )
 def test_a_pull_request_that_github_refuses_is_not_opened(
-    hub: Hub, ask: Ask, body: dict[str, str], said: str
+    hub: Hub, ask: Ask, body: dict[str, str], problem: str
 ) -> None:
     main = hub.git.resolve("refs/heads/main")
     hub.git.update_ref("refs/heads/past", main)
@@ -213,11 +213,11 @@ def test_a_pull_request_that_github_refuses_is_not_opened(
     before = hub.snapshot()
     status, reply = ask("POST", "pulls", {"title": "t", "head": "new", "base": "main", **body})
     assert status == 422
-    assert said in words(reply)
+    assert problem in words(reply)
     assert hub.state == before.state
 
 
-def test_a_reopened_pull_request_has_what_was_pushed_meanwhile(hub: Hub, ask: Ask) -> None:
+def test_a_reopened_pull_request_has_the_newest_push(hub: Hub, ask: Ask) -> None:
     hub.close_pull(77)
     head = hub.push("feat-x", {"late": "1"})
     assert ask("GET", "pulls/77")[1]["head"]["sha"] != head
@@ -226,14 +226,14 @@ def test_a_reopened_pull_request_has_what_was_pushed_meanwhile(hub: Hub, ask: As
     assert happened(hub)[-1] == ("pull_request", "reopened")
 
 
-def test_a_pull_request_whose_branch_began_anew_stays_closed(hub: Hub, ask: Ask) -> None:
+def test_a_pull_request_stays_closed_after_a_forced_push(hub: Hub, ask: Ask) -> None:
     hub.close_pull(77)
     hub.push("feat-x", {"other": "1"}, start="main", force=True)
     status, reply = ask("PATCH", "pulls/77", {"state": "open"})
     assert (status, "force-pushed or recreated" in words(reply)) == (422, True)
 
 
-def test_a_closed_one_is_not_reopened_beside_its_successor(hub: Hub, ask: Ask) -> None:
+def test_a_pull_request_is_not_reopened_next_to_its_successor(hub: Hub, ask: Ask) -> None:
     hub.close_pull(77)
     hub.open_pull("feat-x")
     status, reply = ask("PATCH", "pulls/77", {"state": "open"})
@@ -249,10 +249,10 @@ def test_a_closed_one_is_not_reopened_beside_its_successor(hub: Hub, ask: Ask) -
         ("write", {"comment", "own comment", "react", "own pull", "label", "close", "others' comment", "title", "status", "dispatch"}),
     ],
 )  # fmt: skip
-def test_a_person_may_what_the_role_allows(hub: Hub, ask: Ask, role: str, may: set[str]) -> None:
-    """Everybody may speak on a public repository and propose from a fork; the rest needs a role."""
+def test_the_role_decides_what_a_person_may_do(hub: Hub, ask: Ask, role: str, may: set[str]) -> None:
+    """Everyone may comment on a public repository and open a pull request from a fork; the rest needs a role."""
     token = hub.user_token("eve")
-    hub.account("eve", role=role)  # what counts is the role at the time of a request
+    hub.account("eve", role=role)  # the role at the time of the request counts
     hub.push("patch", {"x": "y"}, by="eve", repository="eve/bench", start="main")
     hub.push("spare", {"x": "y"})
     theirs, own = hub.comment(77, "hello", by="cody").id, hub.comment(77, "hi", by="eve").id
@@ -274,7 +274,7 @@ def test_a_person_may_what_the_role_allows(hub: Hub, ask: Ask, role: str, may: s
     assert {status for status in answers.values() if status >= 300} <= {403}
 
 
-def test_an_author_changes_and_closes_ones_own(hub: Hub, ask: Ask) -> None:
+def test_an_author_may_change_and_close_the_pull_request(hub: Hub, ask: Ask) -> None:
     hub.push("patch", {"x": "y"}, by="eve", repository="eve/bench", start="main")
     hub.open_pull("patch", by="eve", repository="eve/bench", number=80)
     token = hub.user_token("eve")
@@ -283,14 +283,14 @@ def test_an_author_changes_and_closes_ones_own(hub: Hub, ask: Ask) -> None:
     assert hub.state.pulls[80].title == "Better"
 
 
-def test_a_person_without_push_opens_nothing_from_a_branch_here(hub: Hub, ask: Ask) -> None:
+def test_opening_a_pull_request_from_a_branch_here_needs_write(hub: Hub, ask: Ask) -> None:
     hub.account("eve", role="read")
     hub.push("spare", {"x": "y"})
     body = {"title": "t", "head": "spare", "base": "main"}
     assert ask("POST", "pulls", body, token=hub.user_token("eve"))[0] == 403
 
 
-def test_a_locked_conversation_is_closed_to_readers(hub: Hub, ask: Ask, github: GitHub) -> None:
+def test_readers_cannot_comment_in_a_locked_conversation(hub: Hub, ask: Ask, github: GitHub) -> None:
     hub.account("eve", role="read")
     hub.state.pulls[77].locked = True
     eve = hub.user_token("eve")

@@ -1,4 +1,4 @@
-"""Requests of the client and answers of the hub, held against GitHub's own description of its API."""
+"""Requests of the client and answers of the hub follow GitHub's description of its API."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def description(shared: Path, github_description: Description | None) -> Descrip
 
 
 def served(description: Description) -> dict[str, Operation]:
-    """The operations that the hub has a route for, by method and template."""
-    found = {}
+    """Return the operations that the hub has a route for, by method and template."""
+    operations = {}
     for route in ROUTES:
         path = re.sub(r"\{\w+(:\w+)?\}", lambda match: "1" if match[1] == ":int" else "x", route.template)
         operation = description.find(route.method, path)
         if operation is None or route.template in UNDESCRIBED:
-            assert route.template in UNDESCRIBED, f"nothing says how {route.template} should answer"
+            assert route.template in UNDESCRIBED, f"{route.template} is not described"
         else:
-            found[f"{operation.method} {operation.template}"] = operation
-    return found
+            operations[f"{operation.method} {operation.template}"] = operation
+    return operations
 
 
 def talk(github: GitHub) -> None:
@@ -53,12 +53,12 @@ def talk(github: GitHub) -> None:
 
 
 def review(hub: Hub, github: GitHub) -> None:
-    said = hub.review(77, "fine", state="APPROVED")
+    approval = hub.review(77, "fine", state="APPROVED")
     hub.review(77, "", state="COMMENTED", by="ghost-app[bot]")
     line = hub.review_comment(77, "here", path="README.md")
     github.reviews(77)
     github.review_comments(77)
-    github.comment(_reference(CommentKind.REVIEW, said.id))
+    github.comment(_reference(CommentKind.REVIEW, approval.id))
     github.comment(_reference(CommentKind.REVIEW_COMMENT, line.id))
 
 
@@ -75,7 +75,7 @@ def look_around(hub: Hub, github: GitHub) -> None:
     github.commit(pull.head_sha)
     github.is_ancestor(pull.base_sha, pull.head_sha)
     github.permission("mia")
-    github.permission("nobody-knows")
+    github.permission("unknown-account")
     github.team_members("acme", "core")
 
 
@@ -116,7 +116,7 @@ def act(hub: Hub, github: GitHub) -> None:
 
 
 def ask_by_hand(hub: Hub, token: str) -> None:
-    """What people and other tools may ask, and our own client does not."""
+    """Send the requests that people and other tools may send, but infx's client does not."""
     base = f"{hub.api}/repos/{hub.repository}"
     headers = {"Authorization": f"token {token}"}
     for path in (
@@ -142,7 +142,7 @@ def ask_by_hand(hub: Hub, token: str) -> None:
     hub.add_run(pull=77, run_id=4712, status="completed", conclusion="failure")
     requests.post(f"{base}/actions/runs/4712/rerun", headers=headers, timeout=5)
     head = hub.state.pulls[77].head_sha
-    for sha in ("0" * 39 + "1", head, head):  # only the second is taken
+    for sha in ("0" * 39 + "1", head, head):  # GitHub accepts only the second
         requests.put(f"{base}/pulls/77/merge", headers=headers, json={"sha": sha}, timeout=5)
 
 
@@ -167,7 +167,7 @@ def test_every_exchange_follows_githubs_description(
     assert served(description).keys() - check_log(hub, description) == set()
 
 
-# One request that GitHub would take for each operation with a body.
+# A valid request for each operation with a body.
 BODIES: dict[str, tuple[str, Any]] = {
     "POST /repos/{owner}/{repo}/pulls": ("pulls", {"title": "t", "head": "other", "base": "main"}),
     "PATCH /repos/{owner}/{repo}/pulls/{pull_number}": ("pulls/77", {}),
@@ -205,9 +205,9 @@ WRONG: tuple[Any, ...] = (
 
 
 def test_a_body_against_the_description_is_refused(hub: Hub, description: Description) -> None:
-    """Every field of every body with values that its schema does not allow, and without what it requires.
+    """Every field of every body is tried with values that its schema does not allow, or left out if required.
 
-    null is left out: GitHub takes it for a field that is not there.
+    Null is not tried: GitHub treats it like a missing field.
     """
     hub.push("other", {"b": "1"})
     hub.comment(77, "hello", by="mia")
@@ -219,7 +219,7 @@ def test_a_body_against_the_description_is_refused(hub: Hub, description: Descri
         if "requestBody" in operation.description
     }
     assert operations.keys() == BODIES.keys()
-    before, taken, asked = hub.snapshot(), [], 0
+    before, accepted, tried = hub.snapshot(), [], 0
     for name, operation in operations.items():
         path, good = BODIES[name]
         fields = description.fields(operation)
@@ -230,13 +230,13 @@ def test_a_body_against_the_description_is_refused(hub: Hub, description: Descri
         for body in bodies:
             if not description.check_body(operation, body):
                 continue
-            asked += 1
+            tried += 1
             answer = requests.request(operation.method, url, headers=token, json=body, timeout=5)
             if answer.status_code != 422:
-                taken.append((name, body, answer.status_code))
-    assert taken == []
-    assert asked > 150
-    assert hub.state == before.state  # and nothing was half done
+                accepted.append((name, body, answer.status_code))
+    assert accepted == []
+    assert tried > 150
+    assert hub.state == before.state  # no refused request changes anything
 
 
 def test_the_checker_finds_what_is_wrong(hub: Hub, github: GitHub, description: Description) -> None:

@@ -1,4 +1,4 @@
-"""What a workflow's file on the branch says about its being dispatched decides, in GitHub's words."""
+"""The workflow's file on the branch decides about a dispatch, with GitHub's messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_without_the_trigger_a_dispatch_is_refused(hub: Hub, github: GitHub, tex
     assert not hub.state.runs
 
 
-def test_the_file_on_the_branch_counts_not_the_one_on_main(hub: Hub, github: GitHub) -> None:
+def test_the_file_on_the_dispatched_branch_counts(hub: Hub, github: GitHub) -> None:
     hub.push("feat-x", {PATH: "on: push\n"})
     hub.push("main", {PATH: "on: workflow_dispatch\n"}, by="mia")
     with pytest.raises(ValidationError, match=NO_TRIGGER):
@@ -84,20 +84,20 @@ def test_the_file_on_the_branch_counts_not_the_one_on_main(hub: Hub, github: Git
         ({"pr": "7", "trim": "yes"}, "Provided value 'yes' for input 'trim' not in the list"),
     ],
 )
-def test_other_inputs_than_the_declared_are_refused(
+def test_undeclared_missing_and_invalid_inputs_are_refused(
     hub: Hub, github: GitHub, inputs: dict[str, str], words: str
 ) -> None:
     hub.push("main", {PATH: WITH_INPUTS}, by="mia")
     with pytest.raises(ValidationError) as caught:
         github.dispatch_workflow("x.yml", ref="main", inputs=inputs)
     assert words in str(caught.value)
-    with pytest.raises(Refused) as refused:  # the method that stands behind the route
+    with pytest.raises(Refused) as refused:  # the method that the route calls
         hub.dispatch("x.yml", ref="main", inputs=inputs)
     assert words in refused.value.message
     assert not hub.state.runs
 
 
-def test_the_event_has_the_defaults_and_the_run_what_was_given(hub: Hub, github: GitHub) -> None:
+def test_the_event_has_the_defaults_and_the_run_only_the_given_inputs(hub: Hub, github: GitHub) -> None:
     hub.push("main", {PATH: WITH_INPUTS}, by="mia")
     run = github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", "mode": "full"})
     assert hub.state.runs[run.id].inputs == {"pr": "7", "mode": "full"}
@@ -107,10 +107,10 @@ def test_the_event_has_the_defaults_and_the_run_what_was_given(hub: Hub, github:
 @pytest.mark.parametrize(
     ("given", "text"), [({"trim": True}, "true"), ({"size": 2}, "2"), ({"trim": None}, "")]
 )
-def test_whatever_a_client_sends_becomes_text(
+def test_inputs_of_other_types_become_text(
     hub: Hub, github: GitHub, given: dict[str, Any], text: str
 ) -> None:
-    """JSON's own true, numbers and null too; a choice may be of numbers."""
+    """A client may send true, numbers and null; a choice may have numbers as options."""
     size = "      size: {type: choice, options: [1, 2]}\n"
     hub.push("main", {PATH: WITH_INPUTS.replace(", default: false", "") + size}, by="mia")
     run = hub.state.runs[github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", **given}).id]
@@ -118,11 +118,13 @@ def test_whatever_a_client_sends_becomes_text(
     assert run.title == f"7 {text}".strip()
 
 
-def test_the_seeded_workflow_takes_what_the_projects_own_takes() -> None:
+def test_the_seeded_workflow_has_the_inputs_of_the_projects_workflow() -> None:
     (path,) = WORKFLOW_FILES
     seeded, own = (
         yaml12.load(data, path).value["on"]["workflow_dispatch"]["inputs"]
         for data in (WORKFLOW_FILES[path].encode(), (ROOT / path).read_bytes())
     )
-    kinds = [{name: about.get("type", "string") for name, about in one.items()} for one in (seeded, own)]
-    assert kinds[0] == kinds[1]
+    seeded_types, own_types = (
+        {name: about.get("type", "string") for name, about in inputs.items()} for inputs in (seeded, own)
+    )
+    assert seeded_types == own_types

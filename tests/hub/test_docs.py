@@ -1,4 +1,4 @@
-"""The example of `docs/hub.md` runs as it stands."""
+"""The example in `docs/hub.md` runs, and its table has every fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that can go wrong on the way, and that the client ends where an undisturbed one does."""
+"""Faults between client and hub: the client reaches the same end state as without them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ READS: dict[str, Callable[[GitHub], object]] = {
 
 @pytest.mark.parametrize("fault", FAULTS, ids=name_of)
 @pytest.mark.parametrize("read", READS)
-def test_reads_get_through(hub: Hub, github: GitHub, read: str, fault: Fault) -> None:
+def test_a_read_returns_the_same_result_despite_a_fault(
+    hub: Hub, github: GitHub, read: str, fault: Fault
+) -> None:
     hub.add_artifact(hub.add_run(pull=77).id, "a", {"b": "c"})
     expected = READS[read](github)
     hub.faults.add(replace(fault))
@@ -63,10 +65,10 @@ def test_reads_get_through(hub: Hub, github: GitHub, read: str, fault: Fault) ->
 
 @dataclass(frozen=True)
 class Write:
-    """A write and how to see that it was done."""
+    """A write that the tests try."""
 
     do: Callable[[GitHub], Any]
-    look: Callable[[GitHub], Any]
+    look: Callable[[GitHub], Any]  # returns the write's result, if it was done
 
 
 def _seen(items: list[Any]) -> Any:
@@ -80,22 +82,22 @@ def _delete_comment(github: GitHub) -> bool:
 
 WRITES = {
     "create comment": Write(
-        lambda github: github.create_comment(77, "ours"),
-        lambda github: _seen([one for one in github.issue_comments(77) if one.body == "ours"]),
+        lambda github: github.create_comment(77, "from infx"),
+        lambda github: _seen([c for c in github.issue_comments(77) if c.body == "from infx"]),
     ),
     "edit comment": Write(
         lambda github: github.edit_comment(11001, "new"),
-        lambda github: _seen([one for one in github.issue_comments(77) if one.body == "new"]),
+        lambda github: _seen([c for c in github.issue_comments(77) if c.body == "new"]),
     ),
     "delete comment": Write(
         _delete_comment,
-        lambda github: all(one.id != 11001 for one in github.issue_comments(77)) or None,
+        lambda github: all(c.id != 11001 for c in github.issue_comments(77)) or None,
     ),
     "create status": Write(
         lambda github: github.create_status(
             "feat-x-sha", context="c", state=StatusState.SUCCESS, description="d"
         ),
-        lambda github: _seen([one for one in github.statuses("feat-x") if one.context == "c"]),
+        lambda github: _seen([s for s in github.statuses("feat-x") if s.context == "c"]),
     ),
     "cancel run": Write(
         lambda github: github.cancel_run(300),
@@ -109,7 +111,7 @@ WRITES = {
 
 
 def end_state(hub: Hub) -> object:
-    """What counts, without ids and times."""
+    """Return the relevant state, without ids and times."""
     return (
         [(comment.author, comment.body) for comment in hub.comments_of(77)],
         [(status.context, status.state) for status in hub.state.statuses],
@@ -119,7 +121,7 @@ def end_state(hub: Hub) -> object:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=name_of)
 @pytest.mark.parametrize("write", WRITES)
-def test_write_then_look_ends_where_an_undisturbed_write_does(
+def test_write_then_look_has_the_end_state_of_an_undisturbed_write(
     hub: Hub, github: GitHub, write: str, fault: Fault
 ) -> None:
     hub.comment(77, "old")
@@ -139,7 +141,7 @@ def test_write_then_look_ends_where_an_undisturbed_write_does(
     hub.faults.add(replace(fault, writes=True))
     assert github.write_then_look(lambda: do(github), lambda: look(github))
     assert end_state(hub) == undisturbed
-    applied = [one for one in hub.log if one.method != "GET" and one.status and one.status < 300]
+    applied = [e for e in hub.log if e.method != "GET" and e.status and e.status < 300]
     assert len(applied) <= 1 or write == "create status"
 
 
@@ -163,7 +165,7 @@ def test_a_plain_write_is_never_sent_twice(hub: Hub, github: GitHub, write: str)
     ],
     ids=["secondary", "429", "secondary without a time", "502"],
 )
-def test_waits_are_as_long_as_told(
+def test_a_wait_is_as_long_as_github_asks(
     hub: Hub, github: GitHub, waits: list[float], fault: Fault, waits_expected: list[float]
 ) -> None:
     hub.faults.add(replace(fault))
@@ -171,7 +173,7 @@ def test_waits_are_as_long_as_told(
     assert waits == waits_expected
 
 
-def test_the_reset_of_the_hour_is_waited_for(hub: Hub, github: GitHub, waits: list[float]) -> None:
+def test_a_read_waits_for_the_reset_of_the_limit(hub: Hub, github: GitHub, waits: list[float]) -> None:
     hub.faults.add(Fault(kind=FaultKind.PRIMARY_LIMIT, seconds=90))
     github.pull(77)
     assert len(waits) == 1
@@ -188,7 +190,9 @@ def test_the_reset_of_the_hour_is_waited_for(hub: Hub, github: GitHub, waits: li
     ],
     ids=["permission", "primary", "secondary", "dead"],
 )
-def test_what_is_given_up(hub: Hub, github: GitHub, fault: Fault, kind: type[GitHubError]) -> None:
+def test_an_error_that_outlasts_the_budget_is_exit_code_3(
+    hub: Hub, github: GitHub, fault: Fault, kind: type[GitHubError]
+) -> None:
     hub.faults.add(replace(fault))
     with pytest.raises(kind) as caught:
         github.pull(77)
@@ -203,10 +207,10 @@ def test_the_nth_matching_request_is_hit(hub: Hub, github: GitHub) -> None:
     with pytest.raises(PermissionDeniedError):
         github.pull(77)
     github.pull(77)
-    assert [one.fault for one in hub.log if one.fault] == [FaultKind.FORBIDDEN]
+    assert [exchange.fault for exchange in hub.log if exchange.fault] == [FaultKind.FORBIDDEN]
 
 
-def test_a_killed_process_sends_nothing_more(hub: Hub, github: GitHub) -> None:
+def test_a_killed_process_sends_no_further_request(hub: Hub, github: GitHub) -> None:
     killed = threading.Event()
     hub.faults.add(Fault(kind=FaultKind.KILL, method="POST", applied=True, callback=killed.set))
     hub.faults.add(Fault(kind=FaultKind.DROP, times=FOREVER, nth=2))
@@ -227,7 +231,7 @@ def test_a_slow_answer_comes_late(hub: Hub, github: GitHub) -> None:
     assert time.monotonic() - start >= 0.2
 
 
-def test_an_overtaken_request_is_carried_out_second(hub: Hub, client: Callable[[str | None], GitHub]) -> None:
+def test_an_overtaken_request_is_executed_second(hub: Hub, client: Callable[[str | None], GitHub]) -> None:
     token = hub.workflow_token(pull_requests="write")
     hub.faults.add(Fault(kind=FaultKind.OVERTAKEN, method="POST"))
     first = threading.Thread(target=lambda: client(token).create_comment(77, "sent first"))
@@ -239,7 +243,7 @@ def test_an_overtaken_request_is_carried_out_second(hub: Hub, client: Callable[[
     assert [comment.body for comment in hub.comments_of(77)] == ["sent second", "sent first"]
 
 
-def test_two_at_once(hub: Hub) -> None:
+def test_three_clients_at_once_lose_no_comment(hub: Hub) -> None:
     token = hub.workflow_token(pull_requests="write")
 
     def talk(name: str) -> None:
@@ -257,6 +261,6 @@ def test_two_at_once(hub: Hub) -> None:
     assert hub.writes == 60
 
 
-def test_what_is_refused_was_never_done() -> None:
-    with pytest.raises(ValueError, match="never carried out"):
+def test_a_refusal_cannot_be_applied() -> None:
+    with pytest.raises(ValueError, match="is not executed"):
         Fault(kind=FaultKind.FORBIDDEN, applied=True)

@@ -1,4 +1,4 @@
-"""GraphQL of the hub: its answers, refusals and prices are GitHub's."""
+"""GraphQL of the hub has GitHub's answers, refusals and prices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_names_variables_aliases_and_fragments(hub: Hub) -> None:
 
 
 def test_pages_forwards_and_backwards(hub: Hub) -> None:
-    """A cursor stays where it is when what it names is deleted."""
+    """A cursor keeps its place when its item is deleted."""
     ids = [hub.comment(77, str(index)).id for index in range(5)]
     page = "{ nodes { body } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }"
     first = pull(hub, f"comments(first: 2) {page}")["comments"]
@@ -95,7 +95,7 @@ def test_the_timeline_by_kinds(hub: Hub) -> None:
     assert only["nodes"] == [{"__typename": "UnlabeledEvent"}]
 
 
-def test_what_is_not_there_is_null_and_the_rest_is_answered(hub: Hub) -> None:
+def test_a_missing_pull_request_is_null_and_the_others_are_answered(hub: Hub) -> None:
     text = '{ repository(owner: "acme", name: "bench") { a: pullRequest(number: 77) { number } b: pullRequest(number: 9) { number } } }'
     answer = ask(hub, text)
     assert answer["data"]["repository"] == {"a": {"number": 77}, "b": None}
@@ -143,16 +143,16 @@ def test_a_query_that_github_refuses_costs_nothing(hub: Hub, text: str, words: s
 
 @pytest.mark.parametrize(
     ("pulls", "points"),
-    # two connections each: requests / 100, rounded, and at least 1
+    # two connections each; the price is requests / 100, rounded, and at least 1
     [(1, 1), (50, 1), (74, 1), (75, 2), (125, 3)],
 )
-def test_the_price_follows_github_s_formula(hub: Hub, pulls: int, points: int) -> None:
+def test_the_price_follows_githubs_formula(hub: Hub, pulls: int, points: int) -> None:
     each = "pullRequest(number: 77) { comments(first: 100) { totalCount } labels(first: 9) { totalCount } }"
     aliases = " ".join(f"p{index}: {each}" for index in range(pulls))
-    told = "rateLimit { cost limit remaining used nodeCount resetAt }"
+    limit = "rateLimit { cost limit remaining used nodeCount resetAt }"
     hub.refill()
     hub.clear_log()
-    answer = ask(hub, f'{{ {told} repository(owner: "acme", name: "bench") {{ {aliases} }} }}')["data"]
+    answer = ask(hub, f'{{ {limit} repository(owner: "acme", name: "bench") {{ {aliases} }} }}')["data"]
     rate = answer["rateLimit"]
     assert rate["resetAt"].endswith("Z")
     assert rate["cost"] == hub.points == points
@@ -160,7 +160,7 @@ def test_the_price_follows_github_s_formula(hub: Hub, pulls: int, points: int) -
     assert rate["nodeCount"] == pulls * 109
 
 
-def test_points_and_requests_are_counted_apart(hub: Hub) -> None:
+def test_points_and_requests_are_counted_separately(hub: Hub) -> None:
     hub.refill()
     token = hub.workflow_token(pull_requests="read")
     headers = {"Authorization": f"token {token}"}
@@ -176,6 +176,6 @@ def test_points_and_requests_are_counted_apart(hub: Hub) -> None:
     assert requests.get(pull_url, headers=headers, timeout=5).status_code == 200
 
 
-def test_nobody_is_answered(hub: Hub) -> None:
+def test_a_query_needs_a_token(hub: Hub) -> None:
     answer = requests.post(f"{hub.api}/graphql", json={"query": of_pull("number")}, timeout=5)
     assert answer.status_code == 401

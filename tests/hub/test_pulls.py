@@ -1,4 +1,4 @@
-"""Pull requests on the hub: real merges, real files, and what GitHub says about them."""
+"""Pull requests on the hub, with real merges and files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_test_merge_is_real(hub: Hub, github: GitHub) -> None:
 
 
 def test_a_conflict_keeps_the_last_test_merge(hub: Hub, github: GitHub) -> None:
-    """`refs/pull/N/merge` means something only while `mergeable` is true."""
+    """`refs/pull/N/merge` is up to date only while `mergeable` is true."""
     assert github.pull(77).mergeable is True
     before = github.ref("pull/77/merge")
     hub.push("main", {"README.md": "another\n"}, by="mia")
@@ -37,7 +37,7 @@ def test_a_conflict_keeps_the_last_test_merge(hub: Hub, github: GitHub) -> None:
     assert github.pull(77).mergeable is True
 
 
-def test_the_base_that_moves_makes_a_new_test_merge(hub: Hub, github: GitHub) -> None:
+def test_a_push_to_the_base_branch_makes_a_new_test_merge(hub: Hub, github: GitHub) -> None:
     github.pull(77)
     before = github.ref("pull/77/merge")
     tip = hub.push("main", {"other.md": "x"}, by="mia")
@@ -72,7 +72,7 @@ def test_files_of_every_status(hub: Hub, github: GitHub) -> None:
 
 
 def test_files_are_those_of_the_pull_request_alone(hub: Hub, github: GitHub) -> None:
-    """Compared with the merge base: what main gained meanwhile is nobody's change here."""
+    """They are compared with the merge base, so later commits on main do not appear."""
     hub.push("main", {"mains.md": "x"}, by="mia")
     assert [file.path for file in github.files(github.pull(77))] == ["README.md", "docs/new.md"]
     hub.merge_base_branch(77)
@@ -93,7 +93,7 @@ def test_many_files_and_commits_take_pages_and_have_caps(hub: Hub, github: GitHu
     assert not github.is_ancestor(late, pull.base_sha)
 
 
-def test_3200_files_are_cut_without_a_word_and_noticed(hub: Hub, github: GitHub) -> None:
+def test_a_cut_list_of_3200_files_is_noticed(hub: Hub, github: GitHub) -> None:
     hub.push("huge", {f"f/{number:04}": "x" for number in range(3200)})
     pull = github.pull(hub.open_pull("huge").number)
     assert pull.changed_files == 3200
@@ -114,7 +114,7 @@ def test_a_forks_pull_request(hub: Hub, github: GitHub) -> None:
     assert (gone.head_repository, gone.is_fork) == (None, True)
 
 
-def test_a_push_moves_the_head_and_says_so(hub: Hub, github: GitHub) -> None:
+def test_a_push_moves_the_head_and_emits_an_event(hub: Hub, github: GitHub) -> None:
     before = github.pull(77).head_sha
     after = hub.push("feat-x", {"a": "b"})
     assert github.pull(77).head_sha == after == github.ref("pull/77/head")
@@ -123,7 +123,7 @@ def test_a_push_moves_the_head_and_says_so(hub: Hub, github: GitHub) -> None:
     assert event.payload["pull_request"]["head"]["sha"] == after
 
 
-def test_a_push_with_git_itself_is_noticed(hub: Hub, github: GitHub) -> None:
+def test_a_push_with_git_is_noticed(hub: Hub, github: GitHub) -> None:
     old = github.pull(77)
     tree = hub.git.commit(old.head_sha).tree
     made = hub.git.commit_tree(tree, [old.head_sha], "by git", author="cody", seconds=1)
@@ -150,7 +150,7 @@ def test_merging(hub: Hub, github: GitHub, method: str, parents: int) -> None:
     assert pull.changed_files == 2
 
 
-def test_merging_what_cannot_be_merged(hub: Hub, github: GitHub) -> None:
+def test_merges_that_github_refuses(hub: Hub, github: GitHub) -> None:
     head = github.pull(77).head_sha
     hub.push("feat-x", {"late.md": "x"})
     with pytest.raises(Refused, match="Head branch was modified"):
@@ -190,7 +190,7 @@ def test_lists_since_a_time(tmp_path: Path) -> None:
         hub.clear_log()
         found = github.pulls(updated_since=now - timedelta(minutes=30))
         assert [pull.number for pull in found] == [7, *range(130, 101, -1)]
-        assert hub.reads == 1  # the last updated come first: no reason to ask for more
+        assert hub.reads == 1  # the list begins with the last updated, so one page is enough
         since = datetime.fromisoformat(old.updated_at) + timedelta(seconds=1)
         assert [comment.body for comment in github.issue_comments(7, since=since)] == ["new"]
 
@@ -204,7 +204,7 @@ def test_labels_keep_their_first_spelling(hub: Hub, github: GitHub) -> None:
     assert [(event.label, event.added) for event in events] == [("Full-Sweep", True), ("Full-Sweep", False)]
 
 
-def test_what_does_not_exist(github: GitHub) -> None:
+def test_missing_pull_requests_refs_and_files(github: GitHub) -> None:
     with pytest.raises(NotFoundError):
         github.pull(404)
     with pytest.raises(NotFoundError):
@@ -214,13 +214,13 @@ def test_what_does_not_exist(github: GitHub) -> None:
     assert github.read_file("README.md", "none") is None
 
 
-def test_a_file_larger_than_contents_shows(hub: Hub, github: GitHub) -> None:
+def test_a_file_too_large_for_contents_is_read(hub: Hub, github: GitHub) -> None:
     data = b"0123456789" * 120_000
     hub.push("big", {"dir/big file.bin": data})
     assert github.read_file("dir/big file.bin", "big") == data
 
 
-def test_snapshots_bring_everything_back(hub: Hub, client: Callable[[str | None], GitHub]) -> None:
+def test_a_snapshot_restores_the_state_and_the_refs(hub: Hub, client: Callable[[str | None], GitHub]) -> None:
     github = client(hub.workflow_token({"pull-requests": "write", "contents": "write"}))
     before, kept = github.pull(77), hub.snapshot()
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Shapes that the slice of GitHub's description does not hold, written from GitHub's documentation."""
+"""Shapes that the available part of GitHub's description lacks, written from GitHub's documentation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_blob(hub: Hub) -> None:
     assert requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{'0' * 40}", timeout=5).status_code == 404
 
 
-def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
+def test_graphql_has_the_editor_of_a_comment(hub: Hub) -> None:
     plain, edited, gone = (hub.comment(77, "hello", by="amy") for _ in range(3))
     hub.edit_comment(edited.id, "hello again", by="cody")
     hub.edit_comment(gone.id, "hello again", by="ghost")
@@ -71,10 +71,10 @@ def test_graphql_tells_who_edited_a_comment(hub: Hub) -> None:
         return requests.post(f"{hub.api}/graphql", headers=token, json=body, timeout=5).json()
 
     found = ask(*(f"IC_{comment.id}" for comment in (plain, edited, gone)))["data"]["nodes"]
-    nobody = {"type": "null"}
-    check(shape(id=TEXT, lastEditedAt=nobody, editor=nobody), found[0])
+    null = {"type": "null"}
+    check(shape(id=TEXT, lastEditedAt=null, editor=null), found[0])
     check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(__typename=TEXT, login=TEXT)), found[1])
-    check(shape(id=TEXT, lastEditedAt=TEXT, editor=nobody), found[2])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=null), found[2])
     assert found[1]["editor"]["login"] == "cody"
     assert ask("IC_1")["errors"][0]["type"] == "NOT_FOUND"
     assert "data" not in ask(text="{ viewer { login } }")
@@ -156,7 +156,7 @@ MORE: dict[tuple[str, str | None], dict[str, Any]] = {
 }
 
 
-def test_events_are_as_workflows_get_them(hub: Hub) -> None:
+def test_events_have_the_shapes_that_workflows_get(hub: Hub) -> None:
     play(hub)
     for event in hub.state.events:
         check(shape(repository=REPOSITORY, sender=USER), event.payload)
@@ -193,12 +193,12 @@ def test_a_push_names_its_commits_oldest_first(hub: Hub) -> None:
     assert pushed["head_commit"]["id"] == after
 
 
-def test_a_push_says_whether_it_made_moved_or_removed_the_branch(hub: Hub) -> None:
+def test_a_push_event_has_created_forced_and_deleted(hub: Hub) -> None:
     main = hub.git.resolve("refs/heads/main")
     hub.push("new", {"n": "1"})
     created = pushes(hub)[-1]
     assert (created["created"], created["forced"], created["before"]) == (True, False, "0" * 40)
-    assert len(created["commits"]) == 1  # what main has is not new
+    assert len(created["commits"]) == 1  # commits on main are not new
     hub.push("new", {"n": "2"}, start="main", force=True)
     forced = pushes(hub)[-1]
     assert (forced["created"], forced["forced"], forced["before"]) == (False, True, created["after"])
@@ -213,7 +213,7 @@ def test_a_push_says_whether_it_made_moved_or_removed_the_branch(hub: Hub) -> No
     assert [commit["message"].split("\n")[0] for commit in merged["commits"]] == ["second", "Add two (#77)"]
 
 
-def test_a_review_is_in_capitals_for_the_api_alone(hub: Hub, github: GitHub) -> None:
+def test_the_state_of_a_review_is_in_capitals_only_in_the_api(hub: Hub, github: GitHub) -> None:
     hub.review(77, "fine", state="APPROVED")
     assert hub.state.events[-1].payload["review"]["state"] == "approved"
     answer = requests.get(f"{hub.api}/repos/acme/bench/pulls/77/reviews", timeout=5).json()
@@ -224,6 +224,6 @@ def test_a_review_is_in_capitals_for_the_api_alone(hub: Hub, github: GitHub) -> 
 @pytest.mark.parametrize(
     "path", ["/", "/repos/acme", "/repos/acme/bench/nothing", "/repos/acme/bench/pulls/x"]
 )
-def test_what_is_no_route(hub: Hub, path: str) -> None:
+def test_an_unknown_path_is_404(hub: Hub, path: str) -> None:
     answer = requests.get(f"{hub.api}{path}", timeout=5)
     assert (answer.status_code, answer.json()["message"]) == (404, "Not Found")

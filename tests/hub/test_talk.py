@@ -40,18 +40,18 @@ def test_deleted_accounts_and_empty_bodies(hub: Hub, github: GitHub) -> None:
     assert (first.author.login, second.body) == ("ghost", "")
 
 
-def test_a_comment_says_who_we_are(hub: Hub, github: GitHub) -> None:
+def test_the_author_of_a_comment_is_the_tokens_account(hub: Hub, github: GitHub) -> None:
     comment = github.create_comment(77, "hello")
     assert comment.author.login == "github-actions[bot]"
     assert comment.pull_number == 77
 
 
-def test_ids_of_the_three_kinds_do_not_mix(hub: Hub, github: GitHub) -> None:
-    said = hub.comment(77, "one")
+def test_each_kind_of_comment_has_separate_ids(hub: Hub, github: GitHub) -> None:
+    comment = hub.comment(77, "one")
     line = hub.review_comment(77, "two", path="README.md")
     whole = hub.review(77, "three", state="APPROVED")
     numbers = {
-        CommentKind.ISSUE: said.id,
+        CommentKind.ISSUE: comment.id,
         CommentKind.REVIEW_COMMENT: line.id,
         CommentKind.REVIEW: whole.id,
     }
@@ -59,7 +59,7 @@ def test_ids_of_the_three_kinds_do_not_mix(hub: Hub, github: GitHub) -> None:
         found = github.comment(_reference(kind, number))
         assert (found.kind, found.id) == (kind, number)
         for other in set(numbers.values()) - {number}:
-            with pytest.raises(NotFoundError, match="numbers of their own"):
+            with pytest.raises(NotFoundError, match="are numbered separately"):
                 github.comment(_reference(kind, other))
     (review,) = github.reviews(77)
     assert (review.review_state, review.commit_sha) == (
@@ -95,12 +95,12 @@ def test_statuses(hub: Hub, github: GitHub) -> None:
     assert found["infx/sweep"].creator.login == "github-actions[bot]"
     assert found["other"].creator.login == "coverage[bot]"
     for wrong in ({"description": "x" * 141}, {"description": "🚀"}, {"context": "x" * 256}):
-        given = {"context": "c", "description": "d", **wrong}
+        texts = {"context": "c", "description": "d", **wrong}
         with pytest.raises(ValidationError):
-            github.create_status(sha, state=StatusState.ERROR, **given)
+            github.create_status(sha, state=StatusState.ERROR, **texts)
 
 
-def test_a_locked_conversation_is_closed_to_whoever_may_not_write(hub: Hub, github: GitHub) -> None:
+def test_a_workflow_token_cannot_comment_in_a_locked_conversation(hub: Hub, github: GitHub) -> None:
     mine = github.create_comment(77, "before")
     hub.state.pulls[77].locked = True
     with pytest.raises(LockedError, match="issue is locked"):
@@ -108,7 +108,7 @@ def test_a_locked_conversation_is_closed_to_whoever_may_not_write(hub: Hub, gith
     assert github.edit_comment(mine.id, "edited").body == "edited"
 
 
-def test_a_status_has_a_thousand_versions_and_no_more(hub: Hub, github: GitHub) -> None:
+def test_a_context_has_at_most_a_thousand_statuses(hub: Hub, github: GitHub) -> None:
     sha = hub.state.pulls[77].head_sha
     for _ in range(1000):
         hub.set_status(sha, "infx/sweep", "pending")
@@ -129,10 +129,8 @@ def test_runs_newest_first_and_filtered(hub: Hub, github: GitHub) -> None:
     assert github.runs(workflow="none.yml") == []
 
 
-def test_a_filtered_list_of_runs_ends_without_a_word(
-    hub: Hub, github: GitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At 1,000 on GitHub; fewer here, to be quick."""
+def test_a_cut_list_of_runs_is_noticed(hub: Hub, github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub cuts a filtered list at 1,000 runs; this test sets a lower limit to save time."""
     assert MOST_RUNS == 1000
     monkeypatch.setattr("infx.hub.routes.actions.MOST_RUNS", 120)
     for _ in range(121):
@@ -166,7 +164,7 @@ def test_artifacts_of_two_attempts(hub: Hub, github: GitHub) -> None:
     data = github.download_artifact(found.id)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.read("a.json") == b"2"
-    with pytest.raises(GitHubError, match="larger than the 10 bytes"):
+    with pytest.raises(GitHubError, match="exceeds the limit of 10 bytes"):
         github.download_artifact(found.id, limit=10)
 
 

@@ -1,4 +1,4 @@
-"""GraphQL as GitHub serves it, as far as infx asks: queries are read, checked, priced and answered like GitHub's."""
+"""The part of GitHub's GraphQL that infx uses: it parses, checks, prices and answers queries as GitHub does."""
 
 from infx.hub.graph.execute import answer
 from infx.hub.graph.price import Price

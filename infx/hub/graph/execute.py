@@ -1,4 +1,4 @@
-"""Answer a GraphQL query: whatever can be read is there, and where something cannot it is null and `errors` says why."""
+"""Answer a GraphQL query: a field that cannot be read is null, and `errors` says why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from infx.hub.graph.parse import Document, FieldNode, Node, QueryError
 from infx.hub.graph.price import Price, resolve
-from infx.hub.graph.schema import FieldError, Listed, Spec, Thing, fields_of, is_a
+from infx.hub.graph.schema import ConnectionItems, FieldError, Spec, Thing, fields_of, is_of_type
 from infx.hub.router import Call
 
 Path = tuple[str | int, ...]
@@ -18,9 +18,8 @@ Path = tuple[str | int, ...]
 def answer(
     call: Call, document: Document, variables: Mapping[str, Any], price: Price, limit: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """`data`, and `errors` if there are any. limit: what `rateLimit` tells."""
-    given = {**document.variables, **variables}
-    execution = _Execution(call, document, given)
+    """Return `data`, and `errors` if there are any. limit: fields of `rateLimit`."""
+    execution = _Execution(call, document, {**document.variables, **variables})
     root = Thing("Query", {"cost": price.points, "nodeCount": price.nodes, **limit})
     data = execution.object(root, document.selection, ())
     return {"data": data, **({"errors": execution.errors} if execution.errors else {})}
@@ -44,17 +43,17 @@ class _Execution:
         return shown
 
     def _collect(self, kind: str, selection: Iterable[Node]) -> dict[str, list[FieldNode]]:
-        """What several fragments ask of one field is one answer."""
-        found: dict[str, list[FieldNode]] = {}
+        """Return key → the nodes of all fragments that select the field; the field is answered once."""
+        by_key: dict[str, list[FieldNode]] = {}
         for node in selection:
             if isinstance(node, FieldNode):
-                found.setdefault(node.key, []).append(node)
+                by_key.setdefault(node.key, []).append(node)
                 continue
             fragment = node if node.name is None else self.document.fragments[node.name]
-            if is_a(kind, fragment.on):
+            if is_of_type(kind, fragment.on):
                 for key, nodes in self._collect(kind, fragment.selection).items():
-                    found.setdefault(key, []).extend(nodes)
-        return found
+                    by_key.setdefault(key, []).extend(nodes)
+        return by_key
 
     def _field(self, spec: Spec, owner: Thing, nodes: Sequence[FieldNode], path: Path) -> Any:
         arguments = resolve(nodes[0].arguments, self.variables)
@@ -64,7 +63,7 @@ class _Execution:
             return self._null(error, path)
         if spec.of is None:
             return value
-        if isinstance(value, Listed):
+        if isinstance(value, ConnectionItems):
             value = Thing(f"{spec.of}Connection", _page(value, arguments))
         return self._shown(value, [part for node in nodes for part in node.selection], path)
 
@@ -79,8 +78,8 @@ class _Execution:
         self.errors.append({"type": error.kind, "path": list(path), "message": str(error)})
 
 
-def _page(listed: Listed, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """One window over a list; `after` and `before` name an item, whether it is still there or not."""
+def _page(listed: ConnectionItems, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of a connection; the items of the cursors `after` and `before` may have been deleted."""
     items = list(listed.items)
     after, before = (_read_cursor(arguments.get(name)) for name in ("after", "before"))
     window = [

@@ -1,4 +1,4 @@
-"""Read the text of a GraphQL query: one operation, fragments, variables, aliases and arguments."""
+"""Parse a GraphQL query: one operation, fragments, variables, aliases and arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLANK = re.compile(r"(?:[\s,\ufeff]|#[^\n]*)*")
 
 
 class QueryError(Exception):
-    """GitHub answers it with `errors` and no `data`."""
+    """Raised for a query that GitHub answers with `errors` and no `data`."""
 
     def __init__(self, message: str, **more: Any) -> None:
         super().__init__(message)
@@ -27,20 +27,20 @@ class Variable:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldNode:
-    """key: its name in the answer."""
+    """A selected field."""
 
     name: str
-    key: str
+    key: str  # the field's name in the answer
     arguments: Mapping[str, Any]
     selection: tuple[Node, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FragmentNode:
-    """Inline, or the spread of a named one. on: a type; None: whatever it stands in."""
+    """An inline fragment, or the spread of a named fragment."""
 
     name: str | None = None
-    on: str | None = None
+    on: str | None = None  # a type; None: the type that the fragment is in
     selection: tuple[Node, ...] = ()
 
 
@@ -55,22 +55,22 @@ class Document:
 
 
 def parse(text: str) -> Document:
-    """Raises QueryError."""
+    """Parse a query. Raises QueryError."""
     return _Parser(_tokens(text)).document()
 
 
 def _tokens(text: str) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     at = 0
     while True:
         blank = _BLANK.match(text, at)
         at = blank.end() if blank else at
         if at == len(text):
-            return found
+            return tokens
         token = _TOKEN.match(text, at)
         if token is None:
             raise QueryError(f"Parse error on {text[at : at + 10]!r}")
-        found.append(token[0])
+        tokens.append(token[0])
         at = token.end()
 
 
@@ -80,21 +80,23 @@ class _Parser:
         self._at = 0
 
     def document(self) -> Document:
-        made = Document()
+        document = Document()
         while self._next:
             if self._skip("fragment"):
                 name = self._take()
                 self._expect("on")
-                made.fragments[name] = FragmentNode(name=name, on=self._take(), selection=self._selection())
+                document.fragments[name] = FragmentNode(
+                    name=name, on=self._take(), selection=self._selection()
+                )
             else:
                 if self._skip("query"):
-                    self._operation(made)
-                made.selection = self._selection()
-        if not made.selection:
+                    self._operation(document)
+                document.selection = self._selection()
+        if not document.selection:
             raise QueryError("The document contains no operations.")
-        return made
+        return document
 
-    def _operation(self, made: Document) -> None:
+    def _operation(self, document: Document) -> None:
         if self._next not in {"(", "{"}:
             self._take()  # a name
         if not self._skip("("):
@@ -105,14 +107,14 @@ class _Parser:
             self._expect(":")
             while self._next not in {"", "$", ")", "="}:
                 self._at += 1  # a type
-            made.variables[name] = self._value() if self._skip("=") else None
+            document.variables[name] = self._value() if self._skip("=") else None
 
     def _selection(self) -> tuple[Node, ...]:
-        found: list[Node] = []
+        nodes: list[Node] = []
         self._expect("{")
         while not self._skip("}"):
-            found.append(self._fragment() if self._skip("...") else self._field())
-        return tuple(found)
+            nodes.append(self._fragment() if self._skip("...") else self._field())
+        return tuple(nodes)
 
     def _fragment(self) -> FragmentNode:
         if self._skip("on"):
@@ -145,7 +147,7 @@ class _Parser:
         token = self._take()
         if token.startswith('"') or token.lstrip("-").isdecimal() or token in {"true", "false", "null"}:
             return json.loads(token)
-        return token  # of an enumeration
+        return token  # a value of an enumeration
 
     @property
     def _next(self) -> str:
@@ -159,9 +161,9 @@ class _Parser:
         return token
 
     def _skip(self, token: str) -> bool:
-        found = self._next == token
-        self._at += found
-        return found
+        matches = self._next == token
+        self._at += matches
+        return matches
 
     def _expect(self, token: str) -> None:
         if not self._skip(token):

@@ -1,7 +1,7 @@
-"""Check a query against the schema, and what it costs by GitHub's documented formula.
+"""Check a query against the schema, and compute its cost by GitHub's documented formula.
 
-Every connection is one request for each of the things it hangs on, as many as the `first` or `last` of the
-connections around it allow; their sum divided by 100, rounded, is the price in points, at least 1.
+Each connection counts as one request for each object that has it. The `first` or `last` of the enclosing connections
+say how many objects there may be. The sum divided by 100, rounded, is the price in points, at least 1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ LONGEST_PAGE = 100
 
 @dataclass(kw_only=True)
 class Price:
-    """requests: of connections. nodes: that may come at most."""
+    """The cost of a query."""
 
-    requests: int = 0
-    nodes: int = 0
+    requests: int = 0  # of connections
+    nodes: int = 0  # the most that the answer may have
 
     @property
     def points(self) -> int:
@@ -37,7 +37,7 @@ def resolve(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[
 
 
 def check(document: Document, variables: Mapping[str, Any]) -> Price:
-    """Raises QueryError for whatever GitHub refuses before it looks anything up."""
+    """Return a query's price. Raises QueryError for a query that GitHub refuses to execute."""
     price = Price()
     _Checker(document, variables, price).selection(document.selection, "Query", 1)
     if price.nodes > MOST_NODES:

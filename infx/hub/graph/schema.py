@@ -1,6 +1,6 @@
-"""The slice of GitHub's GraphQL schema that the hub knows: types, their fields, and where each value comes from.
+"""The part of GitHub's GraphQL schema that the hub has: types, their fields, and a function that reads each field.
 
-Names and types are those of GitHub's public schema.
+The names and types are from GitHub's public schema.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Arguments = Mapping[str, Any]
 
 
 class FieldError(Exception):
-    """The field is null, and `errors` says why."""
+    """Raised if a field cannot be read: it is null, and `errors` has this message."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -28,26 +28,26 @@ class FieldError(Exception):
 
 @dataclass(frozen=True)
 class Thing:
-    """An object of a concrete type, and what the hub knows about it."""
+    """An object of a concrete type, with the hub's value of it."""
 
     type: str
     value: Any
 
 
 @dataclass(frozen=True)
-class Listed:
-    """What a connection holds: each with a key that grows and stays its own, for cursors."""
+class ConnectionItems:
+    """The items of a connection, each with a constant key in ascending order, for cursors."""
 
     items: Sequence[tuple[int, Thing]]
 
 
 @dataclass(frozen=True)
 class Spec:
-    """of: the type of what it holds; None: a scalar. pages: it is a connection. read: from the owner's value."""
+    """A field of a type."""
 
-    read: Callable[[Call, Any, Arguments], Any]
-    of: str | None = None
-    pages: bool = False
+    read: Callable[[Call, Any, Arguments], Any]  # from the owner's value
+    of: str | None = None  # the type of the field's objects; None: a scalar
+    pages: bool = False  # the field is a connection
 
 
 NODES = {CommentKind.ISSUE: "IC", CommentKind.REVIEW: "PRR", CommentKind.REVIEW_COMMENT: "PRRC"}
@@ -58,7 +58,7 @@ _COMMENT_TYPES = {
 }
 _EVENT_TYPES = {"labeled": "LabeledEvent", "unlabeled": "UnlabeledEvent"}
 
-# An interface or union → the types that are one
+# interface or union → its types
 MEMBERS = {
     "Node": {*_COMMENT_TYPES.values(), "PullRequest"},
     "Comment": {*_COMMENT_TYPES.values(), "PullRequest"},
@@ -76,7 +76,7 @@ def _actor(read: Callable[[Any], str | None]) -> Spec:
 
 
 def find_actor(call: Call, login: str | None) -> Thing | None:
-    """Of an app's login GraphQL leaves `[bot]` out. Nobody: the account is gone."""
+    """Return an account, whose login is without `[bot]` in GraphQL, or None for a deleted account."""
     if login is None or login == "ghost":
         return None
     account = call.hub.account(login)
@@ -116,7 +116,7 @@ def _pull(call: Call, value: Any, arguments: Arguments) -> Thing:
 
 
 def _mergeable(call: Call, pull: Pull, arguments: Arguments) -> str:
-    """Asking is what makes GitHub compute it, as over REST."""
+    # as in REST, GitHub computes it when a client asks
     if pull.unknown_reads > 0:
         pull.unknown_reads -= 1
         return "UNKNOWN"
@@ -129,33 +129,37 @@ def _state(pull: Pull) -> str:
     return "OPEN" if pull.is_open else "MERGED" if pull.merged_at else "CLOSED"
 
 
-def _comments(call: Call, pull: Pull, arguments: Arguments) -> Listed:
-    found = call.hub.comments_of(pull.number)
-    return Listed([(comment.id, Thing("IssueComment", comment)) for comment in found])
+def _comments(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
+    comments = call.hub.comments_of(pull.number)
+    return ConnectionItems([(comment.id, Thing("IssueComment", comment)) for comment in comments])
 
 
-def _labels(call: Call, pull: Pull, arguments: Arguments) -> Listed:
-    return Listed([(index, Thing("Label", label.name)) for index, label in enumerate(pull.labels, 1)])
+def _labels(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
+    return ConnectionItems(
+        [(index, Thing("Label", label.name)) for index, label in enumerate(pull.labels, 1)]
+    )
 
 
-def _commits(call: Call, pull: Pull, arguments: Arguments) -> Listed:
+def _commits(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
     shas = call.hub.git.commits_between(call.hub.base_of(pull), pull.head_sha)
-    return Listed([(index, Thing("PullRequestCommit", sha)) for index, sha in enumerate(shas, 1)])
+    return ConnectionItems([(index, Thing("PullRequestCommit", sha)) for index, sha in enumerate(shas, 1)])
 
 
-def _timeline(call: Call, pull: Pull, arguments: Arguments) -> Listed:
-    """Of the kinds that the slice knows."""
+def _timeline(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
+    """Return the events of the types that this schema has."""
     wanted = arguments.get("itemTypes") or [f"{event.upper()}_EVENT" for event in _EVENT_TYPES]
     entries = [entry for entry in call.hub.state.timeline if entry.pull == pull.number]
     shown = [entry for entry in entries if f"{entry.event.upper()}_EVENT" in wanted]
-    return Listed([(e.id, Thing(_EVENT_TYPES[e.event], e)) for e in shown if e.event in _EVENT_TYPES])
+    return ConnectionItems(
+        [(e.id, Thing(_EVENT_TYPES[e.event], e)) for e in shown if e.event in _EVENT_TYPES]
+    )
 
 
 def _status(call: Call, sha: str, arguments: Arguments) -> Thing | None:
-    """None where nobody has set one."""
+    """Return the newest status of each context, or None for a commit without statuses."""
     require(call, "statuses=read")
-    found = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
-    return Thing("Status", list(found.values())) if found else None
+    newest = {status.context: status for status in call.hub.state.statuses if status.sha == sha}
+    return Thing("Status", list(newest.values())) if newest else None
 
 
 def _url(call: Call, comment: Comment, arguments: Arguments) -> str:
@@ -184,7 +188,7 @@ _COMMENT = {
 }
 _FULL_COMMENT = {
     **_COMMENT,
-    "fullDatabaseId": _plain(lambda comment: str(comment.id)),  # a BigInt travels as text
+    "fullDatabaseId": _plain(lambda comment: str(comment.id)),  # JSON has a BigInt as text
     "url": Spec(_url),
 }
 
@@ -268,7 +272,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
 
 
 def fields_of(kind: str) -> Mapping[str, Spec]:
-    """Of a type. The connection to a type `X` is the type `XConnection`, which stands in no table."""
+    """Return the fields of a type, or of the connection type `XConnection` of a type `X`."""
     item = kind.removesuffix("Connection")
     if item == kind:
         return SCHEMA[kind]
@@ -279,6 +283,6 @@ def fields_of(kind: str) -> Mapping[str, Spec]:
     }
 
 
-def is_a(concrete: str, kind: str | None) -> bool:
-    """Whether a type is of another one, an interface or a union, or that type itself."""
+def is_of_type(concrete: str, kind: str | None) -> bool:
+    """Return whether a concrete type is `kind` or belongs to it, if `kind` is an interface or union."""
     return kind is None or concrete == kind or concrete in MEMBERS.get(kind, ())

@@ -1,4 +1,4 @@
-"""Workflow runs, jobs and artifacts."""
+"""Render workflow runs, jobs and artifacts."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def job(world: World, known: Job) -> Json:
         "runner_group_name": None,
         "steps": [],
         "created_at": known.created_at,
-        # GitHub answers a time even while a job waits
+        # on GitHub a waiting job has a time here, too
         "started_at": known.started_at or known.created_at,
         "completed_at": known.completed_at,
     }

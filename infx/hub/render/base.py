@@ -1,4 +1,4 @@
-"""Addresses, accounts, repositories and labels: what every other rendering needs."""
+"""Render URLs, accounts, repositories and labels, which the other modules need."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def node(kind: str, number: int) -> str:
 
 
 def address(world: World, *parts: object) -> str:
-    """Of something in this repository, in the API."""
+    """Return an API URL in this repository."""
     return "/".join([f"{world.api}/repos/{world.repository}", *(str(part) for part in parts)])
 
 
 def page(world: World, *parts: object) -> str:
-    """Of something in this repository, for people."""
+    """Return the URL of a web page in this repository."""
     return "/".join([f"{world.web}/{world.repository}", *(str(part) for part in parts)])
 
 
@@ -118,7 +118,7 @@ def known_account(world: World, known: Account) -> Json:
 
 
 def repository(world: World, full_name: str) -> Json:
-    """Enough of a repository for every schema that GitHub puts one in."""
+    """Render a repository, with the fields of all GitHub schemas that contain a repository."""
     owner, name = full_name.split("/")
     base = f"{world.api}/repos/{full_name}"
     number = 1 if full_name == world.repository else 2

@@ -1,4 +1,4 @@
-"""Commits, their files and what is set on them."""
+"""Render commits, their files, statuses and pushes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _UNSIGNED = {"verified": False, "reason": "unsigned", "signature": None, "payloa
 
 
 def commit(world: World, known: GitCommit) -> Json:
-    """As lists of commits show it; the account is the one that the address names."""
+    """Render a commit as lists do; its account follows from the mail address."""
     url = address(world, "commits", known.sha)
     login = known.name if known.email == f"{known.name}@users.noreply.github.com" else None
     known_login = login if login and login.lower() in world.state.accounts else None
@@ -103,7 +103,7 @@ def status(world: World, known: Status) -> Json:
     }
 
 
-MOST_PUSHED = 2048  # commits that a push's event shows
+MOST_PUSHED = 2048  # commits in the event of a push
 
 
 def push(
@@ -115,7 +115,12 @@ def push(
     by: str,
     forced: bool,
 ) -> Json:
-    """A push as its event shows it. sides: the tip before and after, None for no branch. new: oldest first."""
+    """Render the event of a push.
+
+    Args:
+        sides: the branch's SHA before and after, None without a branch.
+        new: the new commits, oldest first.
+    """
     before, after = sides
     touched = world.git.touched(new[:MOST_PUSHED]) if new else {}
     commits = [_pushed_commit(world, sha, paths) for sha, paths in touched.items()]

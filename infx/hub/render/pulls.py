@@ -1,4 +1,4 @@
-"""Pull requests, which are issues too, and their timeline."""
+"""Render pull requests, also as issues, and their timeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from infx.model import CommentKind
 
 
 def pull_summary(world: World, pull: Pull) -> Json:
-    """As lists show a pull request."""
+    """Render a pull request as lists do."""
     self_url = address(world, "pulls", pull.number)
     issue_url = address(world, "issues", pull.number)
     html = page(world, "pull", pull.number)
@@ -85,7 +85,7 @@ def pull(world: World, known: Pull) -> Json:
 
 
 def issue(world: World, known: Pull) -> Json:
-    """A pull request as an issue, which it is as well."""
+    """Render a pull request as an issue."""
     self_url = address(world, "issues", known.number)
     html = page(world, "pull", known.number)
     pull_url = address(world, "pulls", known.number)

@@ -1,4 +1,4 @@
-"""Comments of the three kinds, and reactions."""
+"""Render comments of the three kinds, and reactions."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def reaction(world: World, known: Reaction) -> Json:
     }
 
 
-def spoken(world: World, comment: Comment) -> Json:
-    """As the timeline shows it."""
+def timeline_comment(world: World, comment: Comment) -> Json:
+    """Render a comment of any kind as the timeline does."""
     match comment.kind:
         case CommentKind.ISSUE:
             shown = issue_comment(world, comment)

@@ -1,4 +1,4 @@
-"""The REST API's routes, by subject; importing this fills the table in `router`."""
+"""The routes of the API, by subject; importing this package fills the table in `router`."""
 
 from infx.hub.routes import actions, commits, graphql, people, pulls, talk
 

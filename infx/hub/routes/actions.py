@@ -1,4 +1,4 @@
-"""Workflow runs, jobs, artifacts and dispatches."""
+"""Routes for workflow runs, jobs, artifacts and dispatches."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from infx.hub import render
 from infx.hub.exchange import Answer
-from infx.hub.refusal import Refused, invalid
+from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.runs import WORKFLOWS
 from infx.hub.state import Artifact, Run
 
-MOST_RUNS = 1000  # of a filtered list
+MOST_RUNS = 1000  # in a filtered list
 MOST_INPUTS = 25
 FILTERS = ("actor", "branch", "event", "status", "created", "head_sha")
 
@@ -25,7 +25,7 @@ def _find_run(call: Call) -> Run:
 
 
 def _find_workflow(call: Call) -> str:
-    """A workflow by file name, or by the id that runs show."""
+    """Return the file name of the workflow that the path names, by file name or by the id in its runs."""
     name, hub = call.arguments["workflow"], call.hub
     if name.isdecimal() and 0 <= int(name) - 500 < len(hub.state.workflows):
         return hub.state.workflows[int(name) - 500]
@@ -47,7 +47,7 @@ def list_workflow_runs(call: Call) -> Answer:
 
 def _list_runs(call: Call, runs: list[Run]) -> Answer:
     query = call.query
-    found = [
+    matching = [
         run
         for run in runs
         if query.get("actor") in {None, run.actor}
@@ -57,16 +57,16 @@ def _list_runs(call: Call, runs: list[Run]) -> Answer:
         if query.get("status") in {None, run.status, run.conclusion}
         if _is_created(run, query.get("created"))
     ]
-    found.sort(key=lambda run: -run.id)
+    matching.sort(key=lambda run: -run.id)
     if any(name in query for name in FILTERS):
-        answer = paginate(call, found[:MOST_RUNS], key="workflow_runs", render=render.run)
-        answer.data["total_count"] = len(found)
+        answer = paginate(call, matching[:MOST_RUNS], key="workflow_runs", render=render.run)
+        answer.data["total_count"] = len(matching)
         return answer
-    return paginate(call, found, key="workflow_runs", render=render.run)
+    return paginate(call, matching, key="workflow_runs", render=render.run)
 
 
 def _is_created(run: Run, wanted: str | None) -> bool:
-    """GitHub's search syntax for dates, as far as infx speaks it: `>=date` and `date..date`."""
+    """Return whether a run matches a date in the part of GitHub's syntax that infx uses, `>=date` or `date..date`."""
     if wanted is None:
         return True
     wanted = wanted.replace("+00:00", "Z")
@@ -74,7 +74,7 @@ def _is_created(run: Run, wanted: str | None) -> bool:
         return match[1] <= run.created_at <= match[2]
     if wanted.startswith(">="):
         return run.created_at >= wanted[2:]
-    raise invalid(f"created={wanted} is not understood", field="created")
+    raise refuse_field(f"created={wanted} is not understood", field="created")
 
 
 @route("GET", f"{REPO}/actions/runs/{{run:int}}", needs="actions=read")
@@ -86,8 +86,8 @@ def get_run(call: Call) -> Answer:
 def list_jobs(call: Call) -> Answer:
     run = _find_run(call)
     every = call.query.get("filter", "latest") == "all"
-    found = [job for job in call.hub.state.jobs.values() if job.run == run.id]
-    shown = [job for job in found if every or job.attempt == run.attempt]
+    jobs = [job for job in call.hub.state.jobs.values() if job.run == run.id]
+    shown = [job for job in jobs if every or job.attempt == run.attempt]
     return paginate(call, shown, key="jobs", render=render.job)
 
 

@@ -1,4 +1,4 @@
-"""Commits, refs, files, statuses and check runs."""
+"""Routes for commits, refs, files and statuses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from infx.hub import render
 from infx.hub.exchange import Answer
-from infx.hub.refusal import Refused, invalid
+from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
 
@@ -122,7 +122,7 @@ def _about(call: Call, path: str, sha: str, size: int) -> dict[str, Any]:
 
 @route("GET", f"{REPO}/compare/{{basehead:path}}", needs="contents=read")
 def compare(call: Call) -> Answer:
-    """All commits with paging, 250 without; files on the first page only, at most 300."""
+    """Compare two commits: without paging at most 250 commits; at most 300 files, on the first page only."""
     hub = call.hub
     base_name, dots, head_name = call.arguments["basehead"].partition("...")
     try:
@@ -161,10 +161,10 @@ def compare(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/commits/{{ref:path}}/statuses", needs="statuses=read")
 def list_statuses(call: Call) -> Answer:
-    """Newest first."""
+    """List the statuses of a commit, newest first."""
     sha = _resolve(call, call.arguments["ref"])
-    found = [status for status in call.hub.state.statuses if status.sha == sha]
-    return paginate(call, sorted(found, key=lambda status: -status.id), render=render.status)
+    statuses = [status for status in call.hub.state.statuses if status.sha == sha]
+    return paginate(call, sorted(statuses, key=lambda status: -status.id), render=render.status)
 
 
 @route(
@@ -186,12 +186,12 @@ def create_status(call: Call) -> Answer:
     state, description = call.body["state"], call.body.get("description")
     if description is not None and not description.isascii() and max(description) > "\uffff":
         words = "description doesn't accept 4-byte Unicode"
-        raise invalid(words, resource="Status", field="description", code="custom")
+        raise refuse_field(words, resource="Status", field="description", code="custom")
     context = call.body.get("context") or "default"
     before = sum((known.sha, known.context) == (sha, context) for known in call.hub.state.statuses)
     if before >= MOST_STATUSES:
         words = "This SHA and context has reached the maximum number of statuses."
-        raise invalid(words, resource="Status", code="custom")
+        raise refuse_field(words, resource="Status", code="custom")
     status = call.hub.set_status(
         sha,
         context,

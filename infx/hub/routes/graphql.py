@@ -1,4 +1,4 @@
-"""GraphQL, which has a limit of its own, in points."""
+"""The route for GraphQL, which has a separate rate limit, in points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infx.hub.router import Call, route
 
 @route("POST", "/graphql", needs=None, is_limited=False)
 def query(call: Call) -> Answer:
-    """Refusals come with status 200, but for a caller whom nobody knows."""
+    """Answer a query; refusals have status 200, except for a request without a token."""
     if call.token is None:
         raise Refused(401, "This endpoint requires you to be authenticated.")
     hub, body = call.hub, call.body if isinstance(call.body, dict) else {}
@@ -24,7 +24,8 @@ def query(call: Call) -> Answer:
             shown = {"type": "RATE_LIMITED", "message": "API rate limit already exceeded for installation."}
             return Answer(data={"errors": [shown]})
         limit, remaining, reset = hub.limit_of(call.token, GRAPHQL)
-        told = {"limit": limit, "remaining": remaining, "used": limit - remaining, "resetAt": hub.iso(reset)}
-        return Answer(data=answer(call, document, variables, price, told))
+        used = limit - remaining
+        rate_limit = {"limit": limit, "remaining": remaining, "used": used, "resetAt": hub.iso(reset)}
+        return Answer(data=answer(call, document, variables, price, rate_limit))
     except QueryError as error:
         return Answer(data={"errors": [error.shown]})

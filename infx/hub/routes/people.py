@@ -1,4 +1,4 @@
-"""The repository itself, people, teams, and what is left of the hour."""
+"""Routes for permissions, teams and rate limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infx.hub.routes.pulls import REPO
 
 @route("GET", f"{REPO}/collaborators/{{login}}/permission", needs="metadata=read")
 def get_permission(call: Call) -> Answer:
-    """Any installation token may ask; a person must be able to push."""
+    """Return a person's permission, for any installation token or a person who may push."""
     if call.token is None:
         raise Refused(401, "Requires authentication")
     if call.is_person_without("write"):
@@ -26,7 +26,7 @@ def get_permission(call: Call) -> Answer:
 
 @route("GET", "/orgs/{org}/teams/{team}/members", needs="members=read")
 def list_team(call: Call) -> Answer:
-    """404 for a team that is not there."""
+    """List the members of a team; 404 if there is no such team."""
     members = call.hub.state.teams.get(f"{call.arguments['org']}/{call.arguments['team']}".lower())
     if members is None:
         raise Refused(404, "Not Found")

@@ -1,4 +1,4 @@
-"""Pull requests, their labels and their timeline."""
+"""Routes for pull requests, their labels and their timeline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from infx.hub import render
 from infx.hub.exchange import Answer
-from infx.hub.refusal import Refused, invalid
+from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.state import Pull
 
@@ -16,7 +16,7 @@ WRITE = "pull_requests=write"
 EITHER_READ = "issues=read; pull_requests=read"
 EITHER_WRITE = "issues=write; pull_requests=write"
 BODY = Field(is_nullable=True, longest=65_536)
-MAX_FILES, MAX_COMMITS = 3000, 250  # GitHub shows no more and does not say so
+MAX_FILES, MAX_COMMITS = 3000, 250  # GitHub cuts longer lists without a warning
 
 
 def find_pull(call: Call) -> Pull:
@@ -30,7 +30,7 @@ def find_pull(call: Call) -> Pull:
 def list_pulls(call: Call) -> Answer:
     query = call.query
     state = query.get("state", "open")
-    found = [
+    matching = [
         pull
         for pull in call.hub.state.pulls.values()
         if state == "all" or pull.is_open == (state == "open")
@@ -38,10 +38,10 @@ def list_pulls(call: Call) -> Answer:
         if query.get("head") in {None, f"{pull.head_owner}:{pull.head_ref}"}
     ]
     by_update = query.get("sort") == "updated"
-    found.sort(key=lambda pull: (pull.updated_at if by_update else pull.created_at, pull.number))
+    matching.sort(key=lambda pull: (pull.updated_at if by_update else pull.created_at, pull.number))
     if query.get("direction", "desc") == "desc":
-        found.reverse()
-    return paginate(call, found, render=render.pull_summary)
+        matching.reverse()
+    return paginate(call, matching, render=render.pull_summary)
 
 
 @route(
@@ -62,9 +62,9 @@ def list_pulls(call: Call) -> Answer:
     },
 )
 def create_pull(call: Call) -> Answer:
-    """From a branch of this repository, for which a person must be able to push, or from a fork of the same name."""
+    """Open a pull request from a branch of this repository, if the person may push, or of a fork with this name."""
     if "issue" in call.body:
-        raise invalid("This hub has no issues.", resource="PullRequest", field="issue")
+        raise refuse_field("This hub has no issues.", resource="PullRequest", field="issue")
     owner, _, ref = call.body["head"].rpartition(":")
     own = call.hub.repository.split("/")
     repository = None if owner in {"", own[0]} else f"{owner}/{own[1]}"
@@ -85,7 +85,7 @@ def create_pull(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/pulls/{{number:int}}", needs=READ)
 def get_pull(call: Call) -> Answer:
-    """Asking is what makes GitHub compute the test merge; it may need several questions to finish."""
+    """Return a pull request; this request makes GitHub compute the test merge, which may not finish at once."""
     pull = find_pull(call)
     if pull.unknown_reads > 0:
         pull.unknown_reads -= 1
@@ -109,13 +109,13 @@ def get_pull(call: Call) -> Answer:
     },
 )
 def edit_pull(call: Call) -> Answer:
-    """Its author may; others close and reopen from triage on, and change texts and base when they may push."""
+    """Edit a pull request. Its author may do so; others may with write, or with triage close and reopen it."""
     pull, body = find_pull(call), call.body or {}
     least = "triage" if body.keys() <= {"state"} else "write"
     if call.login != pull.author and call.is_person_without(least):
         raise Refused(403, "Resource not accessible by personal access token")
-    given = {name: body.get(name) for name in ("title", "body", "base", "state")}
-    call.hub.edit_pull(pull.number, by=call.login, **given)
+    changes = {name: body.get(name) for name in ("title", "body", "base", "state")}
+    call.hub.edit_pull(pull.number, by=call.login, **changes)
     return Answer(data=render.pull(call.hub, pull))
 
 
@@ -166,11 +166,11 @@ def list_labels(call: Call) -> Answer:
 @route("POST", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_WRITE, role="triage")
 def add_labels(call: Call) -> Answer:
     pull = find_pull(call)
-    given = call.body.get("labels") if isinstance(call.body, dict) else call.body
-    items = given if isinstance(given, list) else []
+    labels = call.body.get("labels") if isinstance(call.body, dict) else call.body
+    items = labels if isinstance(labels, list) else []
     names: list[Any] = [item.get("name") if isinstance(item, dict) else item for item in items]
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise invalid("labels must be names", field="labels", resource="Label")
+        raise refuse_field("labels must be names", field="labels", resource="Label")
     call.hub.label(pull.number, *names, by=call.login)
     return Answer(data=[render.label(call.hub, label) for label in pull.labels])
 
@@ -185,7 +185,7 @@ def remove_label(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/issues/{{number:int}}/timeline", needs=EITHER_READ)
 def list_timeline(call: Call) -> Answer:
-    """Commits first, then everything else in the order in which it happened."""
+    """List the timeline: commits first, then all other events by time."""
     hub, pull = call.hub, find_pull(call)
     shas = hub.git.commits_between(hub.base_of(pull), pull.head_sha)
     commits = [{**render.git_commit(hub, hub.git.commit(sha)), "event": "committed"} for sha in shas]
@@ -194,6 +194,6 @@ def list_timeline(call: Call) -> Answer:
         for entry in hub.state.timeline
         if entry.pull == pull.number
     ]
-    dated += [(c.created_at, render.spoken(hub, c)) for c in hub.said_on(pull.number)]
+    dated += [(c.created_at, render.timeline_comment(hub, c)) for c in hub.all_comments_of(pull.number)]
     dated.sort(key=lambda item: item[0])
     return paginate(call, commits + [item for _, item in dated])

@@ -1,10 +1,10 @@
-"""Comments of the three kinds, and reactions."""
+"""Routes for comments of the three kinds, and reactions."""
 
 from __future__ import annotations
 
 from infx.hub import render
 from infx.hub.exchange import Answer
-from infx.hub.refusal import Refused, invalid
+from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import EITHER_WRITE, READ, REPO, find_pull
 from infx.hub.state import Comment
@@ -26,24 +26,26 @@ TEXT = {"body": Field(is_required=True)}
 def _body(call: Call) -> str:
     body: str = call.body["body"]
     if not body.strip():
-        raise invalid("Body can't be blank", resource="IssueComment", field="body", code="missing_field")
+        raise refuse_field("Body can't be blank", resource="IssueComment", field="body", code="missing_field")
     if len(body) > LONGEST_COMMENT:
-        raise invalid(f"Body is too long (maximum is {LONGEST_COMMENT} characters)", resource="IssueComment")
+        raise refuse_field(
+            f"Body is too long (maximum is {LONGEST_COMMENT} characters)", resource="IssueComment"
+        )
     return body
 
 
 def _check_own(call: Call, author: str | None) -> None:
-    """What somebody else has written a person changes only if they may push."""
+    """Raise Refused if a person without write access changes another account's comment."""
     if call.login != author and call.is_person_without("write"):
         raise Refused(403, "Resource not accessible by personal access token")
 
 
 @route("GET", f"{REPO}/issues/{{number:int}}/comments", needs="pull_requests=read")
 def list_comments(call: Call) -> Answer:
-    """Ascending by id, whatever was updated when."""
+    """List the comments in the conversation by ascending id."""
     since = call.query.get("since", "").replace("+00:00", "Z")
-    found = [c for c in call.hub.comments_of(find_pull(call).number) if c.updated_at >= since]
-    return paginate(call, found, render=render.issue_comment)
+    comments = [c for c in call.hub.comments_of(find_pull(call).number) if c.updated_at >= since]
+    return paginate(call, comments, render=render.issue_comment)
 
 
 @route(
@@ -55,7 +57,7 @@ def list_comments(call: Call) -> Answer:
     fields=TEXT,
 )
 def create_comment(call: Call) -> Answer:
-    """Everybody may, unless the conversation is locked."""
+    """Create a comment; in a locked conversation only with write access."""
     pull = find_pull(call)
     if pull.locked and not call.hub.account(call.login).has_role("write"):
         raise Refused(403, "Unable to create comment because issue is locked.")
@@ -108,8 +110,8 @@ def add_reaction(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/pulls/{{number:int}}/reviews", needs=READ)
 def list_reviews(call: Call) -> Answer:
-    found = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW)
-    return paginate(call, found, render=render.review)
+    reviews = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW)
+    return paginate(call, reviews, render=render.review)
 
 
 @route("GET", f"{REPO}/pulls/{{number:int}}/reviews/{{id:int}}", needs=READ)
@@ -120,8 +122,8 @@ def get_review(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/pulls/{{number:int}}/comments", needs=READ)
 def list_review_comments(call: Call) -> Answer:
-    found = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW_COMMENT)
-    return paginate(call, found, render=render.review_comment)
+    comments = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW_COMMENT)
+    return paginate(call, comments, render=render.review_comment)
 
 
 @route("GET", f"{REPO}/pulls/comments/{{id:int}}", needs=READ)
