@@ -90,7 +90,7 @@ class Connection:
 
     @property
     def has_graphql(self) -> bool:
-        """False after a refusal or GRAPHQL_FAILURES failures in a row."""
+        """False after a refusal, or after GRAPHQL_FAILURES failures in a row."""
         return self._failures < GRAPHQL_FAILURES
 
     def write(self, verb: str, path: str, body: object = None) -> Reply:
@@ -200,7 +200,7 @@ class Connection:
         return reply
 
     def _new_name(self, reply: Reply) -> str:
-        """Return " to owner/name", asked of GitHub, because its redirect only has the repository's number."""
+        """Ask GitHub for the name behind the number in its redirect; return " to owner/name", or "" if unknown."""
         number_path = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
         if number_path is None:
             return ""

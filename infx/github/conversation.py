@@ -26,7 +26,7 @@ class Conversation(Endpoints):
 
         Args:
             since: only comments that changed at this time or later.
-            recent: number of comments by the pull request.
+            recent: the pull request's own count of its comments.
         """
         parameters = {"since": None if since is None else since.isoformat()}
         return self._list(
@@ -34,7 +34,7 @@ class Conversation(Endpoints):
         )
 
     def reviews(self, number: int) -> list[Comment]:
-        """Read reviews in any state, oldest first; GitHub shows only the draft reviews of the token's owner."""
+        """Read reviews in any state, oldest first; GitHub hides draft reviews of other accounts."""
         return self._list(convert.review, "pulls", number, "reviews", twice=True)
 
     def review_comments(self, number: int) -> list[Comment]:

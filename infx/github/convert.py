@@ -89,7 +89,7 @@ def pull_summary(data: Any) -> PullSummary:
 
 
 def _pull_fields(data: Any) -> dict[str, Any]:
-    """Convert the fields that a list of pull requests has, too."""
+    """Convert the fields that lists of pull requests have, too."""
     return {
         "number": data["number"],
         "title": data["title"],
@@ -221,7 +221,7 @@ def _require(kind: type[_T], value: Any) -> _T:
 
 
 def text(value: Any) -> str:
-    """Return a name or SHA. Raises TypeError for null, which `str` would turn into a word."""
+    """Return a name or SHA. Raises TypeError for null, which `str` would turn into "None"."""
     return _require(str, value)
 
 

@@ -54,7 +54,7 @@ class Endpoints:
         return None
 
     def _insist(self, read: Callable[[], _T]) -> _T:
-        """Run a read, and run it again after 404. Raises NotFoundError after the second one."""
+        """Run a read, and run it again after 404. Raises NotFoundError after two answers 404."""
         with contextlib.suppress(NotFoundError):  # GitHub at times answers 404 for things that exist
             return read()
         return read()

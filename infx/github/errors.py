@@ -1,4 +1,4 @@
-"""From GitHub's refusals to errors: one class for each thing that a caller may do about a refusal.
+"""Turn GitHub's refusals into errors, with one class for each thing that a caller may do about a refusal.
 
 A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): the token lacks a
 permission, the primary limit is used up, the secondary limit asks to slow down, a rule of the organization forbids

@@ -107,10 +107,10 @@ class Pulls(Endpoints):
         ]
 
 
-def _check_cap(pull: PullRequest, what: str, count: int, cap: int) -> None:
+def _check_cap(pull: PullRequest, noun: str, count: int, cap: int) -> None:
     if count > cap:
         raise IncompleteListError(
-            f"Pull request {pull.number} has {count:,} {what}; GitHub lists only {cap:,}.",
+            f"Pull request {pull.number} has {count:,} {noun}; GitHub lists only {cap:,}.",
             hint="Read them from the git history in a clone.",
         )
 

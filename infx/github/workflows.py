@@ -84,7 +84,7 @@ class Workflows(Endpoints):
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
         """Read the jobs of a run's newest attempt, or of every attempt.
 
-        After a partial re-run, GitHub lists the jobs that were not repeated with the newest attempt only at times.
+        After a partial re-run, GitHub may or may not list the jobs that were not repeated in the newest attempt.
         """
         where = ("actions", "runs", run_id, "jobs")
         parameters = {"filter": "all" if every_attempt else "latest"}

@@ -13,7 +13,7 @@ from infx.hub.refusal import Refused
 EVENT = "workflow_dispatch"
 
 
-def complete_inputs(data: bytes, name: str, given: Mapping[str, Any]) -> dict[str, str]:
+def complete_inputs(data: bytes, name: str, inputs: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs of a dispatch as text, with the defaults of missing inputs.
 
     Raises Refused with GitHub's message if the workflow's file does not allow this dispatch.
@@ -24,18 +24,18 @@ def complete_inputs(data: bytes, name: str, given: Mapping[str, Any]) -> dict[st
     declared = _declared(data, name)
     if declared is None:
         raise Refused(422, f"Workflow does not have '{EVENT}' trigger")
-    if unexpected := [key for key in given if key not in declared]:
+    if unexpected := [key for key in inputs if key not in declared]:
         raise Refused(422, f"Unexpected inputs provided: {json.dumps(unexpected)}")
     return {
         key: text
         for key, about in declared.items()
-        if (text := _value(key, about, given.get(key))) is not None
+        if (text := _value(key, about, inputs.get(key))) is not None
     }
 
 
-def _value(name: str, about: Mapping[str, Any], given: Any) -> str | None:
-    """Return an input as text, or None if it is neither given nor has a default."""
-    text = about.get("default") if given is None else given
+def _value(name: str, about: Mapping[str, Any], value: Any) -> str | None:
+    """Return an input as text, or None if it has neither a value nor a default."""
+    text = about.get("default") if value is None else value
     if about.get("required") is True and text in (None, ""):
         raise Refused(422, f"Required input '{name}' not provided")
     if text is None:

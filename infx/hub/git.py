@@ -40,7 +40,7 @@ class FileChange:
 
 @dataclass(frozen=True, kw_only=True)
 class TestMerge:
-    """The result of merging a head into a base for a try."""
+    """The result of a test merge of a head into a base."""
 
     tree: str | None  # of the merge, None if there are conflicts
     conflicts: tuple[str, ...]  # paths
@@ -73,17 +73,17 @@ class BareRepository:
         # read from git every time, because someone may have pushed with git
         if not _NAME.fullmatch(name) or name.startswith("-") or ".." in name or "@{" in name:
             return None
-        found = self.object(f"{name}^{{commit}}")
-        return found[0] if found else None
+        entry = self.object(f"{name}^{{commit}}")
+        return entry[0] if entry else None
 
     def file(self, revision: str, path: str) -> tuple[str, str, bytes] | None:
         return self.object(f"{revision}:{path}")
 
     def commit(self, sha: str) -> GitCommit:
-        found = self.object(sha)
-        if found is None or found[1] != "commit":
+        entry = self.object(sha)
+        if entry is None or entry[1] != "commit":
             raise KeyError(sha)
-        return _parse_commit(sha, found[2])
+        return _parse_commit(sha, entry[2])
 
     def write_commits(
         self, ref: str, changes: Sequence[tuple[Files, str]], *, author: str, seconds: int, start: str | None
@@ -122,11 +122,11 @@ class BareRepository:
         if lines:
             self.git.run("update-ref", "--stdin", stdin="".join(lines).encode())
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        if (one, other) not in self._bases:
-            output = self.git.call("merge-base", one, other)
-            self._bases[one, other] = output.stdout.decode().strip() or None
-        return self._bases[one, other]
+    def merge_base(self, first: str, second: str) -> str | None:
+        if (first, second) not in self._bases:
+            output = self.git.call("merge-base", first, second)
+            self._bases[first, second] = output.stdout.decode().strip() or None
+        return self._bases[first, second]
 
     def test_merge(self, base: str, head: str) -> TestMerge:
         if (base, head) not in self._merges:

@@ -194,7 +194,7 @@ def _check_permission(route: Route, call: Call) -> None:
 
 def _limit_headers(hub: Service, token: Token | None, incoming: Incoming) -> dict[str, str]:
     resource = GRAPHQL if incoming.path == "/graphql" else CORE
-    limit, remaining, reset = hub.limit_of(token, resource)
+    limit, remaining, reset = hub.get_limit(token, resource)
     return {
         "X-RateLimit-Limit": str(limit),
         "X-RateLimit-Remaining": str(remaining),

@@ -1,4 +1,4 @@
-"""`Hub`: an embedded stand-in for GitHub's REST API, with one repository.
+"""`Hub`: an embedded stand-in for GitHub's API, with one repository.
 
     with Hub(folder) as hub:
         hub.push("main", {"README.md": "hello"})

@@ -100,10 +100,10 @@ class PullActions(EventSource):
             raise Refused(422, "Cannot delete the default branch")
         self.git.update_ref(ref, None)
         self._emit_push(ref, before, None, by)
-        for pull in self._pulls_of(ref):
+        for pull in self._find_pulls(ref):
             self._close_without(pull, by)
 
-    def _pulls_of(self, ref: str) -> list[Pull]:
+    def _find_pulls(self, ref: str) -> list[Pull]:
         """Find the open pull requests with this head or base."""
         return [
             pull
@@ -124,7 +124,7 @@ class PullActions(EventSource):
 
     def _pushed(self, ref: str, before: str | None, after: str, by: str) -> None:
         self._emit_push(ref, before, after, by)
-        for pull in self._pulls_of(ref):
+        for pull in self._find_pulls(ref):
             if self._head_ref(pull) == ref:
                 self._move_head(pull, after, by)
 
@@ -235,7 +235,7 @@ class PullActions(EventSource):
         if not self.git.commits_between(tip, sha):
             head = label.removeprefix(f"{self.repository.split('/')[0]}:")
             raise refuse_pull(f"No commits between {base} and {head}", field="")
-        for pull in self._pulls_of(ref):
+        for pull in self._find_pulls(ref):
             if pull is not but and (self._head_ref(pull), pull.base_ref) == (ref, base):
                 raise refuse_pull(f"A pull request already exists for {label}.", field="")
 

@@ -68,7 +68,7 @@ class Field:
     choices: tuple[str, ...] = ()  # empty: every text is valid
     longest: int | None = None  # characters or items
 
-    def problem(self, name: str, value: Any) -> tuple[str, str] | None:
+    def find_problem(self, name: str, value: Any) -> tuple[str, str] | None:
         """Return GitHub's code and message for an invalid value, or None for a valid value."""
         if value is None and (self.is_nullable or not self.is_required):
             return None if self.is_nullable else ("invalid", f"{name} must not be null")
@@ -109,7 +109,7 @@ class Route:
             if name not in values and not field_.is_required:
                 continue
             problem = (
-                field_.problem(name, values[name])
+                field_.find_problem(name, values[name])
                 if name in values
                 else ("missing_field", f"{name} is missing")
             )

@@ -77,7 +77,7 @@ class Service(RunActions):
 
     # Rate limit
 
-    def limit_of(self, token: Token | None, resource: str = CORE) -> tuple[int, int, int]:
+    def get_limit(self, token: Token | None, resource: str = CORE) -> tuple[int, int, int]:
         """Return a resource's rate limit, what remains of it, and its reset time in seconds since 1970."""
         if token is None:
             limit = ANONYMOUS_LIMIT if self.is_limited else LIMIT
@@ -88,13 +88,13 @@ class Service(RunActions):
 
     def spend(self, token: Token | None) -> None:
         """Count a request. Raises Refused if the limit is used up."""
-        if self.is_limited and self.limit_of(token)[1] == 0:
+        if self.is_limited and self.get_limit(token)[1] == 0:
             raise Refused(403, "API rate limit exceeded for installation.")
         self._used[CORE, token.secret if token else None] += 1
 
     def spend_points(self, token: Token, points: int) -> bool:
         """Count the points of a GraphQL query; return False if the limit is used up."""
-        if self.is_limited and self.limit_of(token, GRAPHQL)[1] == 0:
+        if self.is_limited and self.get_limit(token, GRAPHQL)[1] == 0:
             return False
         self._used[GRAPHQL, token.secret] += points
         self.points += points
@@ -120,7 +120,7 @@ class Service(RunActions):
 
     @property
     def counts(self) -> Counter[str]:
-        """Requests by method since the log was cleared, including requests that a fault has hit."""
+        """The number of requests by method since the log was cleared, also of those that a fault has hit."""
         return Counter(exchange.method for exchange in self.log)
 
     @property

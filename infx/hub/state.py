@@ -20,7 +20,7 @@ class Account:
 
     @property
     def permission(self) -> str:
-        """GitHub's `permission` field, which has write for maintain and read for triage."""
+        """GitHub's `permission` field, in which maintain is `write` and triage is `read`."""
         role = self.custom_base or self.role
         return {"maintain": "write", "triage": "read"}.get(role, role)
 
@@ -55,7 +55,7 @@ class Pull:
     closed_at: str | None = None
     merged_at: str | None = None
     merged_by: str | None = None
-    merge_sha: str | None = None  # of the test merge, or after the merge of the merge
+    merge_sha: str | None = None  # of the test merge; after the merge, of the merge
     merge_of: tuple[str, str] | None = None  # base and head of the test merge
     mergeable: bool | None = None
     unknown_reads: int = 0  # how many more times `mergeable` is answered with null

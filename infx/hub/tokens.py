@@ -59,10 +59,10 @@ class Token:
         return _RANK[self.permissions.get(scope, "none")] >= _RANK[access]
 
 
-def parse_scopes(given: Mapping[str, str], kind: TokenKind) -> dict[str, str]:
+def parse_scopes(permissions: Mapping[str, str], kind: TokenKind) -> dict[str, str]:
     """Convert permissions from a workflow's spelling (`pull-requests`) to that of GitHub's headers."""
     allowed = WORKFLOW_SCOPES if kind is TokenKind.WORKFLOW else SCOPES
-    scopes = {name.replace("-", "_"): access for name, access in given.items()}
+    scopes = {name.replace("-", "_"): access for name, access in permissions.items()}
     for name, access in scopes.items():
         if name not in allowed or access not in _RANK:
             raise ValueError(f"{name}={access} is not a valid permission")

@@ -82,7 +82,7 @@ class World:
         known.custom_base = known.custom_base if custom_base is None else custom_base
         return known
 
-    def base_of(self, pull: Pull) -> str:
+    def find_base(self, pull: Pull) -> str:
         """Return the SHA that a pull request is compared with: the base branch's, or after the merge the old base."""
         tip = self.git.resolve(f"refs/heads/{pull.base_ref}")
         return pull.base_sha if pull.merged_at or tip is None else tip

@@ -21,7 +21,7 @@ from tests.builders import NOW, pull
 from tests.github.answers import T0, WEB, issue_comment
 from tests.github.scripted import play_github, refusal, reply
 
-# Lists that GitHub cuts without saying so
+# Lists that GitHub cuts without a warning
 
 
 def test_3200_files_are_refused_without_a_request() -> None:
@@ -93,7 +93,7 @@ def test_a_write_with_an_unexpected_status_has_an_unknown_outcome(verb: str) -> 
         github.cancel_run(5) if verb == "cancel" else github.delete_comment(5)
 
 
-# Things that repeat, and the newest of them
+# Repeated items, of which the newest counts
 
 
 def status(number: int, context: str, state: str, **more: Any) -> dict[str, Any]:
@@ -144,9 +144,9 @@ def run(**more: Any) -> dict[str, Any]:
 def test_a_run_of_a_fork_has_no_pull_request() -> None:
     data = run(pull_requests=[], head_repository=None, run_attempt=None, actor=None)
     github, _, _ = play_github([reply(data=data)])
-    found = github.run(5)
-    assert (found.path, found.attempt) == (".github/workflows/run-sweep.yml", 1)
-    assert (found.pull_numbers, found.head_repository, found.actor) == ((), None, GHOST)
+    forks_run = github.run(5)
+    assert (forks_run.path, forks_run.attempt) == (".github/workflows/run-sweep.yml", 1)
+    assert (forks_run.pull_numbers, forks_run.head_repository, forks_run.actor) == ((), None, GHOST)
 
 
 def test_a_workflow_that_does_not_exist_yet_has_no_runs() -> None:
@@ -191,7 +191,7 @@ def test_null_in_a_required_field_is_an_error(ask: Callable[[GitHub], object], d
         ask(github)
 
 
-# Who may do what
+# Permissions
 
 
 def test_members_of_an_invisible_team_are_unknown() -> None:
@@ -226,8 +226,13 @@ def test_permission_and_role_must_both_be_enough(permission: str, role: str, can
 
 def test_a_stranger_has_no_permission() -> None:
     github, _, _ = play_github([refusal(404, "Not Found")] * 2)
-    found = github.permission("eve")
-    assert (found.login, found.permission, found.can_write, found.is_known) == ("eve", "none", False, False)
+    stranger = github.permission("eve")
+    assert (stranger.login, stranger.permission, stranger.can_write, stranger.is_known) == (
+        "eve",
+        "none",
+        False,
+        False,
+    )
 
 
 # Waiting for the test merge
@@ -263,8 +268,8 @@ def test_a_closed_pull_request_is_not_waited_for() -> None:
 def test_a_deleted_fork_is_still_a_fork() -> None:
     gone = {"sha": "a" * 40, "ref": "x", "repo": None}
     github, _, _ = play_github([reply(data=pull_json(head=gone))])
-    found = github.pull(77)
-    assert (found.head_repository, found.is_fork) == (None, True)
+    forks_pull = github.pull(77)
+    assert (forks_pull.head_repository, forks_pull.is_fork) == (None, True)
 
 
 # Invalid answers

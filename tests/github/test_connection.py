@@ -125,7 +125,7 @@ def test_a_refused_write_is_not_repeated_either(failure: Reply) -> None:
 
 
 class World:
-    """A thing that is written once: `done` counts the writes that took effect, `looks` the looks."""
+    """A target of one write: `done` counts the writes that took effect, `looks` the calls of `look`."""
 
     def __init__(self, outcomes: list[str]) -> None:
         self.outcomes = iter(outcomes)

@@ -105,16 +105,14 @@ def test_the_event_has_the_defaults_and_the_run_only_the_given_inputs(hub: Hub, 
 
 
 @pytest.mark.parametrize(
-    ("given", "text"), [({"trim": True}, "true"), ({"size": 2}, "2"), ({"trim": None}, "")]
+    ("sent", "text"), [({"trim": True}, "true"), ({"size": 2}, "2"), ({"trim": None}, "")]
 )
-def test_inputs_of_other_types_become_text(
-    hub: Hub, github: GitHub, given: dict[str, Any], text: str
-) -> None:
+def test_inputs_of_other_types_become_text(hub: Hub, github: GitHub, sent: dict[str, Any], text: str) -> None:
     """A client may send true, numbers and null; a choice may have numbers as options."""
     size = "      size: {type: choice, options: [1, 2]}\n"
     hub.push("main", {PATH: WITH_INPUTS.replace(", default: false", "") + size}, by="mia")
-    run = hub.state.runs[github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", **given}).id]
-    assert run.inputs == {"pr": "7", **(dict.fromkeys(given, text) if text else {})}
+    run = hub.state.runs[github.dispatch_workflow("x.yml", ref="main", inputs={"pr": "7", **sent}).id]
+    assert run.inputs == {"pr": "7", **(dict.fromkeys(sent, text) if text else {})}
     assert run.title == f"7 {text}".strip()
 
 

@@ -20,12 +20,12 @@ def ask(hub: Hub, text: str, token: str | None = None, **variables: Any) -> Any:
     return requests.post(f"{hub.api}/graphql", headers=headers, json=body, timeout=5).json()
 
 
-def of_pull(selection: str, number: int = 77) -> str:
+def make_query(selection: str, number: int = 77) -> str:
     return f'{{ repository(owner: "acme", name: "bench") {{ pullRequest(number: {number}) {{ {selection} }} }} }}'
 
 
 def pull(hub: Hub, selection: str) -> Any:
-    return ask(hub, of_pull(selection))["data"]["repository"]["pullRequest"]
+    return ask(hub, make_query(selection))["data"]["repository"]["pullRequest"]
 
 
 def test_names_variables_aliases_and_fragments(hub: Hub) -> None:
@@ -68,7 +68,7 @@ def test_pages_forwards_and_backwards(hub: Hub) -> None:
     assert [node["body"] for node in before["nodes"]] == ["0", "2"]
     assert (
         "valid cursor"
-        in ask(hub, of_pull('comments(first: 1, after: "x") { totalCount }'))["errors"][0]["message"]
+        in ask(hub, make_query('comments(first: 1, after: "x") { totalCount }'))["errors"][0]["message"]
     )
 
 
@@ -105,7 +105,9 @@ def test_a_missing_pull_request_is_null_and_the_others_are_answered(hub: Hub) ->
 
 
 def test_a_missing_permission_is_null_at_its_place(hub: Hub) -> None:
-    of_head = of_pull("number commits(last: 1) { nodes { commit { oid status { contexts { context } } } } }")
+    of_head = make_query(
+        "number commits(last: 1) { nodes { commit { oid status { contexts { context } } } } }"
+    )
     answer = ask(hub, of_head, hub.workflow_token(pull_requests="read"))
     (error,) = answer["errors"]
     assert error["type"] == "FORBIDDEN"
@@ -117,19 +119,19 @@ def test_a_missing_permission_is_null_at_its_place(hub: Hub) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (of_pull("nonsense"), "Field 'nonsense' doesn't exist on type 'PullRequest'"),
-        (of_pull("comments(first: 1) { nonsense }"), "doesn't exist on type 'IssueCommentConnection'"),
-        (of_pull("... on Nothing { number }"), "No such type Nothing"),
-        (of_pull("...Nothing"), "Fragment Nothing was used, but not defined"),
-        (of_pull("comments { totalCount }"), "You must provide a `first` or `last` value"),
+        (make_query("nonsense"), "Field 'nonsense' doesn't exist on type 'PullRequest'"),
+        (make_query("comments(first: 1) { nonsense }"), "doesn't exist on type 'IssueCommentConnection'"),
+        (make_query("... on Nothing { number }"), "No such type Nothing"),
+        (make_query("...Nothing"), "Fragment Nothing was used, but not defined"),
+        (make_query("comments { totalCount }"), "You must provide a `first` or `last` value"),
         (
-            of_pull("comments(first: 101) { totalCount }"),
+            make_query("comments(first: 101) { totalCount }"),
             "Requesting 101 records on the `comments` connection",
         ),
-        (of_pull("author"), "must have selections"),
-        (of_pull("number { x }"), "must not have selections"),
-        (of_pull("number") + "}", "Parse error"),
-        (of_pull("number")[:-1], "Parse error"),
+        (make_query("author"), "must have selections"),
+        (make_query("number { x }"), "must not have selections"),
+        (make_query("number") + "}", "Parse error"),
+        (make_query("number")[:-1], "Parse error"),
         ("", "no operations"),
     ],
 )
@@ -164,18 +166,18 @@ def test_points_and_requests_are_counted_separately(hub: Hub) -> None:
     hub.refill()
     token = hub.workflow_token(pull_requests="read")
     headers = {"Authorization": f"token {token}"}
-    ask(hub, of_pull("number"), token)
+    ask(hub, make_query("number"), token)
     answer = requests.get(f"{hub.api}/rate_limit", headers=headers, timeout=5).json()["resources"]
     assert (answer["core"]["used"], answer["graphql"]["used"]) == (0, 1)
     assert hub.log[-2].reply_headers is not None
     assert hub.log[-2].reply_headers["X-RateLimit-Resource"] == "graphql"
     assert hub.log[-2].reply_headers["X-RateLimit-Remaining"] == "999"
     hub.spend_points(hub.tokens[token], 999)
-    assert ask(hub, of_pull("number"), token)["errors"][0]["type"] == "RATE_LIMITED"
+    assert ask(hub, make_query("number"), token)["errors"][0]["type"] == "RATE_LIMITED"
     pull_url = f"{hub.api}/repos/acme/bench/pulls/77"
     assert requests.get(pull_url, headers=headers, timeout=5).status_code == 200
 
 
 def test_a_query_needs_a_token(hub: Hub) -> None:
-    answer = requests.post(f"{hub.api}/graphql", json={"query": of_pull("number")}, timeout=5)
+    answer = requests.post(f"{hub.api}/graphql", json={"query": make_query("number")}, timeout=5)
     assert answer.status_code == 401

@@ -60,15 +60,15 @@ def test_files_of_every_status(hub: Hub, github: GitHub) -> None:
     changes = {"old name.md": None, "new näme.md": long + "more\n", "gone.md": None, "binary": b"\0\2"}
     hub.push("moves", changes)
     number = hub.open_pull("moves").number
-    found = {file.path: file for file in github.files(github.pull(number))}
-    assert {path: file.status for path, file in found.items()} == {
+    files = {file.path: file for file in github.files(github.pull(number))}
+    assert {path: file.status for path, file in files.items()} == {
         "binary": FileStatus.MODIFIED,
         "gone.md": FileStatus.REMOVED,
         "new näme.md": FileStatus.RENAMED,
     }
-    assert found["new näme.md"].paths == ("old name.md", "new näme.md")
-    assert found["binary"].patch is None
-    assert found["gone.md"].patch == "@@ -1 +0,0 @@\n-x"
+    assert files["new näme.md"].paths == ("old name.md", "new näme.md")
+    assert files["binary"].patch is None
+    assert files["gone.md"].patch == "@@ -1 +0,0 @@\n-x"
 
 
 def test_files_are_those_of_the_pull_request_alone(hub: Hub, github: GitHub) -> None:
@@ -88,7 +88,7 @@ def test_many_files_and_commits_take_pages_and_have_caps(hub: Hub, github: GitHu
     pull = github.pull(pull.number)
     with pytest.raises(IncompleteListError, match="260 commits"):
         github.commits(pull)
-    late = hub.git.commits_between(hub.base_of(hub.state.pulls[pull.number]), pull.head_sha)[254]
+    late = hub.git.commits_between(hub.find_base(hub.state.pulls[pull.number]), pull.head_sha)[254]
     assert github.is_ancestor(late, pull.head_sha)
     assert not github.is_ancestor(late, pull.base_sha)
 
@@ -188,8 +188,8 @@ def test_lists_since_a_time(tmp_path: Path) -> None:
         hub.comment(7, "new")
         github = connect("acme/bench", environ=hub.environ(hub.user_token("cody")))
         hub.clear_log()
-        found = github.pulls(updated_since=now - timedelta(minutes=30))
-        assert [pull.number for pull in found] == [7, *range(130, 101, -1)]
+        pulls = github.pulls(updated_since=now - timedelta(minutes=30))
+        assert [pull.number for pull in pulls] == [7, *range(130, 101, -1)]
         assert hub.reads == 1  # the list begins with the last updated, so one page is enough
         since = datetime.fromisoformat(old.updated_at) + timedelta(seconds=1)
         assert [comment.body for comment in github.issue_comments(7, since=since)] == ["new"]

@@ -53,9 +53,9 @@ def check(expected: dict[str, Any], value: Any) -> None:
 
 
 def test_a_blob(hub: Hub) -> None:
-    found = hub.git.file("main", "README.md")
-    assert found is not None
-    check(BLOB, requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{found[0]}", timeout=5).json())
+    entry = hub.git.file("main", "README.md")
+    assert entry is not None
+    check(BLOB, requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{entry[0]}", timeout=5).json())
     assert requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{'0' * 40}", timeout=5).status_code == 404
 
 
@@ -70,12 +70,12 @@ def test_graphql_has_the_editor_of_a_comment(hub: Hub) -> None:
         body: Any = {"query": text, "variables": {"ids": list(ids)}}
         return requests.post(f"{hub.api}/graphql", headers=token, json=body, timeout=5).json()
 
-    found = ask(*(f"IC_{comment.id}" for comment in (plain, edited, gone)))["data"]["nodes"]
+    nodes = ask(*(f"IC_{comment.id}" for comment in (plain, edited, gone)))["data"]["nodes"]
     null = {"type": "null"}
-    check(shape(id=TEXT, lastEditedAt=null, editor=null), found[0])
-    check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(__typename=TEXT, login=TEXT)), found[1])
-    check(shape(id=TEXT, lastEditedAt=TEXT, editor=null), found[2])
-    assert found[1]["editor"]["login"] == "cody"
+    check(shape(id=TEXT, lastEditedAt=null, editor=null), nodes[0])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=shape(__typename=TEXT, login=TEXT)), nodes[1])
+    check(shape(id=TEXT, lastEditedAt=TEXT, editor=null), nodes[2])
+    assert nodes[1]["editor"]["login"] == "cody"
     assert ask("IC_1")["errors"][0]["type"] == "NOT_FOUND"
     assert "data" not in ask(text="{ viewer { login } }")
 

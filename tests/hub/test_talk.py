@@ -18,8 +18,8 @@ def test_300_comments_take_three_pages(hub: Hub, github: GitHub) -> None:
     for number in range(300):
         hub.comment(77, f"comment {number}")
     hub.clear_log()
-    found = github.issue_comments(77)
-    assert [comment.body for comment in found] == [f"comment {number}" for number in range(300)]
+    comments = github.issue_comments(77)
+    assert [comment.body for comment in comments] == [f"comment {number}" for number in range(300)]
     assert (hub.reads, hub.writes) == (3, 0)
 
 
@@ -56,8 +56,8 @@ def test_each_kind_of_comment_has_separate_ids(hub: Hub, github: GitHub) -> None
         CommentKind.REVIEW: whole.id,
     }
     for kind, number in numbers.items():
-        found = github.comment(_reference(kind, number))
-        assert (found.kind, found.id) == (kind, number)
+        read = github.comment(_reference(kind, number))
+        assert (read.kind, read.id) == (kind, number)
         for other in set(numbers.values()) - {number}:
             with pytest.raises(NotFoundError, match="are numbered separately"):
                 github.comment(_reference(kind, other))
@@ -90,10 +90,10 @@ def test_statuses(hub: Hub, github: GitHub) -> None:
     for state, words in ((StatusState.PENDING, "waiting"), (StatusState.SUCCESS, "é" * 140)):
         github.create_status(sha, context="infx/sweep", state=state, description=words)
     hub.set_status(sha, "other", "failure", by="coverage[bot]")
-    found = {status.context: status for status in github.statuses(sha)}
-    assert found["infx/sweep"].state is StatusState.SUCCESS
-    assert found["infx/sweep"].creator.login == "github-actions[bot]"
-    assert found["other"].creator.login == "coverage[bot]"
+    statuses = {status.context: status for status in github.statuses(sha)}
+    assert statuses["infx/sweep"].state is StatusState.SUCCESS
+    assert statuses["infx/sweep"].creator.login == "github-actions[bot]"
+    assert statuses["other"].creator.login == "coverage[bot]"
     for wrong in ({"description": "x" * 141}, {"description": "🚀"}, {"context": "x" * 256}):
         texts = {"context": "c", "description": "d", **wrong}
         with pytest.raises(ValidationError):
@@ -117,15 +117,15 @@ def test_a_context_has_at_most_a_thousand_statuses(hub: Hub, github: GitHub) -> 
 
 
 def test_runs_newest_first_and_filtered(hub: Hub, github: GitHub) -> None:
-    one = hub.add_run(pull=77, run_id=300, status="completed", conclusion="success")
-    two = hub.add_run(pull=77, run_id=301)
+    first = hub.add_run(pull=77, run_id=300, status="completed", conclusion="success")
+    second = hub.add_run(pull=77, run_id=301)
     other = hub.add_run("ci.yml", branch="main", event="push")
-    assert [run.id for run in github.runs()] == [other.id, two.id, one.id]
-    assert [run.id for run in github.runs(workflow="run-sweep.yml")] == [two.id, one.id]
-    assert [run.id for run in github.runs(branch="feat-x", status="success")] == [one.id]
-    assert [run.id for run in github.runs(head_sha=two.head_sha, newest=1)] == [two.id]
+    assert [run.id for run in github.runs()] == [other.id, second.id, first.id]
+    assert [run.id for run in github.runs(workflow="run-sweep.yml")] == [second.id, first.id]
+    assert [run.id for run in github.runs(branch="feat-x", status="success")] == [first.id]
+    assert [run.id for run in github.runs(head_sha=second.head_sha, newest=1)] == [second.id]
     assert [run.id for run in github.runs(event="push")] == [other.id]
-    assert github.run(two.id).pull_numbers == (77,)
+    assert github.run(second.id).pull_numbers == (77,)
     assert github.runs(workflow="none.yml") == []
 
 

@@ -116,8 +116,8 @@ def test_permission_and_role(
     hub: Hub, github: GitHub, role: str, base: str | None, permission: str, can_write: bool
 ) -> None:
     hub.account("noor", role=role, custom_base=base)
-    found = github.permission("noor")
-    assert (found.permission, found.role, found.can_write) == (permission, role, can_write)
+    noor = github.permission("noor")
+    assert (noor.permission, noor.role, noor.can_write) == (permission, role, can_write)
 
 
 def test_asking_for_permissions_needs_push_access(hub: Hub, client: Client) -> None:

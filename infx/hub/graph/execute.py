@@ -9,7 +9,7 @@ from typing import Any
 
 from infx.hub.graph.parse import Document, FieldNode, Node, QueryError
 from infx.hub.graph.price import Price, resolve
-from infx.hub.graph.schema import ConnectionItems, FieldError, Spec, Thing, fields_of, is_of_type
+from infx.hub.graph.schema import ConnectionItems, FieldError, Spec, Thing, find_fields, is_of_type
 from infx.hub.router import Call
 
 Path = tuple[str | int, ...]
@@ -33,7 +33,7 @@ class _Execution:
     errors: list[dict[str, Any]] = field(default_factory=list)
 
     def object(self, thing: Thing, selection: Iterable[Node], path: Path) -> dict[str, Any]:
-        known = fields_of(thing.type)
+        known = find_fields(thing.type)
         shown: dict[str, Any] = {}
         for key, nodes in self._collect(thing.type, selection).items():
             if nodes[0].name == "__typename":

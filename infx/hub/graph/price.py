@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infx.hub.graph.parse import Document, FieldNode, Node, QueryError, Variable
-from infx.hub.graph.schema import MEMBERS, SCHEMA, fields_of
+from infx.hub.graph.schema import MEMBERS, SCHEMA, find_fields
 
 MOST_NODES = 500_000
 LONGEST_PAGE = 100
@@ -70,7 +70,7 @@ class _Checker:
     def _field(self, node: FieldNode, kind: str, times: int) -> None:
         if node.name == "__typename":
             return
-        spec = fields_of(kind).get(node.name)
+        spec = find_fields(kind).get(node.name)
         if spec is None:
             code = {"code": "undefinedField", "typeName": kind, "fieldName": node.name}
             raise QueryError(f"Field '{node.name}' doesn't exist on type '{kind}'", extensions=code)

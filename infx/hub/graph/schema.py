@@ -19,7 +19,7 @@ Arguments = Mapping[str, Any]
 
 
 class FieldError(Exception):
-    """Raised if a field cannot be read: it is null, and `errors` has this message."""
+    """Raised if a field cannot be read: in the answer it is null, and `errors` has the message."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class FieldError(Exception):
 
 @dataclass(frozen=True)
 class Thing:
-    """An object of a concrete type, with the hub's value of it."""
+    """An object of a concrete type, with the hub's value for it."""
 
     type: str
     value: Any
@@ -141,7 +141,7 @@ def _labels(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
 
 
 def _commits(call: Call, pull: Pull, arguments: Arguments) -> ConnectionItems:
-    shas = call.hub.git.commits_between(call.hub.base_of(pull), pull.head_sha)
+    shas = call.hub.git.commits_between(call.hub.find_base(pull), pull.head_sha)
     return ConnectionItems([(index, Thing("PullRequestCommit", sha)) for index, sha in enumerate(shas, 1)])
 
 
@@ -229,7 +229,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
         "headRepository": Spec(lambda call, pull, arguments: _named(pull.head_repository), "Repository"),
         "baseRepository": Spec(lambda call, pull, arguments: _named(call.hub.repository), "Repository"),
         "changedFiles": Spec(
-            lambda call, pull, arguments: len(call.hub.git.changes(call.hub.base_of(pull), pull.head_sha))
+            lambda call, pull, arguments: len(call.hub.git.changes(call.hub.find_base(pull), pull.head_sha))
         ),
         "createdAt": _plain(lambda pull: pull.created_at),
         "updatedAt": _plain(lambda pull: pull.updated_at),
@@ -271,7 +271,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
 }
 
 
-def fields_of(kind: str) -> Mapping[str, Spec]:
+def find_fields(kind: str) -> Mapping[str, Spec]:
     """Return the fields of a type, or of the connection type `XConnection` of a type `X`."""
     item = kind.removesuffix("Connection")
     if item == kind:

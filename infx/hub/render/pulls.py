@@ -63,7 +63,7 @@ def _side(world: World, owner: str, ref: str, sha: str, full_name: str | None) -
 
 
 def pull(world: World, known: Pull) -> Json:
-    base = world.base_of(known)
+    base = world.find_base(known)
     changes = world.git.changes(base, known.head_sha)
     comments = [c for c in world.state.comments.values() if c.pull == known.number]
     mergeable = known.mergeable if known.merge_of == (base, known.head_sha) else None

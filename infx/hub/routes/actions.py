@@ -25,7 +25,7 @@ def _find_run(call: Call) -> Run:
 
 
 def _find_workflow(call: Call) -> str:
-    """Return the file name of the workflow that the path names, by file name or by the id in its runs."""
+    """Return the file name of the workflow in the path, which is a file name or the `workflow_id` of runs."""
     name, hub = call.arguments["workflow"], call.hub
     if name.isdecimal() and 0 <= int(name) - 500 < len(hub.state.workflows):
         return hub.state.workflows[int(name) - 500]
@@ -74,7 +74,7 @@ def _is_created(run: Run, wanted: str | None) -> bool:
         return match[1] <= run.created_at <= match[2]
     if wanted.startswith(">="):
         return run.created_at >= wanted[2:]
-    raise refuse_field(f"created={wanted} is not understood", field="created")
+    raise refuse_field(f"created={wanted} is not a valid date range", field="created")
 
 
 @route("GET", f"{REPO}/actions/runs/{{run:int}}", needs="actions=read")
@@ -94,15 +94,15 @@ def list_jobs(call: Call) -> Answer:
 @route("GET", f"{REPO}/actions/runs/{{run:int}}/artifacts", needs="actions=read")
 def list_artifacts(call: Call) -> Answer:
     run, name = _find_run(call), call.query.get("name")
-    found = [a for a in call.hub.state.artifacts.values() if a.run == run.id and name in {None, a.name}]
-    return paginate(call, found, key="artifacts", render=render.artifact)
+    artifacts = [a for a in call.hub.state.artifacts.values() if a.run == run.id and name in {None, a.name}]
+    return paginate(call, artifacts, key="artifacts", render=render.artifact)
 
 
 @route("GET", f"{REPO}/actions/artifacts", needs="actions=read")
 def list_all_artifacts(call: Call) -> Answer:
     name = call.query.get("name")
-    found = [a for a in call.hub.state.artifacts.values() if name in {None, a.name}]
-    return paginate(call, found[::-1], key="artifacts", render=render.artifact)
+    artifacts = [a for a in call.hub.state.artifacts.values() if name in {None, a.name}]
+    return paginate(call, artifacts[::-1], key="artifacts", render=render.artifact)
 
 
 def _find_artifact(call: Call) -> Artifact:

@@ -36,8 +36,8 @@ def get_ref(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/git/matching-refs/{{ref:path}}", needs="contents=read")
 def matching_refs(call: Call) -> Answer:
-    found = call.hub.git.refs(f"refs/{call.arguments['ref']}")
-    return Answer(data=[_ref(call, name, sha) for name, sha in sorted(found.items())])
+    refs = call.hub.git.refs(f"refs/{call.arguments['ref']}")
+    return Answer(data=[_ref(call, name, sha) for name, sha in sorted(refs.items())])
 
 
 def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
@@ -51,18 +51,18 @@ def _ref(call: Call, name: str, sha: str) -> dict[str, Any]:
 
 @route("GET", f"{REPO}/git/commits/{{sha}}", needs="contents=read")
 def get_git_commit(call: Call) -> Answer:
-    found = call.hub.git.object(call.arguments["sha"])
-    if found is None or found[1] != "commit":
+    entry = call.hub.git.object(call.arguments["sha"])
+    if entry is None or entry[1] != "commit":
         raise Refused(404, "Not Found")
-    return Answer(data=render.git_commit(call.hub, call.hub.git.commit(found[0])))
+    return Answer(data=render.git_commit(call.hub, call.hub.git.commit(entry[0])))
 
 
 @route("GET", f"{REPO}/git/blobs/{{sha}}", needs="contents=read")
 def get_blob(call: Call) -> Answer:
-    found = call.hub.git.object(call.arguments["sha"])
-    if found is None or found[1] != "blob":
+    entry = call.hub.git.object(call.arguments["sha"])
+    if entry is None or entry[1] != "blob":
         raise Refused(404, "Not Found")
-    sha, _, data = found
+    sha, _, data = entry
     blob = {"sha": sha, "node_id": f"B_{sha}", "size": len(data), "encoding": "base64"}
     content = base64.encodebytes(data).decode()
     return Answer(data={**blob, "content": content, "url": render.address(call.hub, "git", "blobs", sha)})
@@ -73,12 +73,12 @@ def get_contents(call: Call) -> Answer:
     ref = call.query.get("ref", call.hub.branch)
     path = call.arguments["path"]
     try:
-        found = call.hub.git.file(_resolve(call, ref.removeprefix("refs/heads/")), path)
+        entry = call.hub.git.file(_resolve(call, ref.removeprefix("refs/heads/")), path)
     except Refused:
         raise Refused(404, f"No commit found for the ref {ref}") from None
-    if found is None:
+    if entry is None:
         raise Refused(404, "Not Found")
-    sha, kind, data = found
+    sha, kind, data = entry
     if kind != "blob":
         return Answer(data=[_entry(call, f"{path}/", line) for line in _tree(call, sha)])
     inline = len(data) <= LARGEST_INLINE

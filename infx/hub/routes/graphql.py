@@ -23,7 +23,7 @@ def query(call: Call) -> Answer:
         if not hub.spend_points(call.token, price.points):
             shown = {"type": "RATE_LIMITED", "message": "API rate limit already exceeded for installation."}
             return Answer(data={"errors": [shown]})
-        limit, remaining, reset = hub.limit_of(call.token, GRAPHQL)
+        limit, remaining, reset = hub.get_limit(call.token, GRAPHQL)
         used = limit - remaining
         rate_limit = {"limit": limit, "remaining": remaining, "used": used, "resetAt": hub.iso(reset)}
         return Answer(data=answer(call, document, variables, price, rate_limit))

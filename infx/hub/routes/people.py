@@ -40,5 +40,5 @@ def get_rate_limit(call: Call) -> Answer:
 
 
 def _limit(call: Call, resource: str) -> dict[str, int]:
-    limit, remaining, reset = call.hub.limit_of(call.token, resource)
+    limit, remaining, reset = call.hub.get_limit(call.token, resource)
     return {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}

@@ -62,7 +62,7 @@ def list_pulls(call: Call) -> Answer:
     },
 )
 def create_pull(call: Call) -> Answer:
-    """Open a pull request from a branch of this repository, if the person may push, or of a fork with this name."""
+    """Open a pull request from a branch of this repository (if the person may push) or of a fork."""
     if "issue" in call.body:
         raise refuse_field("This hub has no issues.", resource="PullRequest", field="issue")
     owner, _, ref = call.body["head"].rpartition(":")
@@ -109,7 +109,7 @@ def get_pull(call: Call) -> Answer:
     },
 )
 def edit_pull(call: Call) -> Answer:
-    """Edit a pull request. Its author may do so; others may with write, or with triage close and reopen it."""
+    """Edit a pull request: its author may, and others with write, or with triage to close and reopen it."""
     pull, body = find_pull(call), call.body or {}
     least = "triage" if body.keys() <= {"state"} else "write"
     if call.login != pull.author and call.is_person_without(least):
@@ -122,14 +122,14 @@ def edit_pull(call: Call) -> Answer:
 @route("GET", f"{REPO}/pulls/{{number:int}}/files", needs=READ)
 def list_files(call: Call) -> Answer:
     pull = find_pull(call)
-    changes = call.hub.git.changes(call.hub.base_of(pull), pull.head_sha)[:MAX_FILES]
+    changes = call.hub.git.changes(call.hub.find_base(pull), pull.head_sha)[:MAX_FILES]
     return paginate(call, changes, render=lambda hub, change: render.changed_file(hub, change, pull.head_sha))
 
 
 @route("GET", f"{REPO}/pulls/{{number:int}}/commits", needs=READ)
 def list_commits(call: Call) -> Answer:
     pull = find_pull(call)
-    shas = call.hub.git.commits_between(call.hub.base_of(pull), pull.head_sha)[:MAX_COMMITS]
+    shas = call.hub.git.commits_between(call.hub.find_base(pull), pull.head_sha)[:MAX_COMMITS]
     return paginate(call, shas, render=lambda hub, sha: render.commit(hub, hub.git.commit(sha)))
 
 
@@ -187,7 +187,7 @@ def remove_label(call: Call) -> Answer:
 def list_timeline(call: Call) -> Answer:
     """List the timeline: commits first, then all other events by time."""
     hub, pull = call.hub, find_pull(call)
-    shas = hub.git.commits_between(hub.base_of(pull), pull.head_sha)
+    shas = hub.git.commits_between(hub.find_base(pull), pull.head_sha)
     commits = [{**render.git_commit(hub, hub.git.commit(sha)), "event": "committed"} for sha in shas]
     dated = [
         (entry.created_at, render.timeline_entry(hub, entry))
