@@ -172,13 +172,9 @@ class PullActions(EventSource):
         number: int | None = None,
         labels: Sequence[str] = (),
     ) -> Pull:
-        """Open a pull request from a pushed branch.
+        """Open a pull request from a pushed branch, of the fork `repository` or of this repository.
 
         Raises Refused as GitHub does: no such branch, no commits, or an open pull request of the same branches.
-
-        Args:
-            repository: the fork that has the branch.
-            labels: labels that the pull request has from the start.
         """
         base = base or self.branch
         sha = self.git.resolve(self.branch_ref(head, repository))

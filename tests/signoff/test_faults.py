@@ -162,7 +162,7 @@ def test_who_edited_must_be_told(world: World) -> None:
     of_another(world)
     world.hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/graphql", times=FOREVER))
     code, said = look(world)
-    assert (code, "does not tell who edited" in said) == (3, True)
+    assert (code, "does not say for every comment who edited" in said) == (3, True)
     assert world.verdicts() == []
 
 
