@@ -24,7 +24,7 @@ from infx.github.errors import (
     UnreachableError,
     explain,
     explain_answer,
-    server_now,
+    get_server_time,
 )
 from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transport
 
@@ -78,7 +78,7 @@ class Connection:
         try:
             reply = self._send(request)
             error = explain_answer(request, reply, now=self._clock())
-            self.count.points += 1 if error else _price(reply.data["data"])
+            self.count.points += 1 if error else _parse_price(reply.data["data"])
             if error is not None:
                 raise error
         except GitHubError as error:
@@ -187,19 +187,19 @@ class Connection:
         except ConnectionError as error:
             hint = "Check the network and GITHUB_API_URL."
             raise UnreachableError(f"No reply from GitHub to {request}: {error}.", hint=hint) from None
-        self._server_time = server_now(reply.headers, self._clock())
+        self._server_time = get_server_time(reply.headers, self._clock())
         remaining = reply.headers.get("x-ratelimit-remaining", "")
         if remaining.isdecimal() and request.path != GRAPHQL:
             self.count.remaining = int(remaining)
         if reply.status in {301, 307, 308}:
-            message = f"{request} was redirected: the repository was renamed{self._new_name(reply)}."
+            message = f"{request} was redirected: the repository was renamed{self._ask_new_name(reply)}."
             hint = "Use the new name for --repo, and for `repository` in the policy."
             raise UnexpectedReplyError(message, status=reply.status, hint=hint)
         if reply.status >= 400:
             raise explain(request, reply, now=self._clock())
         return reply
 
-    def _new_name(self, reply: Reply) -> str:
+    def _ask_new_name(self, reply: Reply) -> str:
         """Ask GitHub for the name behind the number in its redirect; return " to owner/name", or "" if unknown."""
         number_path = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
         if number_path is None:
@@ -215,7 +215,7 @@ class Connection:
 
     def wait_out(self, error: GitHubError, attempt: int) -> None:
         """Wait before the next attempt; raise the error if it is final, the last one, or exceeds the budget."""
-        wait = _wait_for(error, attempt)
+        wait = _choose_wait(error, attempt)
         if error.is_final or attempt + 1 >= ATTEMPTS:
             error.is_final = True
             raise error
@@ -231,14 +231,14 @@ class Connection:
         self._sleep(wait)
 
 
-def _price(data: Mapping[str, Any]) -> int:
+def _parse_price(data: Mapping[str, Any]) -> int:
     """Return the points that a query cost, or 1, the minimum, if the query did not ask for its cost."""
     rate_limit = data.get("rateLimit")
     price = rate_limit.get("cost") if isinstance(rate_limit, dict) else None
     return price if isinstance(price, int) else 1
 
 
-def _wait_for(error: GitHubError, attempt: int) -> float:
+def _choose_wait(error: GitHubError, attempt: int) -> float:
     if isinstance(error, RateLimitError | ServerError) and error.wait is not None:
         return error.wait
     return float((SECONDARY_WAIT if isinstance(error, RateLimitError) else 1) * 2**attempt)

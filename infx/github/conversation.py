@@ -30,16 +30,16 @@ class Conversation(Endpoints):
         """
         parameters = {"since": None if since is None else since.isoformat()}
         return self._list(
-            convert.issue_comment, "issues", number, "comments", parameters=parameters, recent=recent
+            convert.parse_issue_comment, "issues", number, "comments", parameters=parameters, recent=recent
         )
 
     def reviews(self, number: int) -> list[Comment]:
         """Read reviews in any state, oldest first; GitHub hides draft reviews of other accounts."""
-        return self._list(convert.review, "pulls", number, "reviews", twice=True)
+        return self._list(convert.parse_review, "pulls", number, "reviews", twice=True)
 
     def review_comments(self, number: int) -> list[Comment]:
         """Read comments on lines of files, oldest first."""
-        return self._list(convert.review_comment, "pulls", number, "comments", twice=True)
+        return self._list(convert.parse_review_comment, "pulls", number, "comments", twice=True)
 
     def comment(self, reference: CommentReference) -> Comment:
         """Read one comment, from the endpoint of its kind.
@@ -69,11 +69,13 @@ class Conversation(Endpoints):
     def _fetch(self, reference: CommentReference) -> Comment:
         match reference.kind:
             case CommentKind.ISSUE:
-                return self._get(convert.issue_comment, "issues", "comments", reference.id)
+                return self._get(convert.parse_issue_comment, "issues", "comments", reference.id)
             case CommentKind.REVIEW_COMMENT:
-                return self._get(convert.review_comment, "pulls", "comments", reference.id)
+                return self._get(convert.parse_review_comment, "pulls", "comments", reference.id)
             case CommentKind.REVIEW:
-                return self._get(convert.review, "pulls", reference.pull_number, "reviews", reference.id)
+                return self._get(
+                    convert.parse_review, "pulls", reference.pull_number, "reviews", reference.id
+                )
 
     def editors(self, comments: Sequence[Comment]) -> dict[str, str]:
         """Return node id → login of the last editor, for those of the comments that were edited.
@@ -86,12 +88,12 @@ class Conversation(Endpoints):
         data = self._seek(lambda: self.connection.query(_EDITORS, {"ids": ids}))
         if data is None or [node["id"] for node in data.get("nodes") or () if node] != ids:
             raise UnexpectedReplyError("GitHub's answer does not say for every comment who edited it.")
-        return convert.convert(convert.editors, data)
+        return convert.convert(convert.parse_editors, data)
 
     def create_comment(self, number: int, body: str) -> Comment:
         """Create a comment and return it as GitHub stored it; its author is the token's account."""
         data = self._write("POST", "issues", number, "comments", body={"body": body})
-        return convert.convert(convert.issue_comment, data)
+        return convert.convert(convert.parse_issue_comment, data)
 
     def edit_comment(self, comment_id: int, body: str) -> Comment:
         """Replace the body of an issue comment. Raises NotFoundError if it was deleted."""
@@ -100,7 +102,7 @@ class Conversation(Endpoints):
         except NotFoundError as error:
             self._must_be_gone(error, "issues", "comments", comment_id)
             raise
-        return convert.convert(convert.issue_comment, data)
+        return convert.convert(convert.parse_issue_comment, data)
 
     def delete_comment(self, comment_id: int) -> None:
         """Delete an issue comment, unless it was deleted already."""
@@ -112,7 +114,7 @@ class Conversation(Endpoints):
     def add_reaction(self, comment_id: int, content: str) -> Reaction:
         """React to a comment with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account."""
         data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
-        return convert.convert(convert.reaction, data)
+        return convert.convert(convert.parse_reaction, data)
 
 
 def parse_comment_url(url: str, *, server: str = "https://github.com") -> CommentReference:

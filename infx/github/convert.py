@@ -43,17 +43,17 @@ _LAST = datetime.max.replace(
 ).isoformat()  # time of a draft review, later than every submitted review
 
 
-def convert(kind: Callable[[Any], _T], data: Any) -> _T:
-    """Apply a function of this module. Raises UnexpectedReplyError if the JSON is not as GitHub describes it."""
+def convert(parse: Callable[[Any], _T], data: Any) -> _T:
+    """Apply a parse function to JSON. Raises UnexpectedReplyError if the JSON is not as GitHub describes it."""
     try:
-        return kind(data)
+        return parse(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        name = kind.__name__.strip("_").replace("_", " ")
+        name = parse.__name__.strip("_").removeprefix("parse_").replace("_", " ")
         message = f"GitHub's answer is not a valid {name}: {type(error).__name__} {error}."
         raise UnexpectedReplyError(message) from None
 
 
-def user(data: Any) -> User:
+def parse_user(data: Any) -> User:
     """Convert an account."""
     if not data or not data.get("login"):
         return GHOST
@@ -61,20 +61,20 @@ def user(data: Any) -> User:
     return User(login=data["login"], type=UserType(kind) if kind in set(UserType) else UserType.BOT)
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     value = datetime.fromisoformat(text)
     if value.tzinfo is None:
         raise ValueError(f"a time without a zone: {text}")
     return value
 
 
-def _moment(text: str | None) -> datetime | None:
-    return moment(text) if text else None
+def _parse_optional_moment(text: str | None) -> datetime | None:
+    return parse_moment(text) if text else None
 
 
-def pull_request(data: Any) -> PullRequest:
+def parse_pull_request(data: Any) -> PullRequest:
     return PullRequest(
-        **_pull_fields(data),
+        **_parse_pull_fields(data),
         body=data.get("body") or "",
         is_merged=bool(data["merged"]),
         mergeable=data["mergeable"],
@@ -84,16 +84,16 @@ def pull_request(data: Any) -> PullRequest:
     )
 
 
-def pull_summary(data: Any) -> PullSummary:
-    return PullSummary(**_pull_fields(data), is_merged=bool(data.get("merged_at")))
+def parse_pull_summary(data: Any) -> PullSummary:
+    return PullSummary(**_parse_pull_fields(data), is_merged=bool(data.get("merged_at")))
 
 
-def _pull_fields(data: Any) -> dict[str, Any]:
+def _parse_pull_fields(data: Any) -> dict[str, Any]:
     """Convert the fields that lists of pull requests have, too."""
     return {
         "number": data["number"],
         "title": data["title"],
-        "author": user(data.get("user")),
+        "author": parse_user(data.get("user")),
         "labels": tuple(label["name"] for label in data.get("labels") or ()),
         "is_open": data["state"] == "open",
         "is_draft": bool(data.get("draft")),
@@ -103,13 +103,13 @@ def _pull_fields(data: Any) -> dict[str, Any]:
         "head_sha": data["head"]["sha"],
         "head_repository": data["head"]["repo"]["full_name"] if data["head"].get("repo") else None,
         "base_repository": data["base"]["repo"]["full_name"],
-        "created_at": moment(data["created_at"]),
-        "updated_at": moment(data["updated_at"]),
-        "closed_at": _moment(data.get("closed_at")),
+        "created_at": parse_moment(data["created_at"]),
+        "updated_at": parse_moment(data["updated_at"]),
+        "closed_at": _parse_optional_moment(data.get("closed_at")),
     }
 
 
-def changed_file(data: Any) -> ChangedFile:
+def parse_changed_file(data: Any) -> ChangedFile:
     """Convert a changed file; its paths start at the repository's root, without a leading slash."""
     previous = data.get("previous_filename")
     return ChangedFile(
@@ -120,7 +120,7 @@ def changed_file(data: Any) -> ChangedFile:
     )
 
 
-def listed_commit(data: Any) -> Commit:
+def parse_listed_commit(data: Any) -> Commit:
     """Convert a commit of a list or of `commits/{ref}`."""
     return Commit(
         sha=data["sha"],
@@ -129,7 +129,7 @@ def listed_commit(data: Any) -> Commit:
     )
 
 
-def git_commit(data: Any) -> Commit:
+def parse_git_commit(data: Any) -> Commit:
     """Convert a commit of the git database, which has mail addresses but no accounts."""
     return Commit(
         sha=data["sha"],
@@ -138,40 +138,42 @@ def git_commit(data: Any) -> Commit:
     )
 
 
-def _number(url: str) -> int:
+def _parse_pull_number(url: str) -> int:
     """Return the number of a comment's pull request, which only a URL contains."""
     return int(url.rsplit("/", 1)[1])
 
 
-def issue_comment(data: Any) -> Comment:
-    return _comment(data, CommentKind.ISSUE, _number(data["issue_url"]), data["updated_at"])
+def parse_issue_comment(data: Any) -> Comment:
+    return _parse_comment(data, CommentKind.ISSUE, _parse_pull_number(data["issue_url"]), data["updated_at"])
 
 
-def review_comment(data: Any) -> Comment:
-    return _comment(data, CommentKind.REVIEW_COMMENT, _number(data["pull_request_url"]), data["updated_at"])
+def parse_review_comment(data: Any) -> Comment:
+    return _parse_comment(
+        data, CommentKind.REVIEW_COMMENT, _parse_pull_number(data["pull_request_url"]), data["updated_at"]
+    )
 
 
-def review(data: Any) -> Comment:
+def parse_review(data: Any) -> Comment:
     """Convert a review; GitHub has the time at which it was submitted, but not when its summary was edited."""
     is_draft = data["state"] == ReviewState.PENDING
     submitted_at = _LAST if is_draft else data["submitted_at"]
-    return _comment(
+    return _parse_comment(
         {**data, "created_at": submitted_at},
         CommentKind.REVIEW,
-        _number(data["pull_request_url"]),
+        _parse_pull_number(data["pull_request_url"]),
         submitted_at,
     )
 
 
-def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) -> Comment:
+def _parse_comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) -> Comment:
     state = data.get("state") if kind is CommentKind.REVIEW else None
     return Comment(
         id=data["id"],
         kind=kind,
-        author=user(data.get("user")),
+        author=parse_user(data.get("user")),
         body=data.get("body") or "",
-        created_at=moment(data["created_at"]),
-        updated_at=moment(updated_at),
+        created_at=parse_moment(data["created_at"]),
+        updated_at=parse_moment(updated_at),
         url=data["html_url"],
         pull_number=pull_number,
         commit_sha=data.get("commit_id"),
@@ -181,23 +183,23 @@ def _comment(data: Any, kind: CommentKind, pull_number: int, updated_at: str) ->
     )
 
 
-def editors(data: Any) -> dict[str, str]:
+def parse_editors(data: Any) -> dict[str, str]:
     edited = [node for node in data["nodes"] if node["lastEditedAt"]]
-    return {node["id"]: actor(node.get("editor")).login for node in edited}
+    return {node["id"]: parse_actor(node.get("editor")).login for node in edited}
 
 
-def actor(data: Any) -> User:
+def parse_actor(data: Any) -> User:
     """Convert GraphQL's account; None is a deleted one."""
     if data is None:
         return GHOST
     login, kind = _require(str, data["login"]), _require(str, data["__typename"])
     # GraphQL leaves `[bot]` out of an app's login, and a person may have the same login
-    return user({"login": f"{login}[bot]" if kind == "Bot" else login, "type": kind})
+    return parse_user({"login": f"{login}[bot]" if kind == "Bot" else login, "type": kind})
 
 
-def overview(data: Any) -> Overview:
+def parse_overview(data: Any) -> Overview:
     """Convert a pull request of GraphQL. data: with the comments of every page."""
-    pull = _overview_pull(data)
+    pull = _parse_overview_pull(data)
     (last,) = data["commits"]["nodes"]
     if last["commit"]["oid"] != pull.head_sha or _require(bool, data["labels"]["pageInfo"]["hasNextPage"]):
         raise ValueError("the head changed meanwhile, or there are more labels")
@@ -206,9 +208,9 @@ def overview(data: Any) -> Overview:
     events = data["timelineItems"]
     return Overview(
         pull=pull,
-        comments=tuple(_graph_comment(comment, pull.number) for comment in data["comments"]),
-        statuses=tuple(_status_context(context) for context in contexts),
-        label_events=tuple(_graph_label_event(event) for event in events["nodes"]),
+        comments=tuple(_parse_graph_comment(comment, pull.number) for comment in data["comments"]),
+        statuses=tuple(_parse_status_context(context) for context in contexts),
+        label_events=tuple(_parse_graph_label_event(event) for event in events["nodes"]),
         has_older_events=_require(bool, events["pageInfo"]["hasPreviousPage"]),
     )
 
@@ -220,7 +222,7 @@ def _require(kind: type[_T], value: Any) -> _T:
     return value
 
 
-def text(value: Any) -> str:
+def require_text(value: Any) -> str:
     """Return a name or SHA. Raises TypeError for null, which `str` would turn into "None"."""
     return _require(str, value)
 
@@ -232,13 +234,13 @@ def _is_open(state: str) -> bool:
 _MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
 
-def _overview_pull(data: Any) -> PullRequest:
+def _parse_overview_pull(data: Any) -> PullRequest:
     head = data["headRepository"]
     return PullRequest(
         number=_require(int, data["number"]),
         title=_require(str, data["title"]),
         body=data["body"] or "",
-        author=actor(data["author"]),
+        author=parse_actor(data["author"]),
         labels=tuple(_require(str, label["name"]) for label in data["labels"]["nodes"]),
         is_open=_is_open(data["state"]),
         is_merged=data["state"] == "MERGED",
@@ -253,62 +255,62 @@ def _overview_pull(data: Any) -> PullRequest:
         changed_files=_require(int, data["changedFiles"]),
         commits=_require(int, data["commits"]["totalCount"]),
         comments=len(data["comments"]),
-        created_at=moment(data["createdAt"]),
-        updated_at=moment(data["updatedAt"]),
-        closed_at=_moment(data["closedAt"]),
+        created_at=parse_moment(data["createdAt"]),
+        updated_at=parse_moment(data["updatedAt"]),
+        closed_at=_parse_optional_moment(data["closedAt"]),
     )
 
 
-def _graph_comment(data: Any, pull_number: int) -> Comment:
+def _parse_graph_comment(data: Any, pull_number: int) -> Comment:
     return Comment(
         id=int(data["fullDatabaseId"]),  # ids have outgrown the 32 bits of `databaseId`
         kind=CommentKind.ISSUE,
-        author=actor(data["author"]),
+        author=parse_actor(data["author"]),
         body=_require(str, data["body"]),
-        created_at=moment(data["createdAt"]),
-        updated_at=moment(data["updatedAt"]),
+        created_at=parse_moment(data["createdAt"]),
+        updated_at=parse_moment(data["updatedAt"]),
         url=_require(str, data["url"]),
         pull_number=pull_number,
         node_id=_require(str, data["id"]),
-        editor=actor(data["editor"]) if data["lastEditedAt"] else None,
+        editor=parse_actor(data["editor"]) if data["lastEditedAt"] else None,
     )
 
 
-def _status_context(data: Any) -> CommitStatus:
+def _parse_status_context(data: Any) -> CommitStatus:
     state = data["state"].lower()  # EXPECTED: a required status that no one has set
     return CommitStatus(
         context=_require(str, data["context"]),
         state=StatusState.PENDING if state == "expected" else StatusState(state),
         description=data["description"] or "",
         target_url=data["targetUrl"] or "",
-        creator=actor(data["creator"]),
-        created_at=moment(data["createdAt"]),
+        creator=parse_actor(data["creator"]),
+        created_at=parse_moment(data["createdAt"]),
     )
 
 
-def _graph_label_event(data: Any) -> LabelEvent:
+def _parse_graph_label_event(data: Any) -> LabelEvent:
     return LabelEvent(
         label=_require(str, data["label"]["name"]),
         added=_require(str, data["__typename"]) == "LabeledEvent",
-        actor=actor(data["actor"]),
-        created_at=moment(data["createdAt"]),
+        actor=parse_actor(data["actor"]),
+        created_at=parse_moment(data["createdAt"]),
     )
 
 
-def reaction(data: Any) -> Reaction:
-    return Reaction(id=data["id"], content=data["content"], author=user(data.get("user")))
+def parse_reaction(data: Any) -> Reaction:
+    return Reaction(id=data["id"], content=data["content"], author=parse_user(data.get("user")))
 
 
-def label_event(data: Any) -> LabelEvent:
+def parse_label_event(data: Any) -> LabelEvent:
     return LabelEvent(
         label=data["label"]["name"],
         added=data["event"] == "labeled",
-        actor=user(data.get("actor")),
-        created_at=moment(data["created_at"]),
+        actor=parse_user(data.get("actor")),
+        created_at=parse_moment(data["created_at"]),
     )
 
 
-def _conclusion(text: str | None) -> Conclusion | None:
+def _parse_conclusion(text: str | None) -> Conclusion | None:
     """Convert a conclusion; an unknown one counts as a failure, so that it never makes a success."""
     if text is None:
         return None
@@ -317,13 +319,13 @@ def _conclusion(text: str | None) -> Conclusion | None:
     return Conclusion.FAILURE
 
 
-def _pull_numbers(data: Any) -> tuple[int, ...]:
+def _parse_pull_numbers(data: Any) -> tuple[int, ...]:
     """Return a run's pull requests in its own repository; GitHub also lists those of forks with the same branch."""
     pulls = data.get("pull_requests") or ()
     return tuple(p["number"] for p in pulls if p["base"]["repo"]["id"] == data["repository"]["id"])
 
 
-def run(data: Any) -> Run:
+def parse_run(data: Any) -> Run:
     repository = data.get("head_repository")
     return Run(
         id=data["id"],
@@ -331,35 +333,35 @@ def run(data: Any) -> Run:
         path=data["path"].split("@", 1)[0],
         event=data["event"],
         status=data["status"],
-        conclusion=_conclusion(data["conclusion"]),
+        conclusion=_parse_conclusion(data["conclusion"]),
         head_sha=data["head_sha"],
         head_branch=data.get("head_branch"),
         head_repository=repository["full_name"] if repository else None,
         url=data["html_url"],
-        created_at=moment(data["created_at"]),
-        updated_at=moment(data["updated_at"]),
+        created_at=parse_moment(data["created_at"]),
+        updated_at=parse_moment(data["updated_at"]),
         title=data.get("display_title") or "",
-        pull_numbers=_pull_numbers(data),
-        actor=user(data.get("actor")),
-        triggering_actor=user(data.get("triggering_actor")),
+        pull_numbers=_parse_pull_numbers(data),
+        actor=parse_user(data.get("actor")),
+        triggering_actor=parse_user(data.get("triggering_actor")),
     )
 
 
-def job(data: Any) -> Job:
+def parse_job(data: Any) -> Job:
     return Job(
         id=data["id"],
         run_id=data["run_id"],
         attempt=data.get("run_attempt") or 1,
         name=data["name"],
         status=data["status"],
-        conclusion=_conclusion(data["conclusion"]),
+        conclusion=_parse_conclusion(data["conclusion"]),
         url=data.get("html_url") or "",
-        started_at=_moment(data.get("started_at")),
-        completed_at=_moment(data.get("completed_at")),
+        started_at=_parse_optional_moment(data.get("started_at")),
+        completed_at=_parse_optional_moment(data.get("completed_at")),
     )
 
 
-def artifact(data: Any) -> Artifact:
+def parse_artifact(data: Any) -> Artifact:
     source = data["workflow_run"]
     return Artifact(
         id=data["id"],
@@ -368,22 +370,22 @@ def artifact(data: Any) -> Artifact:
         expired=data["expired"],
         run_id=source["id"],
         head_sha=source["head_sha"],
-        created_at=moment(data["created_at"]),
+        created_at=parse_moment(data["created_at"]),
     )
 
 
-def commit_status(data: Any) -> CommitStatus:
+def parse_commit_status(data: Any) -> CommitStatus:
     return CommitStatus(
         context=data["context"],
         state=StatusState(data["state"]),
         description=data.get("description") or "",
         target_url=data.get("target_url") or "",
-        creator=user(data.get("creator")),
-        created_at=_moment(data.get("created_at")),
+        creator=parse_user(data.get("creator")),
+        created_at=_parse_optional_moment(data.get("created_at")),
     )
 
 
-def collaborator(data: Any) -> Collaborator:
+def parse_collaborator(data: Any) -> Collaborator:
     account = data.get("user") or {}
     return Collaborator(
         login=account.get("login") or "",

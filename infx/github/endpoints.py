@@ -26,12 +26,12 @@ class Endpoints:
         """Return `/repos/owner/name/` and the parts, each quoted, because a label or branch may hold anything."""
         return "/".join([f"/repos/{self.repository}", *(quote(str(part), safe="") for part in parts)])
 
-    def _get(self, kind: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T:
-        return convert(kind, self.connection.read(self._path(*parts), **parameters).data)
+    def _get(self, parse: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T:
+        return convert(parse, self.connection.read(self._path(*parts), **parameters).data)
 
-    def _find(self, kind: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T | None:
+    def _find(self, parse: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T | None:
         """Return what is at a path, or None if nothing is there."""
-        return self._seek(lambda: self._get(kind, *parts, **parameters))
+        return self._seek(lambda: self._get(parse, *parts, **parameters))
 
     def _write_silently(self, verb: str, *parts: object, expect: int) -> None:
         """Send a write whose answer has no body. Raises UnknownOutcomeError unless the answer's status is `expect`."""
@@ -60,11 +60,11 @@ class Endpoints:
         return read()
 
     def _list(
-        self, kind: Callable[[Any], _T], *parts: object, parameters: Any = None, **how: Any
+        self, parse: Callable[[Any], _T], *parts: object, parameters: Any = None, **how: Any
     ) -> list[_T]:
         """Read a list and convert its items. how: the fields of `Listing` after its parameters."""
         listing = Listing(path=self._path(*parts), parameters=parameters or {}, **how)
-        return [convert(kind, item) for item in read_list(self.connection, listing)]
+        return [convert(parse, item) for item in read_list(self.connection, listing)]
 
     def _write(self, verb: str, *parts: object, body: object = None) -> Any:
         return self.connection.write(verb, self._path(*parts), body).data

@@ -139,7 +139,7 @@ _DEFAULT_PERMISSIONS = (  # for replies without a header that names one; the fir
 
 def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
     """Return the error for a reply of status 400 or above. now: the local time, for replies without a `Date`."""
-    reason, status = _message(reply.data), reply.status
+    reason, status = _render_message(reply.data), reply.status
     match status:
         case 401:
             hint = "Set GH_TOKEN or GITHUB_TOKEN."
@@ -152,11 +152,11 @@ def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
         case 405 | 409:
             return ConflictError(f"GitHub refuses {request}: {reason}.", status=status)
         case 422 if "submitted too quickly" in reason:
-            return _secondary(request, reply, reason, now)
+            return _explain_secondary(request, reply, reason, now)
         case 400 | 413 | 414 | 422:
             return ValidationError(f"GitHub refuses {request} as invalid: {reason}.", status=status)
         case _ if status >= 500:
-            wait = retry_after(reply.headers, now)
+            wait = parse_retry_after(reply.headers, now)
             return ServerError(
                 f"GitHub failed with {status} at {request}: {reason}.", status=status, wait=wait
             )
@@ -168,14 +168,14 @@ def _explain_refusal(request: Request, reply: Reply, reason: str, now: float) ->
     if (locked := next((words for words in _LOCKED if words in low), None)) is not None:
         return LockedError(f"GitHub refuses {request}: {reason}.", permission=None, hint=_LOCKED[locked])
     if any(word in low for word in _SECONDARY_WORDS):
-        return _secondary(request, reply, reason, now)
+        return _explain_secondary(request, reply, reason, now)
     if low.startswith("api rate limit exceeded") or _is_used_up(headers, low):
-        wait = _seconds_to_reset(headers, now)
+        wait = _parse_reset(headers, now)
         message = f"The API rate limit of this token is used up at {request}: {reason}."
         return PrimaryLimitError(message, status=reply.status, wait=wait)
     if reply.status == 429 or "retry-after" in headers:
-        return _secondary(request, reply, reason, now)
-    permission = _missing_permission(request, headers)
+        return _explain_secondary(request, reply, reason, now)
+    permission = _find_missing_permission(request, headers)
     hint = f"Give the token `{permission}`." if permission else "Check the token's permissions."
     needs = f"; it needs {permission}" if permission else ""
     return PermissionDeniedError(
@@ -189,9 +189,9 @@ def explain_answer(request: Request, reply: Reply, *, now: float) -> GitHubError
     if not isinstance(data, dict) or not isinstance(data.get("errors", []), list):
         return UnexpectedReplyError(f"GitHub's reply to {request} is not a valid GraphQL answer.")
     errors = [error if isinstance(error, dict) else {} for error in data.get("errors", ())]
-    kinds, reason = {error.get("type") for error in errors}, _message({**data, "message": "GraphQL"})
+    kinds, reason = {error.get("type") for error in errors}, _render_message({**data, "message": "GraphQL"})
     if kinds & _USED_UP:
-        wait = _seconds_to_reset(reply.headers, now)
+        wait = _parse_reset(reply.headers, now)
         message = f"The GraphQL limit of this token is used up: {reason}."
         return PrimaryLimitError(message, status=reply.status, wait=wait)
     if not isinstance(data.get("data"), dict) or not all(error.get("path") for error in errors):
@@ -207,15 +207,15 @@ def _is_used_up(headers: Mapping[str, str], low: str) -> bool:
     return not any(word in low for word in _PERMISSION_WORDS)
 
 
-def _secondary(request: Request, reply: Reply, reason: str, now: float) -> SecondaryLimitError:
-    wait = retry_after(reply.headers, now)
+def _explain_secondary(request: Request, reply: Reply, reason: str, now: float) -> SecondaryLimitError:
+    wait = parse_retry_after(reply.headers, now)
     if wait is None and reply.headers.get("x-ratelimit-remaining") == "0":
-        wait = _seconds_to_reset(reply.headers, now)
+        wait = _parse_reset(reply.headers, now)
     message = f"GitHub asks to slow down at {request}: {reason}."
     return SecondaryLimitError(message, status=reply.status, wait=wait)
 
 
-def _missing_permission(request: Request, headers: Mapping[str, str]) -> str | None:
+def _find_missing_permission(request: Request, headers: Mapping[str, str]) -> str | None:
     """Return the permission or scope that the token lacks, from the reply's headers or else from the path."""
     if accepted := headers.get("x-accepted-github-permissions", "").strip():
         # `issues=write; pull_requests=write` are alternatives; `a=read, b=write` are needed together
@@ -235,31 +235,33 @@ def _missing_permission(request: Request, headers: Mapping[str, str]) -> str | N
     return f"{scope}: {access}" if scope else None
 
 
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds of `Retry-After`, a number or an HTTP date: never negative, None without the header."""
     value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d+(\.\d+)?", value):
         return float(value)
-    moment = _http_date(value)
-    return None if moment is None else max(0.0, moment - server_now(headers, now))
+    moment = _parse_http_date(value)
+    return None if moment is None else max(0.0, moment - get_server_time(headers, now))
 
 
-def _seconds_to_reset(headers: Mapping[str, str], now: float) -> float | None:
+def _parse_reset(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds until the rate limit resets, None if no header says so."""
-    wait = retry_after(headers, now)  # GitHub may send both headers; its documentation puts this one first
+    wait = parse_retry_after(
+        headers, now
+    )  # GitHub may send both headers; its documentation puts this one first
     value = headers.get("x-ratelimit-reset", "").strip()
     if wait is not None or not re.fullmatch(r"\d+(\.\d+)?", value):
         return wait
-    return max(0.0, float(value) - server_now(headers, now))
+    return max(0.0, float(value) - get_server_time(headers, now))
 
 
-def server_now(headers: Mapping[str, str], now: float) -> float:
+def get_server_time(headers: Mapping[str, str], now: float) -> float:
     """Return the time of GitHub's `Date` header, else `now`: a wrong local clock must not shorten a wait."""
-    server_time = _http_date(headers.get("date", ""))
+    server_time = _parse_http_date(headers.get("date", ""))
     return now if server_time is None else server_time
 
 
-def _http_date(value: str) -> float | None:
+def _parse_http_date(value: str) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
     except (TypeError, ValueError):
@@ -267,7 +269,7 @@ def _http_date(value: str) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _message(body: Any) -> str:
+def _render_message(body: Any) -> str:
     """Return GitHub's message and its list of errors, on one line."""
     if not isinstance(body, dict):
         return "no reason given"

@@ -92,7 +92,7 @@ class Overviews(Pulls, Conversation, Commits):
         pulls = self._ask(dict.fromkeys(numbers, "...Whole"), _COMMENTS + _WHOLE, {})
         comments: dict[int, list[Any]] = {number: [] for number in pulls}
         totals: dict[int, int] = {}
-        pages = _pages(pulls)
+        pages = _parse_pages(pulls)
         asked: set[tuple[int, str]] = set()
         while pages:
             for number, page in pages.items():
@@ -104,7 +104,7 @@ class Overviews(Pulls, Conversation, Commits):
         return {
             number: overview
             for number, data in pulls.items()
-            if (overview := _read(data, comments[number], totals.get(number))) is not None
+            if (overview := _parse_overview(data, comments[number], totals.get(number))) is not None
         }
 
     def _next_pages(self, cursors: Mapping[int, str]) -> dict[int, _Page]:
@@ -113,7 +113,7 @@ class Overviews(Pulls, Conversation, Commits):
             return {}
         selections = {number: f"comments(first: 100, after: $c{number}) {{ ...Page }}" for number in cursors}
         try:
-            return _pages(
+            return _parse_pages(
                 self._ask(selections, _COMMENTS, {f"c{n}": cursor for n, cursor in cursors.items()})
             )
         except GitHubError:  # the count of comments shows later which pull requests are incomplete
@@ -134,7 +134,7 @@ class Overviews(Pulls, Conversation, Commits):
             f"repository(owner: $owner, name: $name) {{ {pulls} }} }}{fragments}"
         )
         answer = self.connection.ask(text, {"owner": owner, "name": name, **cursors})
-        failed = {_alias(error) for error in answer.get("errors") or ()}
+        failed = {_find_alias(error) for error in answer.get("errors") or ()}
         repository = answer["data"].get("repository")
         if None in failed or not isinstance(repository, dict):
             return {}
@@ -144,32 +144,32 @@ class Overviews(Pulls, Conversation, Commits):
         return {number: data for number, data in answered.items() if isinstance(data, dict)}
 
 
-def _alias(error: Any) -> object:
+def _find_alias(error: Any) -> object:
     """Return the name in the query of the pull request that has the error, or None if the error concerns all."""
     path = error["path"]
     return path[1] if isinstance(path, list) and len(path) > 1 and path[0] == "repository" else None
 
 
-def _pages(pulls: Mapping[int, Any]) -> dict[int, _Page]:
+def _parse_pages(pulls: Mapping[int, Any]) -> dict[int, _Page]:
     """Return a page of comments for each pull request that has a valid page."""
     pages: dict[int, _Page] = {}
     for number, data in pulls.items():
         with contextlib.suppress(UnexpectedReplyError):
-            pages[number] = convert.convert(_page, data.get("comments"))
+            pages[number] = convert.convert(_parse_page, data.get("comments"))
     return pages
 
 
-def _page(data: Any) -> _Page:
+def _parse_page(data: Any) -> _Page:
     info = data["pageInfo"]
     return _Page(
         list(data["nodes"]), int(data["totalCount"]), info["endCursor"] if info["hasNextPage"] else None
     )
 
 
-def _read(data: Any, comments: Sequence[Any], total: int | None) -> Overview | None:
+def _parse_overview(data: Any, comments: Sequence[Any], total: int | None) -> Overview | None:
     """Return a pull request's overview, or None if it is incomplete."""
     try:
-        overview = convert.convert(convert.overview, {**data, "comments": comments})
+        overview = convert.convert(convert.parse_overview, {**data, "comments": comments})
     except UnexpectedReplyError:
         return None
     by_id: dict[int, Comment] = {comment.id: comment for comment in overview.comments}

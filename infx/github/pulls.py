@@ -18,7 +18,7 @@ class Pulls(Endpoints):
     def pull(self, number: int) -> PullRequest:
         """Read a pull request; `mergeable` is None while GitHub computes it (see `settled_pull`)."""
         try:
-            return self._get(convert.pull_request, "pulls", number)
+            return self._get(convert.parse_pull_request, "pulls", number)
         except NotFoundError as error:
             error.message = f"{self.repository} has no pull request {number}."
             error.hint = "Check that the number is not an issue's, and that the token may see the repository."
@@ -48,19 +48,19 @@ class Pulls(Endpoints):
         """Read pull requests, the last updated first. state: open, closed or all. head: `owner:branch`."""
         parameters = {"state": state, "base": base, "head": head, "sort": "updated", "direction": "desc"}
         if updated_since is None:
-            return self._list(convert.pull_summary, "pulls", parameters=parameters)
+            return self._list(convert.parse_pull_summary, "pulls", parameters=parameters)
 
         def is_older(item: Any) -> bool:
-            return convert.moment(item["updated_at"]) < updated_since
+            return convert.parse_moment(item["updated_at"]) < updated_since
 
-        summaries = self._list(convert.pull_summary, "pulls", parameters=parameters, until=is_older)
+        summaries = self._list(convert.parse_pull_summary, "pulls", parameters=parameters, until=is_older)
         return [pull for pull in summaries if pull.updated_at >= updated_since]
 
     def files(self, pull: PullRequest) -> list[ChangedFile]:
         """Read the changed files. Raises IncompleteListError unless their number is `pull.changed_files`."""
         _check_cap(pull, "files", pull.changed_files, MAX_FILES)
         return self._list(
-            convert.changed_file,
+            convert.parse_changed_file,
             "pulls",
             pull.number,
             "files",
@@ -72,7 +72,7 @@ class Pulls(Endpoints):
         """Read the commits, oldest first. Raises IncompleteListError unless their number is `pull.commits`."""
         _check_cap(pull, "commits", pull.commits, MAX_COMMITS)
         return self._list(
-            convert.listed_commit,
+            convert.parse_listed_commit,
             "pulls",
             pull.number,
             "commits",
@@ -87,10 +87,10 @@ class Pulls(Endpoints):
     def label_events(self, number: int) -> list[LabelEvent]:
         """Read who added or removed which label, oldest first."""
         events = self._list(
-            lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
+            lambda item: item, "issues", number, "timeline", identity=_identify_event, twice=True
         )
         return [
-            convert.convert(convert.label_event, event)
+            convert.convert(convert.parse_label_event, event)
             for event in events
             if event.get("event") in {"labeled", "unlabeled"}
         ]
@@ -98,10 +98,10 @@ class Pulls(Endpoints):
     def target_changes(self, number: int) -> list[datetime]:
         """Read the times at which a person or GitHub changed the base branch, oldest first."""
         events = self._list(
-            lambda item: item, "issues", number, "timeline", identity=_event_identity, twice=True
+            lambda item: item, "issues", number, "timeline", identity=_identify_event, twice=True
         )
         return [
-            convert.convert(lambda event: convert.moment(event["created_at"]), event)
+            convert.convert(lambda event: convert.parse_moment(event["created_at"]), event)
             for event in events
             if event.get("event") in _TARGET_CHANGES
         ]
@@ -115,6 +115,6 @@ def _check_cap(pull: PullRequest, noun: str, count: int, cap: int) -> None:
         )
 
 
-def _event_identity(item: Any) -> object:
+def _identify_event(item: Any) -> object:
     """Return the identity of an event; in the timeline, commits have a SHA instead of an id."""
     return item.get("event"), item.get("id") or item.get("sha") or item.get("node_id")

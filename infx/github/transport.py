@@ -24,7 +24,7 @@ from github.Requester import (
 from urllib3 import Retry
 
 from infx import __version__
-from infx.github.errors import GitHubError, ServerError, retry_after
+from infx.github.errors import GitHubError, ServerError, parse_retry_after
 from infx.github.exchange import GRAPHQL, Reply, Request
 
 API_VERSION = "2022-11-28"
@@ -48,7 +48,7 @@ class PyGithubTransport:
             seconds_between_writes=0,
             api_version=API_VERSION,
         )
-        self._line = _line(base_url, retry)
+        self._line = _make_line(base_url, retry)
         # GitHub Enterprise Server has REST below /api/v3 and GraphQL below /api
         self._server = base_url.removesuffix("/v3")
 
@@ -60,15 +60,17 @@ class PyGithubTransport:
                 request.verb, path, dict(request.parameters), headers, request.body, cnx=self._line
             )
         except requests.RequestException as error:
-            raise ConnectionError(_words(error)) from None
+            raise ConnectionError(_describe(error)) from None
         status = int(received.get(_STATUS, status))
         return Reply(status=status, headers=received, data=_parse(text))
 
     def fetch(self, url: str) -> Iterator[bytes]:
         try:
-            with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
+            with _make_session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
                 if response.status_code == 429:
-                    wait = retry_after({"retry-after": response.headers.get("retry-after", "")}, time.time())
+                    wait = parse_retry_after(
+                        {"retry-after": response.headers.get("retry-after", "")}, time.time()
+                    )
                     raise ServerError("The file store asks infx to slow down.", status=429, wait=wait)
                 if response.status_code in range(400, 500):
                     raise GitHubError(
@@ -77,7 +79,7 @@ class PyGithubTransport:
                 response.raise_for_status()
                 yield from response.iter_content(CHUNK)
         except requests.RequestException as error:
-            raise ConnectionError(_words(error)) from None
+            raise ConnectionError(_describe(error)) from None
 
 
 _STATUS = "infx-status"
@@ -94,7 +96,7 @@ class _Plain(RequestsResponse):
             self.status = 200
 
 
-def _line(base_url: str, retry: Retry) -> Any:
+def _make_line(base_url: str, retry: Retry) -> Any:
     parts = urlsplit(base_url)
     kind: type[Any] = HTTPSRequestsConnectionClass if parts.scheme == "https" else HTTPRequestsConnectionClass
 
@@ -113,7 +115,7 @@ class _Anonymous(requests.Session):
         prepared_request.headers.pop("Authorization", None)
 
 
-def _session(url: str) -> requests.Session:
+def _make_session(url: str) -> requests.Session:
     """Return a session for a server other than GitHub: without credentials, also without those in ~/.netrc."""
     session = _Anonymous()
     session.auth = Requester.noopAuth
@@ -133,7 +135,7 @@ def _parse(text: str) -> Any:
         return text
 
 
-def _words(error: requests.RequestException) -> str:
+def _describe(error: requests.RequestException) -> str:
     if isinstance(error, requests.Timeout):
         return f"no answer within {TIMEOUT} s"
     if isinstance(error, requests.HTTPError) and error.response is not None:

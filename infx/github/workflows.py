@@ -50,7 +50,12 @@ class Workflows(Endpoints):
 
         def read() -> list[Run]:
             return self._list(
-                convert.run, *where, parameters=parameters, field="workflow_runs", counted=True, newest=newest
+                convert.parse_run,
+                *where,
+                parameters=parameters,
+                field="workflow_runs",
+                counted=True,
+                newest=newest,
             )
 
         return read() if workflow is None else self._seek_runs(workflow, read) or []
@@ -64,7 +69,7 @@ class Workflows(Endpoints):
         listing = Listing(path=path, parameters={}, field="workflow_runs", counted=True)
         page = self._seek_runs(workflow, lambda: read_page(self.connection, listing, number))
         items, is_last = page or ([], True)
-        return [convert.convert(convert.run, item) for item in items], is_last
+        return [convert.convert(convert.parse_run, item) for item in items], is_last
 
     def _seek_runs(self, workflow: str, read: Callable[[], _T]) -> _T | None:
         """Read runs, or return None after 404 if the default branch lacks the workflow.
@@ -79,7 +84,7 @@ class Workflows(Endpoints):
 
     def run(self, run_id: int) -> Run:
         """Read the newest attempt of a run."""
-        return self._get(convert.run, "actions", "runs", run_id)
+        return self._get(convert.parse_run, "actions", "runs", run_id)
 
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
         """Read the jobs of a run's newest attempt, or of every attempt.
@@ -88,12 +93,12 @@ class Workflows(Endpoints):
         """
         where = ("actions", "runs", run_id, "jobs")
         parameters = {"filter": "all" if every_attempt else "latest"}
-        return self._list(convert.job, *where, parameters=parameters, field="jobs", counted=True)
+        return self._list(convert.parse_job, *where, parameters=parameters, field="jobs", counted=True)
 
     def artifacts(self, run_id: int, *, name: str | None = None) -> list[Artifact]:
         """Read the artifacts of all attempts. If several have the same name, the highest id wins."""
         artifacts = self._list(
-            convert.artifact,
+            convert.parse_artifact,
             "actions",
             "runs",
             run_id,
@@ -112,7 +117,7 @@ class Workflows(Endpoints):
         """
 
         def is_older(item: Any) -> bool:
-            return bool(item.get("created_at")) and convert.moment(item["created_at"]) < since
+            return bool(item.get("created_at")) and convert.parse_moment(item["created_at"]) < since
 
         items = self._list(
             lambda item: item,
@@ -172,7 +177,7 @@ class Workflows(Endpoints):
 def _convert_complete(items: Sequence[Any]) -> list[Artifact]:
     """Convert the artifacts that have a time and a run."""
     complete = [item for item in items if convert.convert(_is_complete, item)]
-    return [convert.convert(convert.artifact, item) for item in complete]
+    return [convert.convert(convert.parse_artifact, item) for item in complete]
 
 
 def _is_complete(artifact: Any) -> bool:

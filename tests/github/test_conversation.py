@@ -33,7 +33,7 @@ from tests.github.scripted import play_github, refusal, reply
     ],
 )
 def test_users(data: Any, expected: User, is_human: bool) -> None:
-    assert convert.user(data) == expected
+    assert convert.parse_user(data) == expected
     assert expected.is_human is is_human
 
 
@@ -95,7 +95,7 @@ def test_editors_of_comments_are_read_completely_or_not_at_all() -> None:
         [refusal(502, "Bad Gateway"), whole, denied, whole, denied, denied, *half]
     )
     comments = [
-        convert.issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
+        convert.parse_issue_comment(issue_comment(number, node_id=f"IC_{number}")) for number in (1, 2, 3, 4)
     ]
     assert github.editors(comments) == {"IC_2": "cody", "IC_3": "ghost", "IC_4": "x[bot]"}
     assert transport.sent[0].body["variables"] == {"ids": ["IC_1", "IC_2", "IC_3", "IC_4"]}
