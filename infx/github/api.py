@@ -1,7 +1,7 @@
 """`GitHub`: every request that infx can make about one repository, as typed methods.
 
-A capability does not take this class: it names the few methods that it needs in its own Protocol, which this class
-fulfills.
+A capability does not take this class: it names the few methods that it needs in its own Protocol, which this
+class fulfills.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ API_URL = "https://api.github.com"
 class GitHub(Overviews, Workflows):
     """A client for one repository.
 
-    Every method reads the whole answer or raises a subclass of GitHubError (`infx.github.errors`). `connection.py`
-    repeats failed reads. Every write is sent once: if its outcome is unknown, the method raises UnknownOutcomeError,
-    which `write_then_look` resolves.
+    Every method reads the whole answer or raises a subclass of GitHubError (`infx.github.errors`).
+    `connection.py` repeats failed reads. Every write is sent once: if its outcome is unknown, the method
+    raises UnknownOutcomeError, which `write_then_look` resolves.
     """
 
     @property
@@ -57,7 +57,7 @@ class GitHub(Overviews, Workflows):
         return GitHub(self.connection, repository)
 
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
-        """Repeat a write until it is known to be done; `look` finds the result of a write with unknown outcome."""
+        """Repeat a write until it is known to be done; `look` finds its result if the outcome is unknown."""
         return self.connection.write_then_look(write, look)
 
     def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T:
@@ -73,7 +73,7 @@ def connect(
     sleep: Callable[[float], None] = time.sleep,
     budget: float = BUDGET,
 ) -> GitHub:
-    """Return a client for the API at GITHUB_API_URL, with the token of GH_TOKEN or GITHUB_TOKEN, if there is one.
+    """Return a client for the API at GITHUB_API_URL, with the token of GH_TOKEN or GITHUB_TOKEN, if any.
 
     Raises UsageError if GITHUB_API_URL is not an http address, or a token's variable is set but empty.
     """

@@ -25,11 +25,11 @@ class Commits(Endpoints):
         return self._get(_parse_file, "git", "blobs", file.sha).data  # larger than 1 MB
 
     def ref(self, name: str) -> str | None:
-        """Return the SHA of `heads/main`, `pull/77/head`, `pull/77/merge`, …, or None if there is no such ref."""
+        """Return the SHA of `heads/main`, `pull/77/head`, `pull/77/merge`, …, or None without such a ref."""
         return self._find(_parse_ref_sha, "git", "ref", *name.split("/"))
 
     def matching_refs(self, prefix: str) -> dict[str, str]:
-        """Return full name (`refs/heads/…`) → SHA of the refs that start with a prefix such as `heads/feat`."""
+        """Return full name (`refs/heads/…`) → SHA of refs with a prefix such as `heads/feat`."""
         return self._get(
             lambda data: {item["ref"]: _parse_ref_sha(item) for item in data},
             "git",
@@ -46,15 +46,15 @@ class Commits(Endpoints):
         return self._find(convert.parse_git_commit, "git", "commits", sha)
 
     def is_ancestor(self, sha: str, of: str) -> bool:
-        """Return whether `sha` is `of` or one of its ancestors, also beyond the 250 commits that a list shows."""
+        """Return whether `sha` is `of` or one of its ancestors, also beyond the 250 commits of a list."""
         state = self._find(_parse_comparison, "compare", f"{sha}...{of}", per_page=1)
         return state in {"ahead", "identical"}
 
     def statuses(self, sha: str, *, is_hearsay: bool = False) -> list[CommitStatus]:
         """Return the newest status of each context, newest first.
 
-        With is_hearsay, a comment names the commit, so it may not exist: it has no statuses if GitHub answers twice
-        that it does not.
+        With is_hearsay, a comment names the commit, so it may not exist: it has no statuses if GitHub answers
+        twice that it does not.
         """
         statuses: list[CommitStatus] = []
         for _ in range(2):
@@ -90,7 +90,7 @@ class Commits(Endpoints):
         return data or Collaborator(login=login, permission="none", role="none", is_known=False)
 
     def team_members(self, organization: str, team: str) -> frozenset[str] | None:
-        """Return the lower-case logins of a team and its child teams, or None if the token cannot see the team."""
+        """Return the lower-case logins in a team and its child teams, or None if the token cannot see it."""
         path = f"/orgs/{quote(organization, safe='')}/teams/{quote(team, safe='')}/members"
         try:
             members = read_list(self.connection, Listing(path=path, parameters={}))

@@ -1,9 +1,9 @@
 """The one rule for repeating requests and waiting.
 
-A read is repeated after a lost connection, a 5xx or a rate limit. It waits 1, 2, 4 … s, or exactly as long as GitHub
-asks. All waits of a command share one budget; a wait that exceeds the budget is not started. A write is sent once:
-when its outcome is unknown, `write_then_look` looks before it sends the write again. After a rate limit,
-`look_then_write` decides again what to write.
+A read is repeated after a lost connection, a 5xx or a rate limit. It waits 1, 2, 4 … s, or exactly as long as
+GitHub asks. All waits of a command share one budget; a wait that exceeds the budget is not started. A write
+is sent once: when its outcome is unknown, `write_then_look` looks before it sends the write again. After a
+rate limit, `look_then_write` decides again what to write.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class Connection:
         return self.repeat(lambda: self._send(Request(verb="GET", path=path, parameters=set_parameters)))
 
     def query(self, text: str, variables: Mapping[str, object]) -> Any:
-        """Send a GraphQL query, repeated like any read. Raises UnexpectedReplyError for an incomplete answer."""
+        """Send a GraphQL query, repeated like a read. Raises UnexpectedReplyError for a partial answer."""
         answer = self.repeat(lambda: self.ask(text, variables))
         if answer.get("errors"):
             raise UnexpectedReplyError("GitHub's answer to a GraphQL query is incomplete.")
         return answer["data"]
 
     def ask(self, text: str, variables: Mapping[str, object]) -> Any:
-        """Send a GraphQL query once; return its `data`, and `errors` that say why a part of `data` is null."""
+        """Send a GraphQL query once; return its `data`, and `errors` if a part of `data` is missing."""
         request = Request(verb="POST", path=GRAPHQL, body={"query": text, "variables": dict(variables)})
         try:
             reply = self._send(request)
@@ -94,7 +94,7 @@ class Connection:
         return self._failures < GRAPHQL_FAILURES
 
     def write(self, verb: str, path: str, body: object = None) -> Reply:
-        """Send a POST, PATCH, PUT or DELETE once. Raises UnknownOutcomeError if it may or may not have happened."""
+        """Send a POST, PATCH, PUT or DELETE once. Raises UnknownOutcomeError if its outcome is unknown."""
         request = Request(verb=verb, path=path, body=body)
         try:
             return self._send(request)
@@ -105,8 +105,8 @@ class Connection:
     def write_then_look(self, write: Callable[[], _T], look: Callable[[], _T | None]) -> _T:
         """Repeat a write until it is known to be done.
 
-        `look` returns the write's result if the write has happened, else None. It is called when the outcome is
-        unknown, and before the write is sent again. Other errors are raised at once.
+        `look` returns the write's result if the write has happened, else None. It is called when the outcome
+        is unknown, and before the write is sent again. Other errors are raised at once.
         """
         attempt = 0
         while True:
@@ -147,7 +147,7 @@ class Connection:
                 attempt += 1
 
     def fetch(self, link: str | Callable[[], str], limit: int) -> bytes:
-        """Download the file behind a signed link, without the token. An empty file counts as a failed download.
+        """Download the file behind a signed link, without the token. An empty file is a failed download.
 
         Args:
             link: the link, or a function that asks for a new link before each attempt.
@@ -200,7 +200,7 @@ class Connection:
         return reply
 
     def _ask_new_name(self, reply: Reply) -> str:
-        """Ask GitHub for the name behind the number in its redirect; return " to owner/name", or "" if unknown."""
+        """Ask GitHub for the name behind the number in its redirect; return " to owner/name", or ""."""
         number_path = re.search(r"/repositories/[0-9]+", reply.headers.get("location", ""))
         if number_path is None:
             return ""
@@ -214,7 +214,7 @@ class Connection:
         return f" to {name}" if name else ""
 
     def wait_out(self, error: GitHubError, attempt: int) -> None:
-        """Wait before the next attempt; raise the error if it is final, the last one, or exceeds the budget."""
+        """Wait before the next attempt, or raise the error if it is final or the wait exceeds the budget."""
         wait = _choose_wait(error, attempt)
         if error.is_final or attempt + 1 >= ATTEMPTS:
             error.is_final = True

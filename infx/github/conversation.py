@@ -82,8 +82,8 @@ class Conversation(Endpoints):
 
         A deleted account is `ghost`. Raises UnexpectedReplyError if the answer lacks a comment.
         """
-        # GraphQL, because REST does not have the editor. Whoever may write to the repository may edit other people's
-        # comments, so a comment without an answer must not be trusted.
+        # REST does not have the editor. Everyone with write access may edit other people's comments, so a
+        # comment without an answer must not be trusted.
         ids = [comment.node_id for comment in comments]
         data = self._seek(lambda: self.connection.query(_EDITORS, {"ids": ids}))
         if data is None or [node["id"] for node in data.get("nodes") or () if node] != ids:
@@ -112,7 +112,7 @@ class Conversation(Endpoints):
             self._must_be_gone(error, "issues", "comments", comment_id)
 
     def add_reaction(self, comment_id: int, content: str) -> Reaction:
-        """React to a comment with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account."""
+        """React with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account."""
         data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
         return convert.convert(convert.parse_reaction, data)
 

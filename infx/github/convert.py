@@ -1,7 +1,7 @@
 """Convert GitHub's JSON to the values of `infx.model`.
 
-Unusual but valid answers become ordinary values: no user (a deleted account), no body, no fork, an unknown user type
-or conclusion.
+Unusual but valid answers become ordinary values: no user (a deleted account), no body, no fork, an unknown
+user type or conclusion.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LAST = datetime.max.replace(
 
 
 def convert(parse: Callable[[Any], _T], data: Any) -> _T:
-    """Apply a parse function to JSON. Raises UnexpectedReplyError if the JSON is not as GitHub describes it."""
+    """Apply a parse function. Raises UnexpectedReplyError if the JSON is not as GitHub describes it."""
     try:
         return parse(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -154,7 +154,7 @@ def parse_review_comment(data: Any) -> Comment:
 
 
 def parse_review(data: Any) -> Comment:
-    """Convert a review; GitHub has the time at which it was submitted, but not when its summary was edited."""
+    """Convert a review; GitHub has the time of its submission, but not of edits of its summary."""
     is_draft = data["state"] == ReviewState.PENDING
     submitted_at = _LAST if is_draft else data["submitted_at"]
     return _parse_comment(
@@ -320,7 +320,7 @@ def _parse_conclusion(text: str | None) -> Conclusion | None:
 
 
 def _parse_pull_numbers(data: Any) -> tuple[int, ...]:
-    """Return a run's pull requests in its own repository; GitHub also lists those of forks with the same branch."""
+    """Return a run's pull requests in its repository; GitHub also lists those of forks with the branch."""
     pulls = data.get("pull_requests") or ()
     return tuple(p["number"] for p in pulls if p["base"]["repo"]["id"] == data["repository"]["id"])
 

@@ -23,7 +23,7 @@ class Endpoints:
         self.repository = repository  # `owner/name`
 
     def _path(self, *parts: object) -> str:
-        """Return `/repos/owner/name/` and the parts, each quoted, because a label or branch may hold anything."""
+        """Return `/repos/owner/name/` and the parts, each quoted, because a label may have any character."""
         return "/".join([f"/repos/{self.repository}", *(quote(str(part), safe="") for part in parts)])
 
     def _get(self, parse: Callable[[Any], _T], *parts: object, **parameters: str | int | None) -> _T:
@@ -34,11 +34,12 @@ class Endpoints:
         return self._seek(lambda: self._get(parse, *parts, **parameters))
 
     def _write_silently(self, verb: str, *parts: object, expect: int) -> None:
-        """Send a write whose answer has no body. Raises UnknownOutcomeError unless the answer's status is `expect`."""
+        """Send a write whose answer has no body. Raises UnknownOutcomeError unless its status is `expect`."""
         reply = self.connection.write(verb, self._path(*parts))
         if reply.status != expect:
+            request = f"{verb} {self._path(*parts)}"
             raise UnknownOutcomeError(
-                f"The outcome of {verb} {self._path(*parts)} is unknown: GitHub answered {reply.status}, not {expect}.",
+                f"The outcome of {request} is unknown: GitHub answered {reply.status}, not {expect}.",
                 hint=LOOK_FIRST,
             )
 

@@ -1,8 +1,8 @@
 """Turn GitHub's refusals into errors, with one class for each thing that a caller may do about a refusal.
 
-A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): the token lacks a
-permission, the primary limit is used up, the secondary limit asks to slow down, a rule of the organization forbids
-the request, or the target is locked or archived. Only this module distinguishes them.
+A 403 has five meanings (GitHub's "Best practices" and "Rate limits" pages, and people's reports): the token
+lacks a permission, the primary limit is used up, the secondary limit asks to slow down, a rule of the
+organization forbids the request, or the target is locked or archived. Only this module distinguishes them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PermissionDeniedError(GitHubError):
 
 
 class LockedError(PermissionDeniedError):
-    """Raised for 403 if the conversation is locked or the repository is archived, whatever the token may do."""
+    """Raised for 403 if the conversation is locked or the repository is archived."""
 
 
 class RateLimitError(GitHubError):
@@ -129,7 +129,7 @@ _LOCKED = {
 }
 _USED_UP = {"RATE_LIMITED", "RATE_LIMIT"}  # both have been seen
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "please wait a few minutes")
-_DEFAULT_PERMISSIONS = (  # for replies without a header that names one; the first pattern found in the path counts
+_DEFAULT_PERMISSIONS = (  # for replies without a header; the first pattern that is found in the path counts
     (r"/actions(/|$)", "actions"),
     (r"/statuses(/|$)", "statuses"),
     (r"/(issues|pulls)(/|$)", "pull-requests"),
@@ -138,7 +138,7 @@ _DEFAULT_PERMISSIONS = (  # for replies without a header that names one; the fir
 
 
 def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
-    """Return the error for a reply of status 400 or above. now: the local time, for replies without a `Date`."""
+    """Return the error for a reply of status 400 or above. now: local time, for replies without a `Date`."""
     reason, status = _render_message(reply.data), reply.status
     match status:
         case 401:
@@ -147,7 +147,7 @@ def explain(request: Request, reply: Reply, *, now: float) -> GitHubError:
         case 403 | 429:
             return _explain_refusal(request, reply, reason, now)
         case 404 | 410:
-            hint = "Check the name, and that the token may see the repository: GitHub also answers 404 if it may not."
+            hint = "Check the name, and whether the token may see the repository."
             return NotFoundError(f"GitHub found nothing at {request}: {reason}.", status=status, hint=hint)
         case 405 | 409:
             return ConflictError(f"GitHub refuses {request}: {reason}.", status=status)
@@ -184,7 +184,7 @@ def _explain_refusal(request: Request, reply: Reply, reason: str, now: float) ->
 
 
 def explain_answer(request: Request, reply: Reply, *, now: float) -> GitHubError | None:
-    """Return the error for a GraphQL answer of status 200, or None if it has data and its errors name their places."""
+    """Return the error of a GraphQL answer of status 200, or None if it has data and all errors a path."""
     data = reply.data
     if not isinstance(data, dict) or not isinstance(data.get("errors", []), list):
         return UnexpectedReplyError(f"GitHub's reply to {request} is not a valid GraphQL answer.")
@@ -236,7 +236,7 @@ def _find_missing_permission(request: Request, headers: Mapping[str, str]) -> st
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds of `Retry-After`, a number or an HTTP date: never negative, None without the header."""
+    """Return the seconds of `Retry-After`, a number or an HTTP date, or None without the header."""
     value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d+(\.\d+)?", value):
         return float(value)

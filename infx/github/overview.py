@@ -1,8 +1,9 @@
 """Read many pull requests in one GraphQL query; REST needs four requests for each of them.
 
-`overviews` returns only the pull requests of a batch that came complete: without an error or an unexpected null, with
-every page of comments, and with as many comments as GitHub counts. A caller reads the others with `overview`, which
-uses REST and raises what goes wrong. Nothing here waits or repeats, because REST has separate limits.
+`overviews` returns only the pull requests of a batch that came complete: without an error or an unexpected
+null, with every page of comments, and with as many comments as GitHub counts. A caller reads the others with
+`overview`, which uses REST and raises what goes wrong. Nothing here waits or repeats, because REST has
+separate limits.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Overviews(Pulls, Conversation, Commits):
         return Overview(pull=pull, comments=tuple(comments), statuses=tuple(statuses), has_older_events=True)
 
     def overviews(self, numbers: Sequence[int]) -> dict[int, Overview]:
-        """Return number → overview of the pull requests that GraphQL returns complete. Raises no GitHubError."""
+        """Return number → overview of pull requests that GraphQL returns complete; raise no GitHubError."""
         complete: dict[int, Overview] = {}
         parts = [list(numbers[at : at + BATCH]) for at in range(0, len(numbers), BATCH)]
         while parts and self.connection.has_graphql:
@@ -122,7 +123,7 @@ class Overviews(Pulls, Conversation, Commits):
     def _ask(
         self, selections: Mapping[int, str], fragments: str, cursors: Mapping[str, str]
     ) -> dict[int, Any]:
-        """Ask for a selection of each pull request's fields; leave out the pull requests that have an error."""
+        """Ask for a selection of fields of each pull request; leave out pull requests with an error."""
         owner, _, name = self.repository.partition("/")
         variables = "".join(f", ${cursor}: String" for cursor in cursors)
         pulls = " ".join(
@@ -145,7 +146,7 @@ class Overviews(Pulls, Conversation, Commits):
 
 
 def _find_alias(error: Any) -> object:
-    """Return the name in the query of the pull request that has the error, or None if the error concerns all."""
+    """Return the query's name for the pull request with the error, or None if the error concerns all."""
     path = error["path"]
     return path[1] if isinstance(path, list) and len(path) > 1 and path[0] == "repository" else None
 

@@ -1,9 +1,9 @@
 """Read lists to their last page, at 100 items a page, each item once.
 
-A list may change while its pages are read: an insertion shows an item twice, a removal hides an item. The second copy
-of an item is dropped. A hidden item is noticed if GitHub reports the number of items. If GitHub does not and a
-decision depends on the list (`twice`), a list of several pages is read until two readings agree. So is a list that is
-shorter than it was a moment ago (`recent`).
+A list may change while its pages are read: an insertion shows an item twice, a removal hides an item. The
+second copy of an item is dropped. A hidden item is noticed if GitHub reports the number of items. If GitHub
+does not and a decision depends on the list (`twice`), a list of several pages is read until two readings
+agree. So is a list that is shorter than it was a moment ago (`recent`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_list(connection: Connection, listing: Listing) -> list[Any]:
     )
     raise IncompleteListError(
         f"GitHub delivered {delivered} of {listing.path}.",
-        hint="The list is longer than GitHub shows, or it changed on every attempt to read it: try again later.",
+        hint="The list is longer than GitHub shows, or it changed during every reading: try again later.",
     )
 
 

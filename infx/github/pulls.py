@@ -21,7 +21,9 @@ class Pulls(Endpoints):
             return self._get(convert.parse_pull_request, "pulls", number)
         except NotFoundError as error:
             error.message = f"{self.repository} has no pull request {number}."
-            error.hint = "Check that the number is not an issue's, and that the token may see the repository."
+            error.hint = (
+                "Check that it is not an issue's number, and whether the token may see the repository."
+            )
             raise
 
     def settled_pull(self, number: int, *, waits: tuple[float, ...] = (1, 2, 4, 8)) -> PullRequest:
@@ -57,7 +59,7 @@ class Pulls(Endpoints):
         return [pull for pull in summaries if pull.updated_at >= updated_since]
 
     def files(self, pull: PullRequest) -> list[ChangedFile]:
-        """Read the changed files. Raises IncompleteListError unless their number is `pull.changed_files`."""
+        """Read the changed files. Raises IncompleteListError if there are not `pull.changed_files` of them."""
         _check_cap(pull, "files", pull.changed_files, MAX_FILES)
         return self._list(
             convert.parse_changed_file,
@@ -69,7 +71,7 @@ class Pulls(Endpoints):
         )
 
     def commits(self, pull: PullRequest) -> list[Commit]:
-        """Read the commits, oldest first. Raises IncompleteListError unless their number is `pull.commits`."""
+        """Read the commits, oldest first. Raises IncompleteListError if there are not `pull.commits` of them."""
         _check_cap(pull, "commits", pull.commits, MAX_COMMITS)
         return self._list(
             convert.parse_listed_commit,

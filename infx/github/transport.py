@@ -1,8 +1,9 @@
 """The transport over PyGithub: it sends each request exactly once.
 
-By default PyGithub repeats requests (also POST), sleeps between them, asks again on 202 and follows a 301 without the
-query string. This module turns all of that off, because `connection.py` decides what to repeat and how long to wait.
-Importing PyGithub takes about 200 ms, so this module is imported when the first connection is made.
+By default PyGithub repeats requests (also POST), sleeps between them, asks again on 202 and follows a 301
+without the query string. This module turns all of that off, because `connection.py` decides what to repeat
+and how long to wait. Importing PyGithub takes about 200 ms, so this module is imported when the first
+connection is made.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class _Anonymous(requests.Session):
 
 
 def _make_session(url: str) -> requests.Session:
-    """Return a session for a server other than GitHub: without credentials, also without those in ~/.netrc."""
+    """Return a session for a server other than GitHub: no credentials, not even those in ~/.netrc."""
     session = _Anonymous()
     session.auth = Requester.noopAuth
     session.trust_env = not _is_loopback(url)

@@ -31,8 +31,8 @@ class Workflows(Endpoints):
     ) -> list[Run]:
         """Read runs, newest first. A workflow that is not on the default branch yet has none.
 
-        GitHub shows at most 1,000 runs of a filtered list: if there are more, this raises IncompleteListError unless
-        `newest` is set.
+        GitHub shows at most 1,000 runs of a filtered list: if there are more, this raises IncompleteListError
+        unless `newest` is set.
 
         Args:
             workflow: file name.
@@ -89,7 +89,7 @@ class Workflows(Endpoints):
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
         """Read the jobs of a run's newest attempt, or of every attempt.
 
-        After a partial re-run, GitHub may or may not list the jobs that were not repeated in the newest attempt.
+        After a partial re-run, the newest attempt may lack the jobs that were not repeated.
         """
         where = ("actions", "runs", run_id, "jobs")
         parameters = {"filter": "all" if every_attempt else "latest"}
@@ -130,7 +130,7 @@ class Workflows(Endpoints):
         return [artifact for artifact in _convert_complete(items) if artifact.created_at >= since]
 
     def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]:
-        """Read one page of the repository's artifacts with this name; return also whether it is the last page."""
+        """Read one page of the repository's artifacts with this name, and whether it is the last page."""
         listing = Listing(
             path=self._path("actions", "artifacts"),
             parameters={"name": name},
@@ -141,7 +141,7 @@ class Workflows(Endpoints):
         return _convert_complete(items), is_last
 
     def download_artifact(self, artifact_id: int, *, limit: int = MAX_ARTIFACT) -> bytes:
-        """Download the zip file of an artifact, at most `limit` bytes. Raises NotFoundError if it has expired."""
+        """Download an artifact's zip file, at most `limit` bytes. Raises NotFoundError if it has expired."""
 
         def ask_for_link() -> str:
             reply = self.connection.read(self._path("actions", "artifacts", artifact_id, "zip"))

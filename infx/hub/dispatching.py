@@ -48,7 +48,7 @@ def _value(name: str, about: Mapping[str, Any], value: Any) -> str | None:
 
 
 def _declared(data: bytes, name: str) -> dict[str, Mapping[str, Any]] | None:
-    """Return the inputs that a workflow's file declares, by name, or None if it has no `workflow_dispatch`."""
+    """Return the inputs that a workflow's file declares, or None if it has no `workflow_dispatch`."""
     try:
         value = yaml12.load(data, name).value
     except ProblemsError:

@@ -21,7 +21,7 @@ class EventSource(World):
     def emit(
         self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
     ) -> None:
-        """Record an event and pass it to the listeners. starts: also an event by a workflow token starts runs."""
+        """Record an event and pass it to the listeners. starts: it starts runs also for a workflow token."""
         whole = {
             **({"action": action} if action else {}),
             **payload,

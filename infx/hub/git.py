@@ -152,7 +152,7 @@ class BareRepository:
         return output.decode().strip()
 
     def commits_between(self, base: str | None, head: str) -> list[str]:
-        """Return the SHAs that `head` has and `base` lacks, oldest first; all SHAs of `head` without a base."""
+        """Return the SHAs that `head` has and `base` lacks, oldest first, or all without a base."""
         if (base, head) not in self._ranges:
             without = [f"^{base}"] if base else []
             text = self.git.run("rev-list", "--reverse", "--topo-order", head, *without)
@@ -160,7 +160,7 @@ class BareRepository:
         return self._ranges[base, head]
 
     def touched(self, shas: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        """Return SHA → A, M or D → the paths that the commit added, changed or removed (none for a merge)."""
+        """Return SHA → A, M or D → paths that the commit added, changed or removed (none for a merge)."""
         options = ("-r", "--root", "--name-status", "--no-renames", "-z")
         output = self.git.run(
             "diff-tree", "--stdin", *options, stdin="".join(f"{sha}\n" for sha in shas).encode()

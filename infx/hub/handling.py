@@ -30,7 +30,8 @@ Responder = Callable[[Service, Incoming, Exchange], Answer]
 def handle(hub: Service, incoming: Incoming, respond: Responder) -> Answer | None:
     """Return the answer to a request, or None to cut the connection.
 
-    The exchange is recorded before the client gets the answer. respond: `respond_as_api` or `respond_as_store`.
+    The exchange is recorded before the client gets the answer. respond: `respond_as_api` or
+    `respond_as_store`.
     """
     fault = hub.faults.strike(incoming.method, incoming.path)
     exchange = Exchange(
@@ -122,7 +123,7 @@ _STORED = re.compile(r"/_store/([0-9]+)")
 
 
 def respond_as_store(hub: Service, incoming: Incoming, exchange: Exchange) -> Answer:
-    """Answer as the file store, a separate service: it needs a signed link, and refuses requests with a token."""
+    """Answer as the file store, which needs a signed link and refuses requests with a token."""
     match = _STORED.fullmatch(incoming.path)
     artifact = hub.state.artifacts.get(int(match[1])) if match and incoming.method == "GET" else None
     if artifact is None:

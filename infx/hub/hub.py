@@ -87,8 +87,8 @@ class Hub(Service):
 
     def wait(self) -> None:
         """Wait until the hub is stopped."""
-        # In short joins: a signal that comes between Python's last check for signals and the system's wait does not
-        # end that wait, so its handler might never run.
+        # In short joins: a signal between Python's last check for signals and the system's wait does not end
+        # that wait, so its handler might never run.
         while self._threads[0].is_alive():
             self._threads[0].join(WAKE)
 

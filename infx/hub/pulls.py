@@ -174,7 +174,8 @@ class PullActions(EventSource):
     ) -> Pull:
         """Open a pull request from a pushed branch, of the fork `repository` or of this repository.
 
-        Raises Refused as GitHub does: no such branch, no commits, or an open pull request of the same branches.
+        Raises Refused as GitHub does: no such branch, no commits, or an open pull request of the same
+        branches.
         """
         base = base or self.branch
         sha = self.git.resolve(self.branch_ref(head, repository))
@@ -288,7 +289,7 @@ class PullActions(EventSource):
         return f"{pull.head_owner}:{pull.head_ref}"
 
     def _check_reopening(self, pull: Pull) -> str:
-        """Return the head that the reopened pull request will have. Raises Refused if it cannot be reopened."""
+        """Return the head of the reopened pull request. Raises Refused if it cannot be reopened."""
         if pull.merged_at is not None:
             raise refuse_pull(
                 "state cannot be changed. The pull request is merged.", field="state", code="invalid"
@@ -360,7 +361,7 @@ class PullActions(EventSource):
 
     @locked
     def compute_merge(self, pull: Pull) -> None:
-        """Compute the test merge, unless it is up to date; GitHub does so when a client asks for the pull request.
+        """Compute the test merge, as GitHub does when a client asks for a pull request.
 
         After a conflict, `merge_sha` and `refs/pull/N/merge` keep the last successful merge.
         """

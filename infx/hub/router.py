@@ -34,7 +34,7 @@ class Call:
         return self.token.login
 
     def allows(self, needs: str, role: str = "none") -> bool:
-        """Return whether the request is allowed: a person needs the role, any other token the permissions `needs`.
+        """Return whether the request is allowed: a person needs the role, other tokens the permissions.
 
         A request without a token is allowed, because the repository is public.
         """
@@ -137,7 +137,7 @@ def route(
     """Register a handler.
 
     Args:
-        template: `{name}` matches one part of a path, `{name:int}` a number, `{name:path}` the remaining path.
+        template: `{name}` matches a part of a path, `{name:int}` a number, `{name:path}` the remaining path.
         role: by default no role for reads, because the repository is public, and `write` for writes.
     """
 
@@ -165,7 +165,7 @@ def route(
 
 
 def paginate(call: Call, items: Sequence[Any], *, key: str | None = None, render: Any = None) -> Answer:
-    """Return a page of a list, with its `Link` header. key: of the list, if the page has a `total_count`, too."""
+    """Return a page of a list, with its `Link` header. key: of the list in a page with a `total_count`."""
     size = _bounded(call.query.get("per_page"), 30, 100)
     number = _bounded(call.query.get("page"), 1, 1_000_000)
     last = max(1, -(-len(items) // size))

@@ -114,7 +114,7 @@ class RunActions(ConversationActions):
         runner: str | None = None,
         attempt: int | None = None,
     ) -> Job:
-        """Add a job to a run's newest attempt, by default completed, or in progress if it has no conclusion."""
+        """Add a job to a run's newest attempt: by default completed, without a conclusion in progress."""
         run = self.state.runs[run_id]
         now = self.now()
         job = Job(

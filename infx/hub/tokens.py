@@ -42,12 +42,12 @@ class Token:
     secret: str
     kind: TokenKind
     login: str
-    # scope (spelled as in GitHub's headers, `pull_requests`) → read or write; empty for a person's token, because the
-    # person's role at the time of the request decides
+    # scope (spelled as in GitHub's headers, `pull_requests`) → read or write; empty for a person's token, for
+    # which the person's role at the time of the request decides
     permissions: Mapping[str, str]
 
     def allows(self, needs: str) -> bool:
-        """Return whether the token has the permissions `needs`, in the form of `X-Accepted-GitHub-Permissions`."""
+        """Return whether the token has the permissions, written as in `X-Accepted-GitHub-Permissions`."""
         return any(
             all(self._has(*part.strip().split("=")) for part in choice.split(","))
             for choice in needs.split(";")

@@ -71,7 +71,7 @@ class World:
         type: UserType | None = None,  # noqa: A002 - GitHub's own word
         custom_base: str | None = None,
     ) -> Account:
-        """Return the account with a login, creating it if needed; set the given role, type and custom_base."""
+        """Return the account with a login, creating it if needed; set its role, type and custom_base."""
         known = self.state.accounts.get(login.lower())
         if known is None:
             guess = UserType.BOT if login.endswith("[bot]") else UserType.USER
@@ -83,7 +83,7 @@ class World:
         return known
 
     def find_base(self, pull: Pull) -> str:
-        """Return the SHA that a pull request is compared with: the base branch's, or after the merge the old base."""
+        """Return the base branch's SHA that a pull request is compared with: after the merge the old one."""
         tip = self.git.resolve(f"refs/heads/{pull.base_ref}")
         return pull.base_sha if pull.merged_at or tip is None else tip
 

@@ -25,7 +25,7 @@ BOT = "github-actions[bot]"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, Snapshot]]:
-    """Return a hub with the pull requests 71 (one of everything), 72 (a fork, 203 comments) and 73 (closed)."""
+    """Yield a hub with pull requests 71 (one of everything), 72 (a fork, 203 comments) and 73 (closed)."""
     clock = datetime(2026, 11, 30, 12, tzinfo=UTC)
     with Hub(tmp_path_factory.mktemp("overview"), clock=lambda: clock) as hub:
         hub.push("main", {"a": "1\n"})

@@ -182,7 +182,8 @@ def test_properties_a_counted_list_has_every_permanent_item_once(
 ) -> None:
     """Items are added and removed between requests.
 
-    The result has no duplicates and every item that was in the list throughout the last reading, or it is an error.
+    The result has no duplicates and every item that was in the list throughout the last reading, or it is an
+    error.
     """
     versions: list[list[int]] = []
 

@@ -198,7 +198,7 @@ def test_the_file_store_gets_no_token(github: GitHub) -> None:
 def test_no_credentials_go_to_a_store_wherever_it_is(
     github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
-    """The store is on another host, GitHub's host or this machine, and redirects; ~/.netrc has a password for all."""
+    """The store is on another, GitHub's or this host, and redirects; ~/.netrc has a password for all."""
     netrc = tmp_path / "netrc"
     netrc.write_text("default login eve password secret\n", encoding="utf-8")
     netrc.chmod(0o600)

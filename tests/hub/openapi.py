@@ -66,7 +66,7 @@ class Description:
         reply: Any,
         headers: Mapping[str, str] | None = None,
     ) -> list[str]:
-        """Return how an exchange differs from the description. headers: of the reply; None skips their check."""
+        """Return how an exchange differs from the description. headers: of the reply, if they are checked."""
         problems = self._check_query(operation, query)
         if status < 300:
             problems += self.check_body(operation, body)
@@ -87,7 +87,7 @@ class Description:
         return problems + self._check(content["schema"], reply, "reply")
 
     def check_body(self, operation: Operation, body: Any) -> list[str]:
-        """Return the problems of a request's body, also fields that are not described, which GitHub ignores."""
+        """Return the problems of a request's body, also unknown fields, which GitHub ignores."""
         request = operation.description.get("requestBody")
         if request is None or (body is None and not request.get("required")):
             return [] if body is None else ["request: a body is not described"]
@@ -134,7 +134,7 @@ class Description:
         return jsonschema_rs.Draft202012Validator(whole, validate_formats=False)
 
 
-# GitHub answers null for the repository of a deleted fork and for an empty body, although its description does not.
+# GitHub answers null for the repository of a deleted fork and for an empty body, against its description.
 _REALLY_NULL = re.compile(r"reply at (?:\d+/)?(?:head/repo|body): null is not of type")
 
 

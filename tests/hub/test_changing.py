@@ -250,7 +250,7 @@ def test_a_pull_request_is_not_reopened_next_to_its_successor(hub: Hub, ask: Ask
     ],
 )  # fmt: skip
 def test_the_role_decides_what_a_person_may_do(hub: Hub, ask: Ask, role: str, may: set[str]) -> None:
-    """Everyone may comment on a public repository and open a pull request from a fork; the rest needs a role."""
+    """Everyone may comment on a public repository and propose from a fork; the rest needs a role."""
     token = hub.user_token("eve")
     hub.account("eve", role=role)  # the role at the time of the request counts
     hub.push("patch", {"x": "y"}, by="eve", repository="eve/bench", start="main")

@@ -1,4 +1,4 @@
-"""The part of GitHub's GraphQL that infx uses: it parses, checks, prices and answers queries as GitHub does."""
+"""The part of GitHub's GraphQL that infx uses: parse, check, price and answer queries as GitHub does."""
 
 from infx.hub.graph.execute import answer
 from infx.hub.graph.price import Price

@@ -1,7 +1,8 @@
 """Check a query against the schema, and compute its cost by GitHub's documented formula.
 
-Each connection counts as one request for each object that has it. The `first` or `last` of the enclosing connections
-say how many objects there may be. The sum divided by 100, rounded, is the price in points, at least 1.
+Each connection counts as one request for each object that has it. The `first` or `last` of the enclosing
+connections say how many objects there may be. The sum divided by 100, rounded, is the price in points, at
+least 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of GitHub's GraphQL schema that the hub has: types, their fields, and a function that reads each field.
+"""The hub's part of GitHub's GraphQL schema: types, their fields, and a function that reads each field.
 
 The names and types are from GitHub's public schema.
 """

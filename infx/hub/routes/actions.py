@@ -66,7 +66,7 @@ def _list_runs(call: Call, runs: list[Run]) -> Answer:
 
 
 def _is_created(run: Run, wanted: str | None) -> bool:
-    """Return whether a run matches a date in the part of GitHub's syntax that infx uses, `>=date` or `date..date`."""
+    """Return whether a run matches a date in GitHub's syntax, `>=date` or `date..date`."""
     if wanted is None:
         return True
     wanted = wanted.replace("+00:00", "Z")

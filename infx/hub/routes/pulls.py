@@ -85,7 +85,7 @@ def create_pull(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/pulls/{{number:int}}", needs=READ)
 def get_pull(call: Call) -> Answer:
-    """Return a pull request; this request makes GitHub compute the test merge, which may not finish at once."""
+    """Return a pull request, and compute its test merge, which on GitHub may not finish at once."""
     pull = find_pull(call)
     if pull.unknown_reads > 0:
         pull.unknown_reads -= 1
