@@ -59,7 +59,7 @@ class Pulls(Endpoints):
         return [pull for pull in summaries if pull.updated_at >= updated_since]
 
     def files(self, pull: PullRequest) -> list[ChangedFile]:
-        """Read the changed files. Raises IncompleteListError if there are not `pull.changed_files` of them."""
+        """Read the changed files. Raises IncompleteListError unless all `pull.changed_files` came."""
         _check_cap(pull, "files", pull.changed_files, MAX_FILES)
         return self._list(
             convert.parse_changed_file,
@@ -71,7 +71,7 @@ class Pulls(Endpoints):
         )
 
     def commits(self, pull: PullRequest) -> list[Commit]:
-        """Read the commits, oldest first. Raises IncompleteListError if there are not `pull.commits` of them."""
+        """Read the commits, oldest first. Raises IncompleteListError unless all `pull.commits` came."""
         _check_cap(pull, "commits", pull.commits, MAX_COMMITS)
         return self._list(
             convert.parse_listed_commit,

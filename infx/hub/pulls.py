@@ -174,8 +174,7 @@ class PullActions(EventSource):
     ) -> Pull:
         """Open a pull request from a pushed branch, of the fork `repository` or of this repository.
 
-        Raises Refused as GitHub does: no such branch, no commits, or an open pull request of the same
-        branches.
+        Raises Refused if a branch or commits are missing, or if the branches have an open pull request.
         """
         base = base or self.branch
         sha = self.git.resolve(self.branch_ref(head, repository))
