@@ -60,15 +60,15 @@ def test_actions_is_known_by_its_variable(value: str | None, expected: bool) -> 
     ],
 )
 def test_no_line_of_foreign_text_starts_a_command(text: str, harmless: str) -> None:
-    assert actions.neutralise(text) == harmless
+    assert actions.neutralize(text) == harmless
     assert runner_commands(harmless) == []
-    assert actions.neutralise(harmless) == harmless
+    assert actions.neutralize(harmless) == harmless
 
 
 @given(st.text("a: \t\r\n#[]\\\u00a0\u2028::##", max_size=40))
 @example("\r ::\n##[")
-def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -> None:
-    harmless = actions.neutralise(text)
+def test_properties_neutralized_text_runs_nothing_and_loses_nothing(text: str) -> None:
+    harmless = actions.neutralize(text)
     assert runner_commands(harmless) == []
     assert harmless.replace("\\", "") == text.replace("\\", "")
 
@@ -83,7 +83,7 @@ def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -
     )
 )
 def test_properties_json_stays_the_same_value_and_runs_nothing(value: object) -> None:
-    text = actions.neutralise_json(json.dumps(value, indent=2))
+    text = actions.neutralize_json(json.dumps(value, indent=2))
     assert json.loads(text) == value
     assert runner_commands(text) == []
 
@@ -168,7 +168,7 @@ def test_the_delimiter_is_random_and_not_in_the_value(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", ["", "a b", "a=b", "a\nb", "1a", "a<<b"])
 def test_the_name_of_an_output_is_a_name(name: str) -> None:
-    with pytest.raises(ValueError, match="not the name of an output"):
+    with pytest.raises(ValueError, match="not a valid output name"):
         actions.format_output(name, "x")
 
 
@@ -278,7 +278,7 @@ def test_the_name_of_a_payload(tmp_path: Path, payload: dict[str, object], name:
     [
         (None, "The event file cannot be read: No such file or directory."),
         ("{", "The event file is not JSON"),
-        ("[1]", "The event file holds no JSON object."),
+        ("[1]", "The event file does not contain a JSON object."),
         (b"\xff", "The event file is not JSON"),
     ],
 )

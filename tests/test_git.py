@@ -34,9 +34,9 @@ def test_a_revision_becomes_a_full_sha(repository: Repository) -> None:
     ("revision", "message"),
     [
         (ZERO, f"The revision {ZERO} names no commit. An all-zero SHA means that a branch was just created or "
-               "deleted; say a base yourself."),
+               "deleted; name another base."),
         ("", "The revision (empty) names no commit. An all-zero SHA means that a branch was just created or "
-             "deleted; say a base yourself."),
+             "deleted; name another base."),
         ("nope", "The revision 'nope' is not in this repository. Fetch it first."),
         ("d" * 40, f"The revision '{'d' * 40}' is not in this repository. Fetch it first."),
         ("--help", "'--help' is an option, not a revision."),
