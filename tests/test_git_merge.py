@@ -34,7 +34,7 @@ def test_a_clean_merge_and_one_that_conflicts(repository: Repository) -> None:
 
 @pytest.mark.parametrize("place", [".git/info/attributes", ".gitattributes"])
 @pytest.mark.parametrize("driver", ["union", "ours-always"])
-def test_no_merge_driver_takes_part_because_github_has_none(
+def test_merge_drivers_are_not_used_because_github_has_none(
     repository: Repository, place: str, driver: str
 ) -> None:
     repository.git.run("config", "merge.ours-always.driver", "true")
@@ -91,7 +91,7 @@ def clone(repository: Repository, tmp_path: Path) -> Git:
     return Git(tmp_path / "clone")
 
 
-def test_fetching_mirrors_refs_and_what_is_gone_goes(repository: Repository, tmp_path: Path) -> None:
+def test_fetching_mirrors_refs_and_deletes_missing_refs(repository: Repository, tmp_path: Path) -> None:
     head = repository.git.commit("HEAD")
     repository.git.run("update-ref", "refs/pull/7/head", head)
     repository.git.run("update-ref", "refs/heads/queue/one", head)
@@ -109,7 +109,7 @@ def test_fetching_mirrors_refs_and_what_is_gone_goes(repository: Repository, tmp
     assert copy.refs("refs/infx") == {"base": moved, "pull/7": head}
 
 
-def test_a_push_needs_the_branch_where_it_was_seen(repository: Repository, tmp_path: Path) -> None:
+def test_a_push_needs_the_branch_at_the_expected_commit(repository: Repository, tmp_path: Path) -> None:
     repository.branch("feat")
     seen = repository.commit({"log": "b\n"})
     repository.checkout("main")
@@ -121,8 +121,10 @@ def test_a_push_needs_the_branch_where_it_was_seen(repository: Repository, tmp_p
         copy.push("origin", seen, "feat", expect=seen)
 
 
-def test_a_token_is_passed_by_the_environment_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What git was called with, and with which variables, as an executable of that name saw it."""
+def test_a_token_is_passed_only_through_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Replace git by a script that records its arguments and variables."""
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()
     fake.write_text('#!/bin/sh\necho "$@" > args\nenv | grep GIT_CONFIG_ | sort > env\n')

@@ -1,4 +1,4 @@
-"""Answers about a repository do not depend on the folder one stands in, on a user's settings or on the environment."""
+"""Results of git do not depend on the current folder, the user's settings or the environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.calling import call
 from tests.changelog.samples import BASE, PATH, new
 from tests.repository import Repository
 
-MESSAGE = "größer [skip-sweep]\n\nBody, signed by nobody.\n"
+MESSAGE = "größer [skip-sweep]\n\nBody without sign-off.\n"
 SIGNATURE = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEzBAABCAAdFiEE\n -----END PGP SIGNATURE-----\n"
 SETTINGS = [
     ("color.diff", "always"), ("color.ui", "always"), ("commit.gpgSign", "true"), ("core.abbrev", "4"),
@@ -40,7 +40,7 @@ VARIABLES = [
 
 
 class Place:
-    """A clone with two branches that conflict, and an empty configuration of its user."""
+    """A clone with two branches that conflict, and an empty user configuration."""
 
     def __init__(self, folder: Path) -> None:
         self.made = Repository.init(folder / "clone")
@@ -73,7 +73,7 @@ class Place:
         self.made.checkout("feat")
 
     def answers(self, folder: str = "") -> dict[str, Any]:
-        """Everything that infx asks git about two commits."""
+        """Return everything that infx asks git about two commits."""
         git = Git(self.made.path / folder)
         base, head = self.base, self.head
         revisions = open_revisions(git, default_policy(), base, head)
@@ -109,20 +109,20 @@ def expected(place: Place) -> dict[str, Any]:
 
 @pytest.fixture
 def settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Writes the user's configuration, with the place's own files in it."""
+    """Return a function that writes the user's configuration, with the names of the place's files in it."""
 
     def write(*pairs: tuple[str, str]) -> None:
         place.configuration.write_text("")
         for name, value in pairs:
-            given = value.format(**place.files)
-            place.made.git.run("config", "--file", str(place.configuration), name, given)
+            text = value.format(**place.files)
+            place.made.git.run("config", "--file", str(place.configuration), name, text)
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(place.configuration))
 
     return write
 
 
-def test_what_the_answers_must_be(place: Place, expected: dict[str, Any]) -> None:
-    """Said once by reasoning, so that the comparisons below compare with the truth."""
+def test_the_expected_answers_are_correct(place: Place, expected: dict[str, Any]) -> None:
+    """Check the values that the tests below compare with against values found by reasoning."""
     assert expected["message"] == MESSAGE
     assert expected["paths"] == [
         "a.sh", "moved/c", "old/c", "old/d", PATH, "sub/b.sh",
@@ -152,7 +152,7 @@ def test_no_setting_changes_an_answer(
 def test_all_settings_together_change_no_answer(
     place: Place, expected: dict[str, Any], settings: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also of the repository itself, which count for more than a user's."""
+    """Include the repository's own settings, which override the user's."""
     settings(*SETTINGS)
     assert place.answers("sub") == expected
     local = place.made.path / ".git/config"
@@ -174,25 +174,25 @@ def test_no_variable_changes_an_answer(
 
 
 @pytest.mark.parametrize("folder", ["", "sub"])
-def test_the_commands_say_the_same_everywhere(
+def test_commands_report_the_same_everywhere(
     place: Place,
     settings: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
     folder: str,
 ) -> None:
-    """The key is in no configuration, so both commands say so, and that only."""
+    """Report only the unknown key, with both commands."""
     settings(*SETTINGS)
     monkeypatch.chdir(place.made.path / folder)
-    told = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
-    called = call("changelog", "validate", *told)
+    options = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
+    called = call("changelog", "validate", *options)
     assert called.code == 1
     assert '"config-unexpanded"' in called.out
-    called = call("plan", *told)
+    called = call("plan", *options)
     assert called.code == 2
     assert "configs/runners.yaml is not there" in called.err
 
 
-def test_a_push_runs_no_hook_and_brings_nothing_else(
+def test_a_push_runs_no_hook_and_pushes_nothing_else(
     place: Place, tmp_path: Path, settings: Callable[..., None]
 ) -> None:
     bare = tmp_path / "bare.git"
@@ -209,7 +209,7 @@ def test_a_push_runs_no_hook_and_brings_nothing_else(
     git.run("tag", "--delete", "v1")
 
 
-def test_a_fetch_takes_no_tag_of_the_user_away(
+def test_a_fetch_deletes_no_tag_of_the_user(
     place: Place, tmp_path: Path, settings: Callable[..., None]
 ) -> None:
     clone = Repository(tmp_path / "clone")
@@ -233,7 +233,7 @@ def test_a_message_in_another_encoding_is_read(place: Place, name: str) -> None:
 def test_credentials_are_added_to_settings_of_the_environment(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A caller may pass `safe.directory` the same way, which must not be lost."""
+    """Keep settings that a caller passes the same way, such as `safe.directory`."""
     from infx.git import _credentials
 
     for name, value in (("COUNT", "1"), ("KEY_0", "infx.given"), ("VALUE_0", "yes")):
@@ -243,7 +243,7 @@ def test_credentials_are_added_to_settings_of_the_environment(
 
 
 def test_commits_are_read_as_objects_only() -> None:
-    """What a porcelain command prints is for people, and every release gives it new settings."""
+    """Use no porcelain command: its output is for people, and new git versions add settings to it."""
     source = (Path(__file__).parents[1] / "infx").rglob("*.py")
     porcelain = r"""\.(?:run|call|line)\(\s*"(show|log|status|branch|describe|blame|shortlog)\""""
     assert not [

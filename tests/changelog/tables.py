@@ -77,7 +77,7 @@ def render_pulls(judged: list[Judged]) -> str:
 
 
 def render_rules() -> str:
-    lines = ["| rule | what it says | why |", "| --- | --- | --- |"]
+    lines = ["| rule | meaning | reason |", "| --- | --- | --- |"]
     lines += [f"| `{rule.id}` | {rule.says} | {rule.why} |" for rule in RULES]
     return "\n".join(lines)
 
