@@ -63,14 +63,14 @@ def parse_value(cls: type[_T], value: Any, path: str) -> _T:
 class _MisfitError(Exception):
     """Raised when a value does not have the expected type."""
 
-    def __init__(self, expected: str, found: object, at: tuple[str, ...] = ()) -> None:
-        self.expected, self.found, self.at = expected, found, at
-        shown = json.dumps(found, default=str)
+    def __init__(self, expected: str, value: object, at: tuple[str, ...] = ()) -> None:
+        self.expected, self.value, self.at = expected, value, at
+        shown = json.dumps(value, default=str)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         super().__init__(f"{'.'.join(at) or 'The file'}: found {shown}; expected {expected}.")
 
     def inside(self, step: str) -> _MisfitError:
-        return _MisfitError(self.expected, self.found, (step, *self.at))
+        return _MisfitError(self.expected, self.value, (step, *self.at))
 
 
 def from_json(hint: Any, value: Any) -> Any:

@@ -59,7 +59,7 @@ def check_end(data: bytes, path: str) -> list[Problem]:
             message=f"Unresolved conflict marker: {quote(line.strip())}.",
             path=path,
             line=data.count(b"\n", 0, offset) + 1,
-            hint="Resolve the conflict first; during a merge, `infx changelog resolve` does it.",
+            hint="Resolve the conflict first, during a merge with `infx changelog resolve`.",
         )
         for offset, line in find_marker_lines(data)
     ]
@@ -115,7 +115,7 @@ def _plain(key: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Write a text as a JSON string, which YAML reads alike."""
+    """Write a text as a JSON string, which YAML reads in the same way."""
     escaped = json.dumps(text, ensure_ascii=False)
     # YAML 1.1 ends a line at U+0085, U+2028 and U+2029; DEL and U+FEFF are invisible.
     for char in "\x7f\x85\u2028\u2029\ufeff":

@@ -123,7 +123,7 @@ def _find_kind(base: Chunk, head: Chunk | None) -> ChangeKind:
 
 
 def _is_link_change(base: Chunk, head: Chunk) -> bool:
-    """Return whether only link lines differ and the parser reads everything else alike."""
+    """Return whether only link lines differ and the parser reads everything else as the same value."""
     old, new = base.content.split(b"\n"), head.content.split(b"\n")
     if len(old) != len(new):
         return False

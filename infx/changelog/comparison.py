@@ -88,7 +88,7 @@ class Comparison:
 
     @property
     def additions(self) -> list[tuple[int, int]]:
-        """Spans of the head that hold new entries."""
+        """The spans of the head that contain new entries."""
         if self.appended is not None:
             return [(self.appended, len(self.head))] if self.appended < len(self.head) else []
         return [(chunk.start, chunk.limit) for chunk in self.inserted]

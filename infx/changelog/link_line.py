@@ -16,10 +16,10 @@ def render_link_line(link: str) -> bytes:
 
 def has_plain_link(block: Block) -> bool:
     """Return whether the link is written as `  pr-link: <link>`, with nothing else on its line."""
-    found = block.find(LINK_KEY)
-    if found is None or block.link is None:
+    located = block.find(LINK_KEY)
+    if located is None or block.link is None:
         return False
-    start = block.source.line_start(found[0])
+    start = block.source.line_start(located[0])
     return block.source.data.startswith(render_link_line(block.link), start)
 
 
@@ -30,14 +30,14 @@ def plan_link_edit(block: Block, link: str) -> Edit | None:
     `{...}` or after `- `.
     """
     source = block.source
-    found = block.find(LINK_KEY)
-    if found is None:
+    located = block.find(LINK_KEY)
+    if located is None:
         if not isinstance(block.node, yaml.MappingNode) or block.node.flow_style:
             return None
         return Edit(
             block.end, block.end, (b"" if block.data.endswith(b"\n") else b"\n") + render_link_line(link)
         )
-    key, value = found
+    key, value = located
     start = source.line_start(key)
     before, after = source.data[start:key], value.rest
     is_alone = before in {_INDENT, _INDENT + b"? "} and start != block.start

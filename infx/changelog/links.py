@@ -111,8 +111,8 @@ class PullLinks:
         bare = re.sub(r"^https?://", "", text, flags=re.IGNORECASE)
         bare = re.sub(r"^www\.", "", bare, flags=re.IGNORECASE)
         if bare.lower().startswith(f"{host.lower()}/"):
-            owner, _, rest = bare[len(host) + 1 :].partition("/")
-            name, _, path = rest.partition("/")
+            owner, _, name_and_path = bare[len(host) + 1 :].partition("/")
+            name, _, path = name_and_path.partition("/")
             return f"{owner}/{name}", path
         if bare != text:
             return bare.partition("/")[0], ""
@@ -133,14 +133,14 @@ def _read_number(path: str) -> Reference:
 
     A number in non-ASCII digits or in escapes is unreadable.
     """
-    kind, slash, rest = path.partition("/")
+    kind, slash, after = path.partition("/")
     if kind.lower() in _PULL_SEGMENTS and slash:
-        path = re.split(r"[/?#]", rest.lstrip("/?#"), maxsplit=1)[0]
+        path = re.split(r"[/?#]", after.lstrip("/?#"), maxsplit=1)[0]
     if "%" in path or any(char.isnumeric() and not char.isascii() for char in path):
         return Reference(Meaning.UNREADABLE)
     digits = re.findall(r"\d+", path, re.ASCII)
-    named = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
-    if len(digits) == 1 and named and 0 < len(digits[0]) < 19 and int(digits[0]):
+    is_reference = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
+    if len(digits) == 1 and is_reference and 0 < len(digits[0]) < 19 and int(digits[0]):
         return Reference(Meaning.MISSHAPEN, int(digits[0]))
-    is_word = "/" not in path and (not digits or (named and not int("".join(digits))))
+    is_word = "/" not in path and (not digits or (is_reference and not int("".join(digits))))
     return Reference(Meaning.WORD if is_word else Meaning.UNREADABLE)

@@ -55,9 +55,9 @@ def fix_command(number: int | None) -> str:
     return "infx changelog validate --fix" + (f" --pr {number}" if number else "")
 
 
-def name_repair(number: int | None) -> str:
-    """Return the sentence that the hint of a certain repair ends with."""
-    return f"`{fix_command(number)}` does it."
+def render_repair_hint(number: int | None) -> str:
+    """Return the sentence that ends the hint of a certain repair."""
+    return f"Run `{fix_command(number)}` to repair it."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
 from infx.changelog.entries import check_fields
 from infx.changelog.rules import descriptions, fields, layout, link, text
-from infx.changelog.subject import Context, Subject, name_repair
+from infx.changelog.subject import Context, Subject, render_repair_hint
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 from infx.policy.stage import Stage
 from infx.rules import Edit, Finding, Rule, find_all
@@ -132,7 +132,7 @@ def _conclude(
 def _make_problem(finding: Finding[int | None], subject: Subject) -> Problem:
     context = subject.context
     if finding.edits and context.stage is not Stage.MAIN:  # a merged entry is a past entry and stays as it is
-        hint = f"{finding.hint or 'The repair is certain.'} {name_repair(context.number)}"
+        hint = f"{finding.hint or 'The repair is certain.'} {render_repair_hint(context.number)}"
         finding = replace(finding, hint=hint)
     return finding.as_problem(context.path, None if finding.at is None else subject.line(finding.at))
 

@@ -146,7 +146,7 @@ def test_blanks_that_an_editor_trimmed_in_history_are_restored(
     verdict = judge(base, head + new("XXX"))
     assert errors(verdict) == [("history-blanks", line)]
     assert f"{before} became {after}" in words(verdict)
-    assert "`infx changelog validate --fix --pr 77` does it." in words(verdict)
+    assert "Run `infx changelog validate --fix --pr 77` to repair it." in words(verdict)
     assert fix(base, head + new("XXX"), CONTEXT).head == base + new("XXX")
 
 

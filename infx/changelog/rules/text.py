@@ -32,21 +32,21 @@ def find_markers(subject: Subject) -> Iterator[Finding[int | None]]:
 def find_marker_lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Return (offset, line) of every conflict marker from `start` on."""
     for marker in _MARKERS:
-        position = start if data.startswith(marker, start) else _next(data, marker, start)
+        position = start if data.startswith(marker, start) else _find_next(data, marker, start)
         while position >= 0:
             end = data.find(b"\n", position)
             line = data[position : end if end >= 0 else len(data)]
-            rest = line[len(marker) :].strip()
+            text = line[len(marker) :].strip()
             if line[len(marker) : len(marker) + 1] in {b"", b" ", b"\r"} and not (
-                marker == b"=======" and rest
+                marker == b"=======" and text
             ):
                 yield position, line
-            position = _next(data, marker, position)
+            position = _find_next(data, marker, position)
 
 
-def _next(data: bytes, marker: bytes, start: int) -> int:
-    found = data.find(b"\n" + marker, start)
-    return found + 1 if found >= 0 else -1
+def _find_next(data: bytes, marker: bytes, start: int) -> int:
+    line_break = data.find(b"\n" + marker, start)
+    return line_break + 1 if line_break >= 0 else -1
 
 
 def _final_newline(subject: Subject) -> Iterator[Finding[int | None]]:
