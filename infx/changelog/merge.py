@@ -125,7 +125,7 @@ def apply_corrections(sides: Sides, links: PullLinks) -> bytes | None:
 def _find_replayed(
     ancestor: bytes, onto: bytes, commit: bytes, base_versions: Sequence[bytes]
 ) -> tuple[bytes, list[Block]] | None:
-    """Return (the base branch's file, the branch's own entries) for a rebased commit that rewrites only its own entries.
+    """Return (the base branch's file, the branch's own entries) for a rebased commit that rewrites only these entries.
 
     onto: the base branch's file followed by those entries as they were. The ancestor is the same with an older base.
     """

@@ -201,16 +201,13 @@ def test_no_field_is_lost_while_a_conflict_is_resolved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tail", "message"),
-    [
-        (new(f"XXX\n  pr-link: {link(12)}"), 'The key "pr-link" occurs twice, on lines 11 and 12.'),
-        (new("XXX\n  config-keys:\n    - other"), 'The key "config-keys" occurs twice, on lines 7 and 12.'),
-    ],
+    ("tail", "first"),
+    [(new(f"XXX\n  pr-link: {link(12)}"), 11), (new("XXX\n  config-keys:\n    - other"), 7)],
 )
-def test_equal_keys_are_refused_with_both_lines(tail: bytes, message: str) -> None:
+def test_equal_keys_are_refused_with_both_lines(tail: bytes, first: int) -> None:
     verdict = judge(BASE, BASE + tail)
     assert errors(verdict) == [("yaml-duplicate-key", 12)]
-    assert message in words(verdict)
+    assert f"on lines {first} and 12" in words(verdict)
 
 
 def test_a_comment_does_not_cut_a_description() -> None:

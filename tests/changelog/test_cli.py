@@ -24,6 +24,9 @@ FILES: dict[str, str | bytes] = {
 }
 
 
+VALID = '{\n  "ok": true,\n  "problems": []\n}\n'
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a clone with the base on main, and the branch feat-x checked out."""
@@ -51,7 +54,7 @@ def test_the_working_tree_is_judged_against_the_merge_base(repository: Repositor
     called = call("changelog", "validate", "--pr", "77", "--format", "json")
     assert (called.code, called.out, called.err) == (
         0,
-        '{\n  "ok": true,\n  "problems": []\n}\n',
+        VALID,
         "",
     )
 
@@ -263,7 +266,7 @@ def test_an_uncommitted_merge_is_judged_as_if_committed(repository: Repository) 
     assert repository.git.call("merge", "--no-commit", "main").code != 0
     assert call("changelog", "resolve").code == 0
     called = call("changelog", "validate", "--pr", "77")
-    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    assert (called.code, called.out, called.err) == (0, VALID, "")
     assert call("changelog", "canonicalize", "--pr", "77").out.encode() == theirs + new(link(77))
 
 
@@ -410,7 +413,7 @@ def test_add_appends_a_valid_entry(repository: Repository) -> None:
         b'    - "Say \\"it\\": #3"\n    - "' + "说".encode() + b'"\n  no-evals: true\n  pr-link: XXX\n'
     )
     called = call("changelog", "validate", "--pr", "77")
-    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    assert (called.code, called.out, called.err) == (0, VALID, "")
     called = call("changelog", "add", "--config-key", "m1-*", "--description", "x", "--pr", "77", "--dry-run")
     assert (called.code, called.out.encode()) == (
         0,
@@ -561,7 +564,7 @@ def test_only_named_configurations_are_expanded(repository: Repository) -> None:
     other = CONFIG + config("other").replace("runner: h200", "runner: h300")
     repository.commit({PATH: BASE + new("XXX"), "configs/nvidia.yaml": other})
     called = call("changelog", "validate", "--pr", "77")
-    assert (called.code, called.out, called.err) == (0, '{\n  "ok": true,\n  "problems": []\n}\n', "")
+    assert (called.code, called.out, called.err) == (0, VALID, "")
 
 
 def test_without_a_new_entry_nothing_is_loaded(

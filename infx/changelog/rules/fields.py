@@ -113,7 +113,7 @@ RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="config-keys-unchecked",
         says="(warning) Keys were not checked, because the configurations of the file are not known.",
-        why="Without a warning, half a check looks like a whole one.",
+        why="Without a warning, an incomplete check looks complete.",
         check=_unchecked_keys,
         level=Level.WARNING,
     ),

@@ -216,7 +216,7 @@ RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="pr-link-unchecked",
         says="(warning) The number or repository of a link was not checked, because the expected one is not known.",
-        why="Without a warning, half a check looks like a whole one.",
+        why="Without a warning, an incomplete check looks complete.",
         check=_unchecked,
         level=Level.WARNING,
     ),

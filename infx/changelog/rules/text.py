@@ -25,7 +25,7 @@ def find_markers(subject: Subject) -> Iterator[Finding[int | None]]:
     """Find conflict markers: in the appended text, or in the whole file if past entries changed too."""
     for offset, line in find_marker_lines(subject.head, subject.comparison.appended or 0):
         message = f"Unresolved conflict marker at line {subject.line(offset)}: {quote(line.strip())}."
-        hint = "Restore the base branch's file and append your entries; or run `infx changelog resolve` during the merge."
+        hint = "Restore the base branch's file and append your entries, or run `infx changelog resolve` in the merge."
         yield Finding(at=offset, message=message, hint=hint)
 
 
