@@ -32,21 +32,21 @@ OURS, THEIRS = BASE + new(link(80), text='"main"'), BASE + new("XXX", text='"fea
 @pytest.fixture
 def origin(tmp_path: Path) -> Repository:
     """Return a repository whose branches both append to the changelog; feat renames a file that main changes."""
-    made = Repository.init(tmp_path / "acme" / "bench")
-    made.git.run("config", "uploadpack.allowFilter", "true")
-    made.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    repository = Repository.init(tmp_path / "acme" / "bench")
+    repository.git.run("config", "uploadpack.allowFilter", "true")
+    repository.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
     files = {
         "configs/nvidia.yaml": config(KEY),
         "configs/runners.yaml": RUNNERS,
         "configs/policy.yaml": POLICY,
     }
-    made.commit({**files, PATH: BASE, "run.sh": "one\n" * 9, "old/x": "x\n" * 9})
-    made.branch("feat")
-    (made.path / "run.sh").rename(made.path / "go.sh")
-    made.commit({PATH: THEIRS, "old/x": "x\n" * 8 + "y\n"})
-    made.checkout("main")
-    made.commit({PATH: OURS, "run.sh": "one\n" * 9 + "two\n", "new/y": "y\n"})
-    return made
+    repository.commit({**files, PATH: BASE, "run.sh": "one\n" * 9, "old/x": "x\n" * 9})
+    repository.branch("feat")
+    (repository.path / "run.sh").rename(repository.path / "go.sh")
+    repository.commit({PATH: THEIRS, "old/x": "x\n" * 8 + "y\n"})
+    repository.checkout("main")
+    repository.commit({PATH: OURS, "run.sh": "one\n" * 9 + "two\n", "new/y": "y\n"})
+    return repository
 
 
 Clone = Callable[..., Repository]
@@ -165,27 +165,27 @@ def test_damage_in_a_full_clone_is_damage(origin: Repository, damage: str, name:
 
 
 def test_garbage_in_a_partial_clone_is_damage(origin: Repository, clone: Clone) -> None:
-    made = clone("--filter=blob:none")
-    assert made.git.read("origin/main", PATH) == OURS
-    sha = made.git.line("rev-parse", "origin/main^{commit}")
-    loose = made.path / ".git/objects" / sha[:2] / sha[2:]
+    partial = clone("--filter=blob:none")
+    assert partial.git.read("origin/main", PATH) == OURS
+    sha = partial.git.line("rev-parse", "origin/main^{commit}")
+    loose = partial.path / ".git/objects" / sha[:2] / sha[2:]
     loose.parent.mkdir(exist_ok=True)
-    for pack in (made.path / ".git/objects/pack").glob("*"):
+    for pack in (partial.path / ".git/objects/pack").glob("*"):
         pack.chmod(0o644)
         pack.write_bytes(b"garbage")
     with pytest.raises(CorruptRepositoryError):
-        made.git.read("origin/main", PATH)
+        partial.git.read("origin/main", PATH)
 
 
 def test_a_shallow_clone_that_is_deep_enough_merges(origin: Repository, clone: Clone) -> None:
     """Do not treat the end of its history as a missing object."""
     start = origin.git.commit("main~1")
     origin.checkout("main")
-    made = clone("--depth=2", "--no-single-branch")
+    shallow = clone("--depth=2", "--no-single-branch")
     base, head = origin.git.commit("main"), origin.git.commit("feat")
-    assert made.git.is_shallow()
-    assert made.git.merge_base(base, head) == start
-    assert made.git.test_merge(base, head) == origin.git.test_merge(base, head)
+    assert shallow.git.is_shallow()
+    assert shallow.git.merge_base(base, head) == start
+    assert shallow.git.test_merge(base, head) == origin.git.test_merge(base, head)
 
 
 def test_a_shallow_clone_that_is_not_deep_enough_is_an_error(origin: Repository, clone: Clone) -> None:

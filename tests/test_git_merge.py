@@ -68,12 +68,12 @@ def test_changed_paths_have_both_sides_of_a_rename(repository: Repository) -> No
 
 def test_a_commit_of_a_tree_with_one_other_file(repository: Repository) -> None:
     git, head = repository.git, repository.git.commit("HEAD")
-    made = git.commit_file(
+    new_commit = git.commit_file(
         head, "folder/x", b"other\n", parents=[head], message="Why\n", author="bench-bot[bot]"
     )
-    assert git.changed_paths(head, made) == ["folder/x"]
-    assert git.read(made, "folder/x") == b"other\n"
-    assert git.line("log", "-1", "--format=%an %ae %P", made) == (
+    assert git.changed_paths(head, new_commit) == ["folder/x"]
+    assert git.read(new_commit, "folder/x") == b"other\n"
+    assert git.line("log", "-1", "--format=%an %ae %P", new_commit) == (
         f"bench-bot[bot] bench-bot[bot]@users.noreply.github.com {head}"
     )
     assert git.commit("HEAD") == head
@@ -82,8 +82,8 @@ def test_a_commit_of_a_tree_with_one_other_file(repository: Repository) -> None:
 def test_the_mode_of_a_file_is_kept(repository: Repository) -> None:
     (repository.path / "run.sh").chmod(0o755)
     head = repository.commit({})
-    made = repository.git.commit_file(head, "run.sh", b"x", parents=[head], message="m", author="mia")
-    assert repository.git.line("ls-tree", made, "run.sh").startswith("100755 ")
+    new_commit = repository.git.commit_file(head, "run.sh", b"x", parents=[head], message="m", author="mia")
+    assert repository.git.line("ls-tree", new_commit, "run.sh").startswith("100755 ")
 
 
 def clone(repository: Repository, tmp_path: Path) -> Git:
@@ -114,9 +114,9 @@ def test_a_push_needs_the_branch_at_the_expected_commit(repository: Repository, 
     seen = repository.commit({"log": "b\n"})
     repository.checkout("main")
     copy = clone(repository, tmp_path)
-    made = copy.commit_file(seen, "log", b"c\n", parents=[seen], message="m", author="mia")
-    copy.push("origin", made, "feat", expect=seen)
-    assert repository.git.commit("feat") == made
+    new_commit = copy.commit_file(seen, "log", b"c\n", parents=[seen], message="m", author="mia")
+    copy.push("origin", new_commit, "feat", expect=seen)
+    assert repository.git.commit("feat") == new_commit
     with pytest.raises(GitError, match="stale info"):
         copy.push("origin", seen, "feat", expect=seen)
 

@@ -88,8 +88,8 @@ def read_section(name: str) -> str:
 
 
 def write_section(name: str, table: str) -> None:
-    before, rest = PAGE.read_text().split(f"<!-- {name} -->\n", 1)
-    _, after = rest.split(f"\n<!-- end of {name} -->", 1)
+    before, remaining = PAGE.read_text().split(f"<!-- {name} -->\n", 1)
+    _, after = remaining.split(f"\n<!-- end of {name} -->", 1)
     PAGE.write_text(f"{before}<!-- {name} -->\n{table}\n<!-- end of {name} -->{after}")
 
 

@@ -30,11 +30,11 @@ VALID = '{\n  "ok": true,\n  "problems": []\n}\n'
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a clone with the base on main, and the branch feat-x checked out."""
-    made = Repository.init(tmp_path / "clone")
-    made.commit(FILES, "base")
-    made.branch("feat-x")
-    monkeypatch.chdir(made.path)
-    return made
+    clone = Repository.init(tmp_path / "clone")
+    clone.commit(FILES, "base")
+    clone.branch("feat-x")
+    monkeypatch.chdir(clone.path)
+    return clone
 
 
 @pytest.mark.parametrize("name", COMMANDS)

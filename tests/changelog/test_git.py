@@ -17,11 +17,11 @@ from tests.repository import Repository
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a clone with the driver installed, whose main contains the base."""
-    made = Repository.init(tmp_path / "clone")
-    made.commit({PATH: BASE}, "base")
-    monkeypatch.chdir(made.path)
+    clone = Repository.init(tmp_path / "clone")
+    clone.commit({PATH: BASE}, "base")
+    monkeypatch.chdir(clone.path)
     assert call("changelog", "install-driver").code == 0
-    return made
+    return clone
 
 
 def content(repository: Repository) -> bytes:
