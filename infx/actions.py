@@ -1,7 +1,7 @@
-"""GitHub Actions as seen from inside a step: workflow commands, outputs, the summary and the event.
+"""Talk to GitHub Actions from inside a step: workflow commands, outputs, the summary and the event.
 
-Anything that came from a pull request passes through `neutralise` before it is printed, so that no line of it
-can start a workflow command, and through a random delimiter before it becomes an output.
+Text from a pull request passes through `neutralize` before it is printed, so that none of its lines can start a
+workflow command, and gets a random delimiter before it becomes an output.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 from infx.errors import Level, Problem, UsageError
 from infx.files import decode_json, read_file
 
-MAX_ANNOTATIONS = 10  # of a kind and step; GitHub drops the rest
+MAX_ANNOTATIONS = 10  # per level and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
-MAX_SUMMARY = 1024 * 1024  # bytes; of a larger file GitHub shows nothing at all
+MAX_SUMMARY = 1024 * 1024  # bytes; GitHub shows nothing of a larger file
 
 
 def is_actions(environ: Mapping[str, str]) -> bool:
     return environ.get("GITHUB_ACTIONS") == "true"
 
 
-def neutralise(text: str) -> str:
-    """The same text, with no line that the runner would take for a command (`::x::` or `##[x]`)."""
+def neutralize(text: str) -> str:
+    """Return the text without lines that the runner would run as a command (`::x::` or `##[x]`)."""
     lines = re.split(r"(\r\n|\n|\r)", text)
     return "".join(_neutral_line(part) for part in lines)
 
@@ -41,8 +41,8 @@ def _neutral_marks(line: str) -> str:
     return line.replace("##[", "#\\#[")
 
 
-def neutralise_json(text: str) -> str:
-    """The same JSON, in which `##[`, a command wherever in a line it stands, is spelled with an escape."""
+def neutralize_json(text: str) -> str:
+    """Return the JSON with an escape in each `##[`, which is a command at any position of a line."""
     return text.replace("##[", "#\\u0023[")
 
 
@@ -55,7 +55,7 @@ def _escape_property(text: str) -> str:
 
 
 def format_annotation(problem: Problem) -> str:
-    """The workflow command that shows a problem beside its line."""
+    """Return the workflow command that shows a problem at its line."""
     properties = {"file": problem.path, "line": problem.line, "title": problem.rule}
     shown = ",".join(f"{key}={_escape_property(str(value))}" for key, value in properties.items() if value)
     text = f"{problem.message} {problem.hint}" if problem.hint else problem.message
@@ -63,40 +63,38 @@ def format_annotation(problem: Problem) -> str:
 
 
 def format_annotations(problems: Iterable[Problem]) -> tuple[list[str], list[Problem]]:
-    """Commands for the first ten errors and the first ten warnings, and the problems left over."""
-    commands, rest = [], []
+    """Return commands for the first ten errors and the first ten warnings, and the remaining problems."""
+    commands, remaining = [], []
     counts = dict.fromkeys(Level, 0)
     for problem in problems:
         counts[problem.level] += 1
         if counts[problem.level] <= MAX_ANNOTATIONS:
             commands.append(format_annotation(problem))
         else:
-            rest.append(problem)
-    return commands, rest
+            remaining.append(problem)
+    return commands, remaining
 
 
 def quote_shell(text: str) -> str:
-    """A word for a shell; where `##[`, or a line with `::`, starts in it two quotes that mean nothing keep the runner
-    from seeing it.
-    """
+    """Quote a word for a shell; empty quotes inside `##[` or before a line's `::` hide them from the runner."""
     import shlex
 
     quoted = shlex.quote(text).replace("##[", "##''[")  # such a word is in single quotes
-    # A run of blanks is looked at once: from each of its lines on, many empty ones would take for ever.
+    # (?<!\s) matches a run of blanks only once: matching from each of many empty lines would take too long.
     return re.sub(r"(?<!\s)(\s+)::", lambda m: f"{m[1]}''::" if set(m[1]) & {"\r", "\n"} else m[0], quoted)
 
 
 def format_stop() -> str:
-    """The workflow command after which nothing in the step is one, until a word is printed that nobody knows."""
+    """Return the workflow command that disables commands until a secret word is printed."""
     import secrets
 
     return f"::stop-commands::{secrets.token_hex(16)}"
 
 
 def format_output(name: str, value: str) -> str:
-    """One output in the multi-line form, under a delimiter that the value does not contain."""
+    """Return one output in the multi-line form, with a delimiter that the value does not contain."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
-        raise ValueError(f"not the name of an output: {name!r}")
+        raise ValueError(f"not a valid output name: {name!r}")
     import secrets
 
     delimiter = f"infx-{secrets.token_hex(16)}"
@@ -106,14 +104,14 @@ def format_output(name: str, value: str) -> str:
 
 
 def write_outputs(environ: Mapping[str, str], outputs: Mapping[str, str]) -> None:
-    """Append to `GITHUB_OUTPUT`; without that file (outside Actions) nothing happens."""
+    """Append to `GITHUB_OUTPUT`; do nothing without that file (outside Actions)."""
     if path := environ.get("GITHUB_OUTPUT"):
         with Path(path).open("a", encoding="utf-8", errors="replace") as file:
             file.write("".join(format_output(name, value) for name, value in outputs.items()))
 
 
 def write_summary(environ: Mapping[str, str], markdown: str) -> None:
-    """Append to the step's summary, cut at a line so that the whole stays within GitHub's limit."""
+    """Append to the step's summary, cut at a line so that the file stays within GitHub's limit."""
     if not (name := environ.get("GITHUB_STEP_SUMMARY")):
         return
     path = Path(name)
@@ -126,7 +124,7 @@ def write_summary(environ: Mapping[str, str], markdown: str) -> None:
 
 
 def find_summary_run(environ: Mapping[str, str]) -> int | None:
-    """The run on whose page summaries are shown; None outside of Actions."""
+    """Return the id of the run whose page shows the summaries; None outside Actions."""
     number = environ.get("GITHUB_RUN_ID", "")
     is_shown = bool(environ.get("GITHUB_STEP_SUMMARY")) and re.fullmatch(r"[1-9][0-9]{0,17}", number)
     return int(number) if is_shown else None
@@ -134,13 +132,13 @@ def find_summary_run(environ: Mapping[str, str]) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedEvent:
-    """A webhook as a command goes by it.
+    """The event that a command works on.
 
     Attributes:
-        name: such as `pull_request`; empty if neither the caller, the environment nor the payload tells.
-        payload: what the file holds.
-        path: the file.
-        is_own: whether it is the event of this very run, to which the run's other variables belong.
+        name: such as `pull_request`; empty if unknown from the caller, the environment and the payload.
+        payload: the content of the event file.
+        path: of the event file.
+        is_own: whether it is the event of this workflow run, which the run's other variables belong to.
     """
 
     name: str
@@ -150,33 +148,33 @@ class ReceivedEvent:
 
 
 def receive_event(
-    given: Path | None, environ: Mapping[str, str], *, name: str | None = None
+    file: Path | None, environ: Mapping[str, str], *, name: str | None = None
 ) -> ReceivedEvent | None:
-    """Read the event of a file, else the one of the run; None where there is neither.
+    """Read the event of a file, else of this workflow run; None if there is neither.
 
-    given: a file that the caller named, which wins over the environment: the environment's name then counts only if it
-    is the same file. name: of the event, if the caller knows it. Raises UsageError for a file that is not a payload.
+    file: wins over the environment, whose event name then counts only if the environment names the same file.
+    name: of the event, if the caller knows it. Raises UsageError for a file that is not a payload.
     """
     own = environ.get("GITHUB_EVENT_PATH")
-    path = given or (Path(own) if own else None)
+    path = file or (Path(own) if own else None)
     if path is None:
         return None
     payload = _read_payload(path)
     is_own = bool(own) and path.absolute() == Path(own or "").absolute()
-    known = environ.get("GITHUB_EVENT_NAME") if is_own else None
+    own_name = environ.get("GITHUB_EVENT_NAME") if is_own else None
     return ReceivedEvent(
-        name=name or known or _guess_event_name(payload), payload=payload, path=path, is_own=is_own
+        name=name or own_name or _guess_event_name(payload), payload=payload, path=path, is_own=is_own
     )
 
 
 def _read_payload(path: Path) -> dict[str, Any]:
     payload = decode_json(read_file(path, "event file"), "event file", path)
     if not isinstance(payload, dict):
-        raise UsageError("The event file holds no JSON object.", where=str(path))
+        raise UsageError("The event file does not contain a JSON object.", where=str(path))
     return payload
 
 
-# What only the payload of an event has, beside what others have as well. The first that fits counts.
+# Keys that identify an event's payload. The first event whose keys are all present counts.
 _MARKS = {
     "merge_group": ("merge_group",),
     "workflow_run": ("workflow_run",),
@@ -190,6 +188,6 @@ _MARKS = {
 
 
 def _guess_event_name(payload: Mapping[str, Any]) -> str:
-    """Return the name of the event that a payload belongs to, which the file does not hold; empty if unknown."""
+    """Return the event name of a payload, which does not contain it; empty if unknown."""
     names = (name for name, keys in _MARKS.items() if all(key in payload for key in keys))
     return next(names, "")

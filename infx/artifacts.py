@@ -1,7 +1,6 @@
-"""Artifacts at the edge: folders that were downloaded, and zip files as GitHub delivers them.
+"""Read artifacts from downloaded folders, and from zip files as GitHub delivers them.
 
-Their content is foreign. Nothing is unpacked to disk, no link is followed, and every size is checked before it
-is read.
+Their content is foreign. Nothing is unpacked to disk, no link is followed, and every size is checked before reading.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 def read_folder(folder: Path, wanted: Container[str] | None = None) -> Iterator[ReadArtifact]:
-    """Return every folder below `folder` as an artifact, by name, each read when it is asked for.
+    """Read every folder below `folder` as an artifact, in the order of names, each when the iterator reaches it.
 
-    wanted: names of artifacts; the files of others are not read.
+    wanted: names of artifacts; the files of other artifacts are not read.
     """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -54,15 +53,15 @@ def _read_one(folder: Path) -> ReadArtifact:
 
 
 def _list_json(folder: Path, depth: int) -> list[Path]:
-    found: list[Path] = []
+    paths: list[Path] = []
     for entry in sorted(os.scandir(folder), key=lambda item: item.name):
         if entry.is_dir(follow_symlinks=False) and depth < MAX_DEPTH:
-            found += _list_json(Path(entry.path), depth + 1)
+            paths += _list_json(Path(entry.path), depth + 1)
         elif entry.name.endswith(".json") and not entry.is_dir(follow_symlinks=False):
-            found.append(Path(entry.path))
-        if len(found) > MAX_FILES:
+            paths.append(Path(entry.path))
+        if len(paths) > MAX_FILES:
             break
-    return found
+    return paths
 
 
 def _read_file(path: Path, root: Path) -> ArtifactFile:
@@ -76,7 +75,7 @@ def _read_file(path: Path, root: Path) -> ArtifactFile:
 
 
 def read_zip(name: str, data: bytes) -> ReadArtifact:
-    """An artifact from the zip file that GitHub delivers."""
+    """Read an artifact from the zip file that GitHub delivers."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [item for item in archive.infolist() if item.filename.endswith(".json")]
@@ -86,11 +85,12 @@ def read_zip(name: str, data: bytes) -> ReadArtifact:
                 return ReadArtifact(name=name, fault=_too_large(total, MAX_BYTES))
             return ReadArtifact(name=name, files=tuple(_read_member(archive, item) for item in members))
     except (*_BROKEN_ZIP, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
-        return ReadArtifact(name=name, fault=f"it is no readable zip file ({type(error).__name__})")
+        return ReadArtifact(name=name, fault=f"it is not a readable zip file ({type(error).__name__})")
 
 
 def _read_member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> ArtifactFile:
-    """What the header says about the size may be a lie, so no more than that is ever read."""
+    """Read one file of the archive."""
+    # The size in the header may be wrong, so that reading stops after the limit.
     path = _printable(item.filename)
     if item.file_size > MAX_FILE:
         return ArtifactFile(path=path, fault=_too_large(item.file_size, MAX_FILE))
@@ -106,5 +106,5 @@ def _too_large(size: int, limit: int) -> str:
 
 
 def _printable(name: str) -> str:
-    """A file name as text that can be written anywhere: bytes that are no UTF-8 become marks."""
+    """Return a file name as printable text: bytes that are not UTF-8 become replacement characters."""
     return os.fsencode(name).decode(errors="replace")

@@ -1,7 +1,7 @@
-"""What can go wrong, in words a person can act on.
+"""Errors and problems, in words that a person can act on.
 
-A check returns `Problem` values, all of them; whoever must stop raises an `InfxError`, whose class says with
-which exit code the process ends (0 done, 1 refused, 2 usage, 3 unavailable, 4 a bug in infx).
+A check returns all its `Problem` values. Code that must stop raises an `InfxError`, whose class sets the exit code of
+the process (0 done, 1 refused, 2 usage, 3 unavailable, 4 a bug in infx).
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One fault that a check found.
 
-    rule: id of the rule that found it, such as `pr-link-foreign`.
-    message: what is wrong and what was expected, one or two sentences, each ending in a full stop.
-    path, line: where; `path` as the user named it, `line` counted from 1.
-    hint: what to do, one sentence.
+    Attributes:
+        rule: id of the rule that found it, such as `pr-link-foreign`.
+        message: the fault and the expected state, in one or two sentences that end in a full stop.
+        path: as the user named it.
+        line: from 1.
+        hint: the remedy, in one sentence.
     """
 
     rule: str
@@ -42,14 +44,14 @@ class Problem:
 
 
 def visible(text: str) -> str:
-    """Text on one line in which nothing moves the cursor or hides, whoever wrote it: others become escapes."""
+    """Return the text on one line, with escapes for characters that are invisible or move the cursor."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def sort_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """Order by path, line, rule; equal problems are said once."""
+    """Sort by path, line and rule, and drop duplicates."""
     unique = dict.fromkeys(problems)
     return sorted(unique, key=lambda p: (p.path or "", p.line or 0, p.rule, p.message))
 
@@ -59,17 +61,17 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 
 def suggest(word: str, choices: Iterable[str]) -> str | None:
-    """A hint with the names nearest to a misspelt one."""
+    """Return a hint with the names nearest to a misspelled word."""
     import difflib
 
-    names = {name.lower(): name for name in choices}  # who writes in capitals means the same
+    names = {name.lower(): name for name in choices}  # capital letters make no difference
     near = [names[name] for name in difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)]
-    near.sort(key=lambda name: word not in name)  # a name that holds the whole word is the likeliest
+    near.sort(key=lambda name: word not in name)  # a name that contains the whole word is the most likely
     return f"Did you mean {' or '.join(near)}?" if near else None
 
 
 class InfxError(Exception):
-    """The request was understood and is refused."""
+    """Raised when a request was understood and is refused."""
 
     exit_code: ClassVar[int] = 1
 
@@ -81,7 +83,8 @@ class InfxError(Exception):
 
     @property
     def problems(self) -> list[Problem]:
-        """The rule is the class's name: `missing-revision` of MissingRevisionError."""
+        """The error as a problem, under a rule named after its class."""
+        # MissingRevisionError becomes `missing-revision`.
         words = re.findall("[A-Z][a-z]+", type(self).__name__.removesuffix("Error"))
         rule = "-".join(words).lower()
         return [Problem(rule=rule, message=self.message, hint=self.hint, path=self.where)]
@@ -91,7 +94,7 @@ class InfxError(Exception):
 
 
 class ProblemsError(InfxError):
-    """Checks found problems; carries every one of them."""
+    """Raised with all problems that checks found."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self._problems = sort_problems(problems)
@@ -103,18 +106,18 @@ class ProblemsError(InfxError):
 
 
 class UsageError(InfxError):
-    """The command line or the environment does not say what is needed."""
+    """Raised when the command line or the environment is wrong or incomplete."""
 
     exit_code = 2
 
 
 class UnknownNamesError(ProblemsError):
-    """The command line names things that do not exist; carries a problem for each."""
+    """Raised with a problem for each name on the command line that does not exist."""
 
     exit_code = 2
 
 
 class UnavailableError(InfxError):
-    """GitHub, git, the network or a file cannot be had, or may not be used."""
+    """Raised when GitHub, git, the network or a file is not available or may not be used."""
 
     exit_code = 3

@@ -1,7 +1,7 @@
-"""Foreign text inside our Markdown, and tables of it.
+"""Escape foreign text for infx's own Markdown, and render tables and code.
 
-GitHub looks for mentions, references, links and commit ids in the *rendered* text, so escaping alone does not
-stop them: a zero-width space does, and so does a code span.
+GitHub looks for mentions, references, links and commit ids in the *rendered* text. Escapes therefore do not stop them,
+but a zero-width space or a code span does.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 _INVISIBLE = "\u200b"
-_BREAK = "&#8203;"  # the same as an entity, so that it can be seen in the source
+_BREAK = "&#8203;"  # the same as an entity, which is visible in the source
 _MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|~&$:=^\"']")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-# What becomes a link or a notification when it is rendered: @name, #1, GH-1, http://, www., a commit id.
+# Text that GitHub renders as a link or a mention: @name, #1, GH-1, http://, www., a commit id.
 _TRIGGERS = re.compile(
     r"@|#(?=\w)|\b[Gg][Hh](?=-\d)|\b[A-Za-z]+(?=://)|\b[Ww]{3}(?=\.)|[0-9A-Fa-f]{6}(?=[0-9A-Fa-f])"
 )
 
 
 def code(text: str) -> str:
-    """A foreign value (a path, a label, a branch) as a code span: inert, whatever backticks it holds."""
+    """Render a foreign value (a path, a label, a branch) as a code span, whatever backticks it contains."""
     flat = _flatten(text)
     longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
     fence = "`" * (longest + 1)
@@ -30,25 +30,23 @@ def code(text: str) -> str:
 
 
 def table_code(text: str) -> str:
-    """The same inside a table, where a bar ends the cell even within code."""
+    """Render a code span inside a table, where a bar would end the cell."""
     return code(text).replace("|", "\\|")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], marks: Sequence[str] = ()) -> str:
-    """Return a table of cells that are Markdown already. marks: of each column, such as `--:` for numbers."""
+    """Render a table of cells that are Markdown already. marks: one per column, such as `--:` for numbers."""
     lines = [heads, marks or ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def foreign(text: str) -> str:
-    """Foreign words as one paragraph of plain text: no markup, no HTML, no link, and nobody is notified."""
+    """Render foreign words as one paragraph of plain text, without markup, HTML, links or mentions."""
     return "".join(_escape(part) for part in _split_triggers(_flatten(text)))
 
 
 def prose(text: str) -> str:
-    """Our own sentence with foreign words in it: what stands in backticks becomes code that can be copied, the
-    rest plain text. Nothing that a foreign word holds can be more than one of the two.
-    """
+    """Render infx's own sentence with foreign words: text in backticks as code, everything else as plain text."""
     parts = re.split(r"( ?`[^`]+` ?)", _flatten(text))
     return "".join(_code_between(part) if index % 2 else foreign(part) for index, part in enumerate(parts))
 
@@ -59,20 +57,20 @@ def _code_between(part: str) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """Our own lines (commands, excerpts) as a code block that nothing inside can end."""
+    """Render lines (commands, excerpts) as a code block that no line inside can end."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _flatten(text: str) -> str:
-    """One line without control characters or marks that reorder it."""
+    """Return the text on one line, without control characters and without marks that reorder it."""
     kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
     return " ".join("".join(c for c in kept if unicodedata.category(c) not in {"Cf", "Cs"}).split())
 
 
 def _split_triggers(text: str) -> list[str]:
-    """The text cut behind every character that could start a link, with the breaks between."""
+    """Split the text after every character that could start a link, with breaks between the parts."""
     parts, position = [], 0
     for match in _TRIGGERS.finditer(text):
         parts += [text[position : match.end()], _INVISIBLE]

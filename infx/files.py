@@ -1,4 +1,4 @@
-"""Files that a command line names: read whole or refused in words, written whole or not at all."""
+"""Read and write files that the command line names: completely, or not at all."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from infx.errors import UsageError
 
 
 class NoSuchSourceError(UsageError):
-    """What was named is not there."""
+    """Raised when the named file or folder does not exist."""
 
 
-def read_file(given: str | Path, what: str, *, hint: str | None = None) -> bytes:
-    """Return the bytes of a file that was named. Raises UsageError if it cannot be read."""
+def read_file(path: str | Path, what: str, *, hint: str | None = None) -> bytes:
+    """Return the bytes of a file. Raises UsageError if it cannot be read. what: how errors call the file."""
     try:
-        return Path(given).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
-        raise refuse(error, given, what, hint=hint) from None
+        raise refuse(error, path, what, hint=hint) from None
 
 
-def refuse(error: OSError, given: str | Path, what: str, *, hint: str | None = None) -> UsageError:
-    """Return what a command says of a file or folder that was named and cannot be read."""
+def refuse(error: OSError, path: str | Path, what: str, *, hint: str | None = None) -> UsageError:
+    """Return the error for a named file or folder that cannot be read."""
     kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
-    return kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(given))
+    return kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(path))
 
 
-def decode_json(data: bytes | str, what: str, given: str | Path) -> Any:
-    """Return the value of a file that holds JSON. Raises UsageError for another."""
+def decode_json(data: bytes | str, what: str, path: str | Path) -> Any:
+    """Return the value of JSON data from a file. Raises UsageError if it is not JSON."""
     import json
 
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The {what} is not JSON: {error}.", where=str(given)) from None
+        raise UsageError(f"The {what} is not JSON: {error}.", where=str(path)) from None
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """All of it or nothing: into a file beside it, which then takes its name and its permissions."""
+    """Write a file completely or not at all: write a temporary file next to it, then rename that one."""
     import tempfile
 
     path = path.resolve()
@@ -55,7 +55,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_folder(out: Path, files: dict[str, str]) -> None:
-    """All files or none: written beside the folder and moved into place."""
+    """Write all files of a new folder or none: write a temporary folder next to it, then rename that one."""
     from tempfile import TemporaryDirectory
 
     if out.exists():

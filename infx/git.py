@@ -1,8 +1,8 @@
-"""Every git process that infx starts: bytes in, bytes out, and an error of its own for each thing that is missing.
+"""Run git: bytes in, bytes out, and a separate error class for each thing that may be missing.
 
-Answers depend on the repository alone: git runs at the top of the working tree, and every setting and variable that
-changes what it prints or writes is overridden. Nothing here reads the user's pager, prompts for credentials or
-trusts a revision that looks like an option.
+The output depends only on the repository: git runs at the top of the working tree, and infx overrides every setting
+and variable that changes git's output or files. git never starts a pager or asks for credentials, and a revision that
+looks like an option is refused.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
 }
-# Variables of a user that change the answer of a command. Where the repository is, and who may read it, stays theirs.
+# User variables that change git's output. Variables for the place of the repository and for access to it are kept.
 _UNSET = (
     "GIT_ATTR_SOURCE", "GIT_CONFIG", "GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
 )  # fmt: skip
-# Settings of a user that change what git prints, merges, writes or pushes, each with git's own default. No hook runs:
-# whatever infx does is checked by infx.
+# User settings that change how git prints, merges, writes or pushes, each with git's own default. Hooks do not run,
+# because infx checks its own work.
 _SETTINGS = {
     "color.diff": "false",
     "color.ui": "false",
@@ -76,7 +76,7 @@ _SETTINGS = {
 }
 _OPTIONS = tuple(word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}"))
 _CORRUPT = re.compile(r"corrupt|loose object|packfile \S|index file \S|invalid sha1|inflate")
-# What git says of an object that is not there; to tell why, one must ask what kind of clone this is.
+# git's messages for a missing object; the reason depends on the kind of clone.
 _MISSING = re.compile(
     r"promisor remote|bad object|unable to read (?!askpass)|(unable to find|could not read) [0-9a-f]{40}",
     re.IGNORECASE,
@@ -84,31 +84,31 @@ _MISSING = re.compile(
 _FSCK = "Run git fsck, or clone again."
 _DEEP = "Fetch with full history (fetch-depth: 0)."
 _WHOLE = "Let git reach the remote (network, credentials), or clone without --filter."
-_NEW_REPOSITORY = {"clone", "init"}  # these run where they are told to: there is no repository yet
+_NEW_REPOSITORY = {"clone", "init"}  # run in `directory` itself, because the repository does not exist yet
 
 
 class GitError(UnavailableError):
-    """git failed, or is not there."""
+    """Raised when git fails or is not installed."""
 
 
 class MissingRevisionError(GitError):
-    """A revision that this repository does not have."""
+    """Raised when the repository does not contain a revision."""
 
 
 class ShallowHistoryError(GitError):
-    """The clone is too shallow to know the merge base."""
+    """Raised when the clone is too shallow to contain the merge base."""
 
 
 class PartialCloneError(GitError):
-    """The clone left an object behind, as it was told to, and git cannot fetch it now."""
+    """Raised when git cannot fetch an object that a partial clone left out."""
 
 
 class UnsafeRepositoryError(GitError):
-    """git does not read a repository whose files belong to another user."""
+    """Raised when git refuses a repository whose files belong to another user."""
 
 
 class CorruptRepositoryError(GitError):
-    """Objects are missing or damaged."""
+    """Raised when objects are missing or damaged."""
 
 
 @dataclass(frozen=True)
@@ -124,30 +124,29 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class TestMerge:
-    """tree: with conflict markers where it conflicts. conflicts: the files that do."""
+    """The result of merging two commits without writing it anywhere."""
 
-    __test__ = False  # to pytest every class of this name is a test
+    __test__ = False  # pytest collects classes named Test…
 
-    tree: str
-    conflicts: tuple[str, ...]
+    tree: str  # contains conflict markers in the files that conflict
+    conflicts: tuple[str, ...]  # paths of those files
 
 
 @dataclass(frozen=True)
 class Git:
-    """A repository, by any folder inside it."""
+    """A repository, identified by any folder inside it."""
 
     directory: Path
-    _known: set[str] = field(
-        default_factory=set, init=False, repr=False, compare=False
-    )  # SHAs of commits it has
+    # SHAs of commits that the repository is known to contain
+    _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @cached_property
     def top(self) -> Path:
-        """The top of the working tree that `directory` lies in; `directory` itself where there is none.
+        """The top of the working tree that contains `directory`; else `directory` itself.
 
-        Found without git, which costs a process. In a bare repository git runs where it is called, and so it does
-        where the environment says which repository is meant.
+        It is `directory` itself in a bare repository, and if the environment names the repository.
         """
+        # Found without git, to save a process.
         start = self.directory.absolute()
         if "GIT_DIR" not in os.environ and start.is_dir():
             for folder in (start, *start.parents):
@@ -160,7 +159,7 @@ class Git:
     def call(
         self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> Output:
-        """Run git at the top of the working tree and return whatever it answered."""
+        """Run git at the top of the working tree and return its output, also if it fails."""
         try:
             done = subprocess.run(
                 ["git", *_OPTIONS, *arguments],
@@ -178,7 +177,7 @@ class Git:
         return Output(done.returncode, done.stdout, done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
-        """Run git; a failure is an error that says what git said."""
+        """Run git and return its standard output. Raises GitError with git's message if it fails."""
         output = self.call(*arguments, stdin=stdin, env=env)
         if output.code:
             command = next(word for word in arguments if not word.startswith("-"))
@@ -192,41 +191,42 @@ class Git:
         return Path(self.line("rev-parse", "--show-toplevel"))
 
     def origin_url(self) -> str | None:
-        """The URL of the remote `origin`; None without one, and outside of a repository.
+        """Return the URL of the remote `origin`; None if there is none, and outside a repository.
 
-        Raises GitError for a repository that git does not read: to `git config` it is not there.
+        Raises GitError for a repository that git refuses to read.
         """
         output = self.call("config", "--get", "remote.origin.url")
         if url := os.fsdecode(output.stdout).strip():
             return url
-        found = self.call("rev-parse", "--git-dir")
-        if found.code and (os.path.lexists(self.top / ".git") or "not a git repository" not in found.message):
-            raise self._explain(found, "rev-parse")
+        # `git config` treats a repository that git refuses to read as missing.
+        probe = self.call("rev-parse", "--git-dir")
+        if probe.code and (os.path.lexists(self.top / ".git") or "not a git repository" not in probe.message):
+            raise self._explain(probe, "rev-parse")
         return None
 
     def remotes(self) -> dict[str, str]:
-        """Name → URL of every remote."""
+        """Return name → URL of every remote."""
         text = self.call("config", "--null", "--get-regexp", r"^remote\..*\.url$").stdout
         pairs = (os.fsdecode(item).partition("\n") for item in text.split(b"\0") if item)
         return {key.removeprefix("remote.").removesuffix(".url"): url for key, _, url in pairs}
 
     def commit(self, revision: str) -> str:
-        """The full SHA of the commit that `revision` names; git is asked once for each that is one already."""
+        """Return the full SHA of the commit that `revision` names. A full SHA is looked up only once."""
         if revision in self._known:
             return revision
         if not revision.strip("0"):
             raise MissingRevisionError(
                 f"The revision {revision or '(empty)'} names no commit.",
-                hint="An all-zero SHA means that a branch was just created or deleted; say a base yourself.",
+                hint="An all-zero SHA means that a branch was just created or deleted; name another base.",
             )
         if revision.startswith("-"):
             raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
-            # A missing revision is not an error to git. In a partial clone it asks the remote first; but commits are
-            # never left out of such a clone, and so one that is not here was not fetched.
-            asked = re.search(rb"promisor remote|not our ref", output.stderr) and self.is_partial()
-            if not asked and (output.code != 1 or re.search(rb"(?m)^error:", output.stderr)):
+            # For git, a missing revision is not an error. In a partial clone git asks the remote first; but a partial
+            # clone never leaves out commits, so that a missing commit was not fetched.
+            asked_remote = re.search(rb"promisor remote|not our ref", output.stderr) and self.is_partial()
+            if not asked_remote and (output.code != 1 or re.search(rb"(?m)^error:", output.stderr)):
                 raise self._explain(output, "rev-parse")
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
@@ -237,22 +237,22 @@ class Git:
         return sha
 
     def merging(self) -> list[str]:
-        """The commit that is being merged in the working tree, if a merge is under way."""
-        found = self.call("rev-parse", "--verify", "--quiet", "MERGE_HEAD").stdout
-        return found.decode().split()
+        """Return the commit that is being merged in the working tree; an empty list if there is no merge."""
+        output = self.call("rev-parse", "--verify", "--quiet", "MERGE_HEAD")
+        return output.stdout.decode().split()
 
     def is_shallow(self) -> bool:
         return self.call("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
     def is_partial(self) -> bool:
-        """Whether the clone left objects behind (`--filter`), which git fetches when they are asked for."""
+        """Return whether the clone left out objects (`--filter`), which git fetches when needed."""
         names = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
         return self.call("config", "--get-regexp", names).code == 0
 
     def merge_base(self, one: str, other: str, *merging: str) -> str:
-        """The newest common ancestor. Raises ShallowHistoryError where the clone cannot know it.
+        """Return the newest common ancestor. Raises ShallowHistoryError if the clone does not contain it.
 
-        merging: what `other` is being merged with; it counts as if the merge were committed.
+        merging: commits that are being merged into `other`, as if that merge were committed.
         """
         one, other = self.commit(one), self.commit(other)
         output = self.call("merge-base", one, other, *map(self.commit, merging))
@@ -268,11 +268,11 @@ class Git:
         raise self._explain(output, "merge-base")
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """A file's bytes at a revision; None if there is no such file there."""
+        """Read a file's bytes at a revision; None if the file does not exist there."""
         return self.read_many([(revision, path)])[0]
 
     def read_many(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]:
-        """Files at their revisions, all read by one process; None for each that does not exist."""
+        """Read files at their revisions with one process; None for each file that does not exist."""
         commits = {revision: self.commit(revision) for revision in dict.fromkeys(r for r, _ in wanted)}
         files = [(commits[revision], _clean_path(path)) for revision, path in wanted]
         if not files:
@@ -286,23 +286,23 @@ class Git:
         return contents
 
     def read_skipped(self, path: str) -> bytes | None:
-        """A file that a sparse checkout leaves out of the working tree, from the index; None if it is not such a file."""
+        """Read a file that a sparse checkout leaves out, from the index; None for any other file."""
         listed = self.run("--literal-pathspecs", "ls-files", "-t", "-z", "--", path)
         return self.run("cat-file", "blob", f":{_clean_path(path)}") if listed.startswith(b"S ") else None
 
     def _refuse_lost(self, commit: str, path: str) -> None:
-        """A file that is in the tree while its content is gone is "missing" to git, like one that never was."""
+        """Raise an error if a file that git reports as missing is in the tree, so that only its content is missing."""
         entry = self.run("ls-tree", "-z", "--full-tree", commit, "--", path)
         if entry.split(b" ", 2)[1:2] == [b"blob"]:
-            what = f"the content of {path} at {commit[:12]} is missing"
+            fault = f"the content of {path} at {commit[:12]} is missing"
             if self.is_partial():
-                raise PartialCloneError(f"The clone is partial: {what}.", hint=_WHOLE)
-            raise CorruptRepositoryError(f"The repository is damaged: {what}.", hint=_FSCK)
+                raise PartialCloneError(f"The clone is partial: {fault}.", hint=_WHOLE)
+            raise CorruptRepositoryError(f"The repository is damaged: {fault}.", hint=_FSCK)
 
     def fetch(self, remote: str, *refspecs: str, token: str | None = None) -> None:
-        """Bring refs of a remote, overwriting ours; of a pattern those that are gone go here too.
+        """Fetch refs of a remote, overwriting local refs; delete local refs of a pattern that the remote lacks.
 
-        token: for GitHub's https, by the environment alone.
+        token: for GitHub over https, passed only through the environment.
         """
         options = (
             "--quiet",
@@ -316,39 +316,42 @@ class Git:
         self.run("fetch", *options, "--end-of-options", remote, *refspecs, env=_credentials(token))
 
     def remote_refs(self, remote: str, pattern: str, *, token: str | None = None) -> dict[str, str]:
-        """Return name → SHA of a remote's refs that match a pattern such as `refs/pull/*/head`; nothing is fetched."""
+        """Return name → SHA of a remote's refs that match a pattern such as `refs/pull/*/head`, without fetching."""
         text = self.run("ls-remote", "--refs", "--end-of-options", remote, pattern, env=_credentials(token))
         pairs = (line.split("\t", 1) for line in text.decode(errors="surrogateescape").splitlines())
         return {name: sha for sha, name in pairs}
 
     def push(self, remote: str, sha: str, branch: str, *, expect: str, token: str | None = None) -> None:
-        """Move a remote's branch to a commit, if it still stands at `expect`."""
+        """Move a remote's branch to a commit, if it still points to `expect`."""
         ref = f"refs/heads/{branch}"
         lease = f"--force-with-lease={ref}:{expect}"
-        alone = ("--no-follow-tags", "--no-signed", "--recurse-submodules=no", "--no-verify")
-        self.run("push", "--quiet", *alone, lease, remote, f"{sha}:{ref}", env=_credentials(token))
+        only_branch = ("--no-follow-tags", "--no-signed", "--recurse-submodules=no", "--no-verify")
+        self.run("push", "--quiet", *only_branch, lease, remote, f"{sha}:{ref}", env=_credentials(token))
 
     def commit_file(
         self, tree: str, path: str, data: bytes, *, parents: Sequence[str], message: str, author: str
     ) -> str:
-        """A commit of a tree (or of another commit's) with other bytes for one of its files; touches no branch and
-        no working tree. author: a login of GitHub.
+        """Create a commit from a tree (or another commit's tree) with new bytes for one file, and return its SHA.
+
+        No branch and no working tree changes. author: a GitHub login.
         """
         blob = self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
         mode = self.run("ls-tree", "--full-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
         email = f"{author}@users.noreply.github.com"
         with tempfile.TemporaryDirectory() as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
-            for who in ("AUTHOR", "COMMITTER"):
-                env |= {f"GIT_{who}_NAME": author, f"GIT_{who}_EMAIL": email}
+            for role in ("AUTHOR", "COMMITTER"):
+                env |= {f"GIT_{role}_NAME": author, f"GIT_{role}_EMAIL": email}
             self.run("read-tree", tree, env=env)
             self.run("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", env=env)
-            made = self.run("write-tree", "--missing-ok", env=env).decode().strip()
-            named = [word for parent in parents for word in ("-p", parent)]
-            return self.run("commit-tree", made, *named, stdin=message.encode(), env=env).decode().strip()
+            new_tree = self.run("write-tree", "--missing-ok", env=env).decode().strip()
+            options = [word for parent in parents for word in ("-p", parent)]
+            return (
+                self.run("commit-tree", new_tree, *options, stdin=message.encode(), env=env).decode().strip()
+            )
 
     def refs(self, prefix: str) -> dict[str, str]:
-        """Name → SHA of the refs below `prefix`, without it."""
+        """Return name without the prefix → SHA of the refs below `prefix`."""
         text = self.run("for-each-ref", "--format=%(objectname) %(refname)", prefix).decode()
         pairs = (line.split(" ", 1) for line in text.splitlines())
         return {name.removeprefix(f"{prefix}/"): sha for sha, name in pairs}
@@ -360,7 +363,7 @@ class Git:
             return False
 
     def is_ancestor(self, one: str, of: str) -> bool:
-        """Whether the history of `of` holds `one`, as far as this clone goes back."""
+        """Return whether the history of `of`, as far as this clone goes back, contains `one`."""
         if not self.has_commit(one):
             return False
         output = self.call("merge-base", "--is-ancestor", one, self.commit(of))
@@ -369,31 +372,34 @@ class Git:
         return output.code == 0
 
     def message(self, revision: str) -> str:
-        """The message of a commit as its author wrote it; nothing that git says about it."""
+        """Return the message of a commit as its author wrote it, without notes or other text from git."""
         header, _, text = self.run("cat-file", "commit", self.commit(revision)).partition(b"\n\n")
-        named = re.search(rb"(?m)^encoding (\S+)$", header)
+        encoding = re.search(rb"(?m)^encoding (\S+)$", header)
         try:
-            return text.decode(named[1].decode() if named else "utf-8")
-        except (LookupError, ValueError):  # the author's own words; some of Python's codecs raise plain ones
+            return text.decode(encoding[1].decode() if encoding else "utf-8")
+        except (
+            LookupError,
+            ValueError,
+        ):  # the author chose the encoding; some of Python's codecs raise ValueError
             return text.decode(errors="replace")
 
     def first_parent(self, revision: str) -> str | None:
-        """The first parent of a commit, whether or not this clone has it; None for the first commit of a history."""
+        """Return the first parent of a commit, even if the clone lacks it; None for a history's first commit."""
         header = self.run("cat-file", "commit", self.commit(revision)).partition(b"\n\n")[0]
-        found = re.search(rb"(?m)^parent ([0-9a-f]+)$", header)
-        return found[1].decode() if found else None
+        parent = re.search(rb"(?m)^parent ([0-9a-f]+)$", header)
+        return parent[1].decode() if parent else None
 
     def last_change(self, since: str, head: str, path: str) -> tuple[str, tuple[str, ...]] | None:
-        """The newest commit after `since`, along first parents, that changed a file, and its parents."""
-        first = ("--max-count=1", "--first-parent", self.commit(head), f"^{self.commit(since)}")
-        found = self.line("--literal-pathspecs", "rev-list", *first, "--", path)
-        if not found:
+        """Return the newest commit after `since`, along first parents, that changed a file, and its parents."""
+        options = ("--max-count=1", "--first-parent", self.commit(head), f"^{self.commit(since)}")
+        newest = self.line("--literal-pathspecs", "rev-list", *options, "--", path)
+        if not newest:
             return None
-        sha, *parents = self.line("rev-list", "--parents", "--no-walk", found).split()
+        sha, *parents = self.line("rev-list", "--parents", "--no-walk", newest).split()
         return sha, tuple(parents)
 
     def changed_paths(self, base: str, head: str) -> list[str]:
-        """Paths that differ between two revisions, both sides of a rename."""
+        """Return the paths that differ between two revisions, with both sides of a rename."""
         options = ("-r", "--name-only", "--no-renames", "--ignore-submodules=none", "-z")
         text = self.run("diff-tree", *options, self.commit(base), self.commit(head))
         return [name.decode(errors="surrogateescape") for name in text.split(b"\0") if name]
@@ -416,12 +422,12 @@ class Git:
         }
 
     def test_merge(self, base: str, head: str) -> TestMerge:
-        """Merge two commits as GitHub does: with no merge driver or attribute that this clone may have."""
+        """Merge two commits as GitHub does: without this clone's merge drivers and attributes."""
         base, head = self.commit(base), self.commit(head)
         output = self._merge_tree(base, head)
         if not _is_merge(output) and self.is_partial():
-            # The repository of its own that the merge runs in has no remote to fetch from; git's diff, here, brings
-            # everything that it compares at once.
+            # The merge runs in a separate repository, which has no remote to fetch from. git's diff, run here, fetches
+            # all objects that it compares at once.
             fork = self.merge_base(base, head)
             for side in (base, head):
                 self.run("diff-tree", "-r", "--numstat", "--no-renames", fork, side)
@@ -432,7 +438,7 @@ class Git:
         return TestMerge(tree=tree, conflicts=tuple(dict.fromkeys(files)) if output.code else ())
 
     def _merge_tree(self, base: str, head: str) -> Output:
-        """The merge, run in an empty repository that has the objects of this one."""
+        """Run the merge in an empty repository that uses the objects of this one."""
         paths = self.line("rev-parse", "--git-path", "objects", "--git-path", "shallow").splitlines()
         objects, shallow = ((self.top / path).resolve() for path in paths)
         with tempfile.TemporaryDirectory() as folder:
@@ -450,33 +456,33 @@ class Git:
                 "GIT_ATTR_NOSYSTEM": "1",
             }
             options = ("--write-tree", "-z", "--name-only", "--no-messages")
-            # From that folder, because git reads the .gitattributes of the one that it is called in.
+            # In that folder, because git reads the .gitattributes of the folder that it is called in.
             return Git(bare).call("merge-tree", *options, base, head, env=env)
 
     def _explain(self, output: Output, command: str) -> GitError:
-        """Return what a failure means: where git stands, whose files these are, what the clone left out, or damage."""
+        """Return the error for a failure: no repository, another owner, a partial or shallow clone, or damage."""
         text = output.message
-        lacks, is_corrupt = _MISSING.search(text), _CORRUPT.search(text)
-        if lacks and not is_corrupt and self.is_partial():
+        is_missing, is_corrupt = _MISSING.search(text), _CORRUPT.search(text)
+        if is_missing and not is_corrupt and self.is_partial():
             return PartialCloneError(
                 f"The clone is partial, and git cannot fetch the rest: {text}.", hint=_WHOLE
             )
         if "not a git repository" in text:
             return GitError(
-                f"{self.directory} is not inside a git repository.", hint="Run it inside a clone."
+                f"{self.directory} is not inside a git repository.", hint="Run the command inside a clone."
             )
         if "dubious ownership" in text:
             first = text.splitlines()[0].removeprefix("fatal: ")
             remedy = f"If you trust its files: git config --global --add safe.directory {self.top.absolute()}"
             return UnsafeRepositoryError(f"git does not read this repository: {first}.", hint=remedy)
-        if (lacks or "unrelated histories" in text) and self.is_shallow():
+        if (is_missing or "unrelated histories" in text) and self.is_shallow():
             return ShallowHistoryError(f"History too shallow: {text}.", hint=_DEEP)
-        if lacks or is_corrupt:
+        if is_missing or is_corrupt:
             return CorruptRepositoryError(f"The repository is damaged: {text}.", hint=_FSCK)
         return GitError(f"git {command} failed: {text}.")
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
-        """Paths of the files below `paths` (of all files without any) at a revision."""
+        """Return the paths of the files below `paths` at a revision; of all files if no path is given."""
         text = self.run(
             "ls-tree", "-r", "-z", "--name-only", "--full-tree", self.commit(revision), "--", *paths
         )
@@ -484,7 +490,8 @@ class Git:
 
 
 def _is_merge(output: Output) -> bool:
-    """Whether a merge was made. To git a folder that it cannot read is an empty one, and the merge goes well."""
+    """Return whether git made a merge."""
+    # git treats a folder that it cannot read as empty and reports a successful merge, with an error on stderr.
     return output.code in {0, 1} and not re.search(rb"(?m)^error: ", output.stderr)
 
 
@@ -493,7 +500,7 @@ def _environment() -> dict[str, str]:
 
 
 def _clean_path(path: str) -> str:
-    """From the root, whatever folder git runs in: it reads `./` and `../` from there."""
+    """Return a path relative to the root, without `./` and `../`. Raises GitError for a path outside."""
     clean = posixpath.normpath(path)
     if clean == "." or clean.startswith(("/", "../")) or "\n" in path or "\0" in path:
         raise GitError(f"{path!r} is not a path inside the repository.")
@@ -501,14 +508,14 @@ def _clean_path(path: str) -> str:
 
 
 def _credentials(token: str | None) -> dict[str, str]:
-    """Git's configuration for one call, where neither a process list nor a file shows it."""
+    """Return variables that pass a token to one git call, so that no process list and no file shows it."""
     if token is None:
         return {}
     import base64
 
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    given = os.environ.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0  # settings that the caller passed the same way
+    callers_count = os.environ.get("GIT_CONFIG_COUNT", "")
+    count = int(callers_count) if callers_count.isdecimal() else 0  # keeps settings that the caller passed
     return {
         "GIT_CONFIG_COUNT": str(count + 1),
         f"GIT_CONFIG_KEY_{count}": "http.extraHeader",
@@ -535,7 +542,7 @@ def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:
 
 
 class ObjectReader:
-    """One `git cat-file --batch` process that answers many questions; refs are looked up anew each time."""
+    """One `git cat-file --batch` process that reads many objects; it looks up refs again for each."""
 
     def __init__(self, directory: Path) -> None:
         self._process = subprocess.Popen(
@@ -548,7 +555,7 @@ class ObjectReader:
         )
 
     def read(self, name: str) -> tuple[str, str, bytes] | None:
-        """SHA, type and bytes of the object that a revision such as `main` or `main:README.md` names, or None."""
+        """Return SHA, type and bytes of the object that `main` or `main:README.md` names; None if it is missing."""
         if "\n" in name or self._process.stdin is None or self._process.stdout is None:
             return None
         self._process.stdin.write(f"{name}\n".encode())

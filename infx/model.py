@@ -1,4 +1,4 @@
-"""What GitHub holds, as values: only what infx decides by, already read, normalized and frozen.
+"""GitHub's objects as frozen, normalized values, with only the fields that infx decides by.
 
 Times are aware `datetime`s in UTC. Logins are as GitHub spells them; a deleted account is `GHOST`.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-MAX_FILES = 3000  # GitHub lists no more of one pull request, and does not say so
+MAX_FILES = 3000  # GitHub lists no more files of a pull request, without saying so
 
 
 class UserType(StrEnum):
@@ -27,7 +27,7 @@ class User:
 
     @property
     def is_human(self) -> bool:
-        """A person with a login: only such a one commands, signs or settles."""
+        """Whether this is a person with a login: only a person may give commands or sign off."""
         return self.type is UserType.USER and self.login.lower() not in {"", GHOST.login}
 
 
@@ -36,15 +36,14 @@ GHOST = User(login="ghost")
 
 @dataclass(frozen=True, kw_only=True)
 class Collaborator:
-    """Both answers of GitHub about one person: `permission` knows only admin, write, read and none; `role`
-    may be the name of a custom role, which never counts as one of the five. is_known: False where GitHub knows no such
-    account; of somebody who has just said something, that is no answer.
-    """
+    """A person's rights in a repository, as GitHub reports them."""
 
     login: str
-    permission: str
-    role: str
-    is_known: bool = True
+    permission: str  # admin, write, read or none
+    role: str  # one of the five standard roles, or the name of a custom role, which never counts as one of the five
+    is_known: bool = (
+        True  # False if GitHub does not know the account, which cannot be true for a comment's author
+    )
 
     @property
     def can_write(self) -> bool:
@@ -56,7 +55,7 @@ class Collaborator:
 
 
 def is_same_repository(one: str | None, other: str | None) -> bool:
-    """GitHub does not tell upper and lower case apart in names; None: the repository was deleted."""
+    """Compare two repository names, ignoring case as GitHub does. None: the repository was deleted."""
     return (one or "").lower() == (other or "").lower()
 
 
@@ -86,13 +85,13 @@ class PullRequest:
 
     @property
     def is_fork(self) -> bool:
-        """A deleted fork is still a fork."""
+        """Whether the head is in another repository; also if that repository was deleted."""
         return not is_same_repository(self.head_repository, self.base_repository)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PullSummary:
-    """A pull request as lists show it: GitHub leaves `mergeable` and all counts out there."""
+    """A pull request in a list, where GitHub leaves out `mergeable` and all counts."""
 
     number: int
     title: str
@@ -147,7 +146,7 @@ class ChangedFile:
 
 
 class CommentKind(StrEnum):
-    """Three endpoints, three number ranges; the value is the fragment in GitHub's URLs."""
+    """The kinds of comments, each with its own endpoint and ids; the value is the fragment in GitHub's URLs."""
 
     ISSUE = "issuecomment"
     REVIEW = "pullrequestreview"
@@ -172,16 +171,16 @@ class Comment:
     updated_at: datetime
     url: str
     pull_number: int
-    commit_sha: str | None = None  # reviews and their comments: the head they were written on
+    commit_sha: str | None = None  # reviews and their comments: the head at that time
     path: str | None = None  # review comments: the file
     review_state: ReviewState | None = None  # reviews only
-    node_id: str = ""  # its name in GraphQL
-    editor: User | None = None  # who edited it last, where GraphQL told; nobody did, or nobody was asked
+    node_id: str = ""  # its id in GraphQL
+    editor: User | None = None  # the last editor, from GraphQL; None: never edited, or not asked for
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommentReference:
-    """A comment as its URL names it; an id alone says neither the kind nor the pull request."""
+    """A comment's identity from its URL; an id alone does not give the kind or the pull request."""
 
     repository: str
     pull_number: int
@@ -198,7 +197,7 @@ class Reaction:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelEvent:
-    """A label put on or taken off, from the timeline."""
+    """A label added or removed, from the timeline."""
 
     label: str
     added: bool
@@ -220,14 +219,14 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A workflow run; `conclusion` is None until it has completed."""
+    """A workflow run."""
 
     id: int
     attempt: int
     path: str  # .github/workflows/run-sweep.yml
     event: str
     status: str
-    conclusion: Conclusion | None
+    conclusion: Conclusion | None  # None until the run has completed
     head_sha: str
     head_branch: str | None
     head_repository: str | None
@@ -245,25 +244,25 @@ class Run:
 
     @property
     def dispatched_for(self) -> tuple[int, str] | None:
-        """The pull request and the revision that a dispatch was for: GitHub tells its inputs only in the title."""
-        told = re.fullmatch(r"PR ([1-9][0-9]*) at (.+)", self.title)
-        return (int(told[1]), told[2]) if told and self.event == "workflow_dispatch" else None
+        """The pull request and the revision of a dispatch, from the title: GitHub does not return its inputs."""
+        match = re.fullmatch(r"PR ([1-9][0-9]*) at (.+)", self.title)
+        return (int(match[1]), match[2]) if match and self.event == "workflow_dispatch" else None
 
     def is_dispatched_for(self, pull: PullRequest) -> bool:
-        """Whether the run was dispatched for the current head."""
+        """Return whether the run was dispatched for the current head."""
         return self.dispatched_for == (pull.number, pull.head_sha)
 
     @property
     def commit(self) -> str:
-        """The commit that was measured. A dispatch runs on a branch and names another commit in its title."""
-        named = self.dispatched_for
-        return named[1] if named and re.fullmatch(r"[0-9a-f]{40}", named[1]) else self.head_sha
+        """The measured commit: a dispatch runs on a branch and names the commit in its title."""
+        target = self.dispatched_for
+        return target[1] if target and re.fullmatch(r"[0-9a-f]{40}", target[1]) else self.head_sha
 
 
 def read_run_id(url: str) -> int | None:
-    """The run that an address on GitHub's pages is of, or of a part of."""
-    found = re.search(r"/actions/runs/([0-9]{1,18})(?![0-9])", url)
-    return int(found[1]) if found else None
+    """Return the run id in the URL of a run or of a part of it; None for another URL."""
+    match = re.search(r"/actions/runs/([0-9]{1,18})(?![0-9])", url)
+    return int(match[1]) if match else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,15 +308,13 @@ class CommitStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """A pull request and what stands on it. comments: the conversation, oldest first. statuses: of the head, the newest
-    of each context. label_events: oldest first; the newest of them, if `has_older_events`.
-    """
+    """A pull request with its comments, statuses and label events."""
 
     pull: PullRequest
-    comments: tuple[Comment, ...]
-    statuses: tuple[CommitStatus, ...]
-    label_events: tuple[LabelEvent, ...] = ()
-    has_older_events: bool = False
+    comments: tuple[Comment, ...]  # the conversation, oldest first
+    statuses: tuple[CommitStatus, ...]  # the newest of each context on the head
+    label_events: tuple[LabelEvent, ...] = ()  # oldest first
+    has_older_events: bool = False  # whether `label_events` holds only the newest events
 
 
 @dataclass(frozen=True, kw_only=True)

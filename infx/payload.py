@@ -1,4 +1,4 @@
-"""A webhook's payload, read without trust: what is not there, or has another type, is None."""
+"""Read a webhook's payload without trust: a missing value, or a value of another type, is None."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Payload:
-    """Reads values by the keys that lead to them."""
+    """A payload, or a part of it, whose values are read by the keys that lead to them."""
 
     values: Mapping[str, Any]
 
     def at(self, *path: str) -> object:
-        """Return the value of any type."""
+        """Return the value at a path, whatever its type."""
         value: object = self.values
         for key in path:
             value = value.get(key) if isinstance(value, Mapping) else None
@@ -29,8 +29,8 @@ class Payload:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def items(self, *path: str) -> list[Payload] | None:
-        """Return the objects of a list; None where there is no list."""
-        found = self.at(*path)
-        if not isinstance(found, list):
+        """Return the objects of a list; None if the value is not a list."""
+        values = self.at(*path)
+        if not isinstance(values, list):
             return None
-        return [Payload(item if isinstance(item, Mapping) else {}) for item in found]
+        return [Payload(item if isinstance(item, Mapping) else {}) for item in values]

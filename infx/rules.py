@@ -1,4 +1,4 @@
-"""Rules, and what they find in files: one form of both, for every check that is made of rules."""
+"""Rules and their findings in files: one form for every check that consists of rules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from infx.errors import Level, Problem
 _P = ParamSpec("_P")
 _At_co = TypeVar("_At_co", covariant=True)
 
-Path: TypeAlias = tuple[str | int, ...]  # the way to a value of a document: keys and indices
+Path: TypeAlias = tuple[str | int, ...]  # keys and indices that lead to a value of a document
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Bytes of a file that a repair puts in place of those from `start` to `end`."""
+    """The bytes that a repair writes instead of a file's bytes from `start` to `end`."""
 
     start: int
     end: int
@@ -25,15 +25,15 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding(Generic[_At_co]):
-    """One thing that a rule found.
+    """One fault that a rule found.
 
     Attributes:
-        at: where, as the rule sees its subject: an offset in bytes, or the way to a value.
-        message: what is wrong and what was expected.
-        hint: what to do.
+        at: its position: an offset in bytes, or the path to a value.
+        message: the fault and the expected state.
+        hint: the remedy.
         rule: id of the rule; `Rule.find` fills it in.
-        level: as of this finding; without one, that of its rule.
-        edits: the repair, where it is certain.
+        level: of this finding; None for the level of its rule.
+        edits: the repair, if it is certain.
     """
 
     at: _At_co
@@ -44,7 +44,7 @@ class Finding(Generic[_At_co]):
     edits: tuple[Edit, ...] = ()
 
     def as_problem(self, path: str, line: int | None) -> Problem:
-        """Return what was found as a problem of a file."""
+        """Return the finding as a problem of a file."""
         level = self.level or Level.ERROR
         return Problem(
             rule=self.rule, message=self.message, path=path, line=line, hint=self.hint, level=level
@@ -56,10 +56,13 @@ class Rule(Generic[_P, _At_co]):
     """One rule of a table.
 
     Attributes:
-        id: what its problems are called.
-        check: finds what breaks the rule.
-        level: of its findings that have none of their own.
-        says, why, example, instead: for the documentation, which quotes them; a test compares.
+        id: the name of its problems.
+        check: finds the faults that break the rule.
+        level: of findings that have no level of their own.
+        says: the rule, for the documentation. A test compares this and the next three fields with the pages.
+        why: the reason.
+        example: a text that breaks the rule.
+        instead: the corrected text.
     """
 
     id: str
@@ -71,7 +74,7 @@ class Rule(Generic[_P, _At_co]):
     instead: str = ""
 
     def find(self, *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Finding[_At_co]]:
-        """Return what breaks the rule, under its id."""
+        """Find the faults that break the rule, under its id."""
         for finding in self.check(*args, **kwargs):
             yield replace(finding, rule=self.id, level=finding.level or self.level)
 
@@ -79,6 +82,6 @@ class Rule(Generic[_P, _At_co]):
 def find_all(
     rules: Iterable[Rule[_P, _At_co]], *args: _P.args, **kwargs: _P.kwargs
 ) -> Iterator[Finding[_At_co]]:
-    """Return what breaks any of the rules, rule after rule."""
+    """Find the faults that break any of the rules, rule by rule."""
     for rule in rules:
         yield from rule.find(*args, **kwargs)

@@ -1,8 +1,8 @@
-"""Frozen values as JSON and back: facts that a command saves today and decides by again tomorrow.
+"""Save frozen values as JSON and read them back, so that a later command can decide by the same facts.
 
-Keys are the fields' names with `-` for `_`; times are ISO 8601 in UTC. What a file leaves out has the field's
-default; a key or a value that does not fit is refused with the place where it stands. A class may have a form of its
-own: `to_saved` makes it, and `from_saved` raises ValueError, with what it expected, for anything else.
+Keys are the fields' names with `-` for `_`; times are ISO 8601 in UTC. A missing key has the field's default; an
+unknown key or a wrong value is refused with its place. A class may have its own form: `to_saved` returns it, and
+`from_saved` reads it or raises ValueError with the expected form.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 def dump_json(value: Any) -> str:
-    """A dataclass, with everything below it, as indented JSON with a final newline."""
+    """Return a dataclass, with all nested values, as indented JSON with a final newline."""
     return json.dumps(to_json(value), ensure_ascii=False, indent=2) + "\n"
 
 
@@ -46,31 +46,31 @@ def to_json(value: Any) -> Any:
 
 
 def parse_json(cls: type[_T], data: bytes, path: str) -> _T:
-    """A dataclass from what `dump_json` wrote, or somebody by hand. Raises UsageError."""
+    """Return a dataclass from a file that `dump_json` or a person wrote. Raises UsageError."""
     return parse_value(cls, decode_json(data, "file", path), path)
 
 
 def parse_value(cls: type[_T], value: Any, path: str) -> _T:
-    """A dataclass from the value of such a file. Raises UsageError."""
+    """Return a dataclass from the value of such a file. Raises UsageError."""
     try:
         return typing.cast("_T", from_json(cls, value))
     except _MisfitError as error:
         raise UsageError(
-            str(error), hint="Save it anew with this version of infx, or mend it.", where=path
+            str(error), hint="Save it again with this version of infx, or fix it.", where=path
         ) from None
 
 
 class _MisfitError(Exception):
-    """A value that is not of the type that stands there."""
+    """Raised when a value does not have the expected type."""
 
-    def __init__(self, expected: str, found: object, at: tuple[str, ...] = ()) -> None:
-        self.expected, self.found, self.at = expected, found, at
-        shown = json.dumps(found, default=str)
+    def __init__(self, expected: str, value: object, at: tuple[str, ...] = ()) -> None:
+        self.expected, self.value, self.at = expected, value, at
+        shown = json.dumps(value, default=str)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         super().__init__(f"{'.'.join(at) or 'The file'}: found {shown}; expected {expected}.")
 
     def inside(self, step: str) -> _MisfitError:
-        return _MisfitError(self.expected, self.found, (step, *self.at))
+        return _MisfitError(self.expected, self.value, (step, *self.at))
 
 
 def from_json(hint: Any, value: Any) -> Any:
@@ -95,10 +95,10 @@ def from_json(hint: Any, value: Any) -> Any:
 
 def _own_form(cls: Any, value: Any) -> Any:
     try:
-        json.dumps(value, ensure_ascii=False).encode()  # fails for halves of characters
+        json.dumps(value, ensure_ascii=False).encode()  # fails for lone surrogates
         return cls.from_saved(value)
     except UnicodeEncodeError:
-        raise _MisfitError("text without halves of characters", value) from None
+        raise _MisfitError("valid Unicode (no lone surrogates)", value) from None
     except ValueError as error:
         raise _MisfitError(str(error), value) from None
 
@@ -109,18 +109,18 @@ def _record(cls: type, value: Any) -> Any:
     hints = _hints(typing.cast("Hashable", cls))
     if unknown := [key for key in value if key not in hints]:
         raise _MisfitError(f"one of {', '.join(hints)}", unknown[0])
-    found = {}
-    for key, (name, hint, needed) in hints.items():
+    fields = {}
+    for key, (name, hint, is_required) in hints.items():
         if key in value:
-            found[name] = _at(key, hint, value[key])
-        elif needed:
+            fields[name] = _at(key, hint, value[key])
+        elif is_required:
             raise _MisfitError(f"the key {key}", value)
-    return cls(**found)
+    return cls(**fields)
 
 
 @functools.cache
 def _hints(cls: Hashable) -> dict[str, tuple[str, Any, bool]]:
-    """key → field, type, and whether it must be there."""
+    """Return key → (field, type, whether it is required)."""
     types_ = typing.get_type_hints(typing.cast("type", cls))
     fields = dataclasses.fields(typing.cast("Any", cls))
     absent = dataclasses.MISSING
@@ -178,9 +178,9 @@ def _plain(hint: type, value: Any) -> Any:
         if isinstance(value, str):
             value.encode()
     except OverflowError:
-        raise _MisfitError("a number that is not beyond all others", value) from None
+        raise _MisfitError("a finite number", value) from None
     except UnicodeEncodeError:
-        raise _MisfitError("text without halves of characters", value) from None
+        raise _MisfitError("valid Unicode (no lone surrogates)", value) from None
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise _MisfitError(names.get(hint, hint.__name__), value)
     return value

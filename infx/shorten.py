@@ -1,4 +1,4 @@
-"""Markdown cut to a limit, so that what is left still renders: everything is closed that the cut left open."""
+"""Cut Markdown to a limit, and close everything that the cut leaves open, so that it still renders."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _TAG = re.compile(r"<!--|-->|<details\b|</details\s*>", re.IGNORECASE)
 
 
 def count_bytes(text: str) -> int:
-    """The length that counts for files."""
+    """Return the length in bytes, which limits files."""
     return len(text.encode(errors="replace"))
 
 
 def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice: str = NOTICE) -> str:
-    """At most `room` of text, as `measure` counts it: whole lines, whatever they left open closed, and a notice.
+    """Return at most `room` of the text, as `measure` counts it: whole lines, their open parts closed, and a notice.
 
-    No line is cut in itself: half of a code span is none, and what it kept inert would come alive. Where not even
-    the notice fits, nothing is left.
+    If not even the notice fits, return an empty text.
     """
+    # A line is never split: text inside half of a code span would become markup again.
     if measure(text) <= room:
         return text
     room -= measure(notice)
@@ -41,7 +41,7 @@ def shorten(text: str, room: int, *, measure: Callable[[str], int] = len, notice
 
 
 class _Open:
-    """What the lines read so far left open: a code fence, an HTML comment, details."""
+    """The parts that the lines read so far leave open: a code fence, an HTML comment, details."""
 
     def __init__(self) -> None:
         self.fence = self.indent = ""

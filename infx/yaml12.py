@@ -1,11 +1,11 @@
-"""The one way infx reads YAML: YAML 1.2, strictly, and fast.
+"""Read YAML: the only reader in infx, for strict YAML 1.2, and fast.
 
-libyaml composes the nodes; values are built here, so that everything the stock loaders let pass is refused with
-a line: duplicate keys (both lines), keys that are no text, tags, merge keys, self-containing and exploding
-aliases, several documents, a byte order mark, NUL, bytes that are no UTF-8.
+libyaml composes the nodes. Values are built here, to refuse with a line what PyYAML's loaders accept: duplicate keys
+(both lines), keys that are not text, tags, merge keys, aliases that contain themselves or expand too far, several
+documents, a byte order mark, NUL, and bytes that are not UTF-8.
 
 Plain scalars follow the core schema of YAML 1.2 (only true and false are booleans, dates are text, `010` is ten,
-`1e3` is a number) with one addition, integers with underscores such as `1_000`, because configurations use them.
+`1e3` is a number), with one addition: integers with underscores such as `1_000`, because configurations use them.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ import yaml
 from infx.errors import Problem, ProblemsError
 
 MAX_DEPTH = 64
-MAX_EXPANDED_NODES = 2_000_000  # after aliases are written out; the largest real file has 60,000
+MAX_EXPANDED_NODES = 2_000_000  # with expanded aliases; the largest real file has 60,000
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
-# At most 18 digits: what does not fit 64 bits is a float, and what does not fit that stays text; the schema that wanted
-# an integer says so.
-# Compiled when the first text comes that needs them: most commands never meet one.
+# At most 18 digits: a number that does not fit into 64 bits is a float, or text if it does not fit into a float either;
+# a schema that expects an integer refuses it.
+# `re` compiles these patterns on first use, because most commands never need them.
 _INTEGER = r"[-+]?[0-9](?:_?[0-9]){0,17}"
 _OTHER_BASE = r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}"
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?"
 _NUMERIC = "0123456789abcdefABCDEFxo+-._"
 _STR_TAG = "tag:yaml.org,2002:str"
-_PLAIN = "plain"  # our own mark for scalars whose type their text decides
+_PLAIN = "plain"  # infx's own tag for scalars whose text determines their type
 _QUOTED = "quoted"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: `value` is plain Python (dict, list, str, int, float, bool, None).
-
-    has_whole_floats: a number such as 8.0 or 1e3 occurs, which JSON Schema would take for an integer.
-    """
+    """A parsed file."""
 
     path: str
-    value: Any
+    value: Any  # plain Python: dict, list, str, int, float, bool, None
     root: yaml.Node
-    has_whole_floats: bool = False
+    has_whole_floats: bool = (
+        False  # a number such as 8.0 or 1e3 occurs, which JSON Schema accepts as an integer
+    )
     first_line: int = 1
 
     def line(self, *path: str | int) -> int:
-        """Line, from 1, of the key or item that `path` leads to; of its nearest existing parent otherwise."""
+        """Return the line, from 1, of the key or item at `path`; otherwise of its nearest existing parent."""
         node, line = self.root, self.root.start_mark.line + self.first_line
         for step in path:
             child = _child(node, step)
@@ -65,8 +64,8 @@ class Document:
 def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1) -> Document:
     """Parse one document.
 
-    text_keys: keys that YAML reads as numbers, booleans or null are taken as the text they are written with.
-    first_line: of the data in the file that `path` names, if it is only a part of it.
+    text_keys: read keys such as numbers, booleans or null as the text that is written there.
+    first_line: line of the file `path` at which the data starts, if the data is only a part of the file.
     Raises ProblemsError, with a line for each problem.
     """
     _refuse_bytes(data, path, first_line)
@@ -79,21 +78,23 @@ def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
-    """Like `load`, for files whose root must be a mapping."""
+    """Parse one document whose root must be a mapping; see `load`."""
     document = load(data, path, text_keys=text_keys)
     if not isinstance(document.value, dict):
-        found = {type(None): "nothing", list: "a list", str: "text", bool: "true or false"}.get(
+        content = {type(None): "nothing", list: "a list", str: "text", bool: "true or false"}.get(
             type(document.value), "a number"
         )
-        raise ProblemsError([_problem(path, 1, "yaml-root", f"The file holds {found}; expected a mapping.")])
+        raise ProblemsError(
+            [_problem(path, 1, "yaml-root", f"The file holds {content}; expected a mapping.")]
+        )
     return document
 
 
-def top_level_keys(data: bytes, path: str) -> dict[str, int]:
-    """The keys of the root mapping with their lines (from 1), from parser events, building nothing.
+def find_top_level_keys(data: bytes, path: str) -> dict[str, int]:
+    """Find the keys of the root mapping with their lines (from 1), from parser events, without building values.
 
-    Raises ProblemsError for what the parser itself refuses, for several documents and for another root;
-    duplicates keep their first line.
+    A duplicate key keeps its first line. Raises ProblemsError for a syntax error, several documents, or a root that is
+    not a mapping.
     """
     _refuse_bytes(data, path)
     keys: dict[str, int] = {}
@@ -105,9 +106,8 @@ def top_level_keys(data: bytes, path: str) -> dict[str, int]:
             elif isinstance(event, yaml.NodeEvent):
                 line = _mark_line(event.start_mark)
                 if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
-                    line = min(
-                        line, max(len(data.splitlines()), 1)
-                    )  # an empty document is marked behind its ---
+                    # The parser marks an empty document after its ---.
+                    line = min(line, max(len(data.splitlines()), 1))
                     raise ProblemsError([_problem(path, line, "yaml-root", "Expected a mapping.")])
                 if depth == 1:
                     if is_key and isinstance(event, yaml.ScalarEvent):
@@ -128,7 +128,7 @@ def _several_documents(path: str, line: int) -> Problem:
     return _problem(path, line, "yaml-documents", text, "Remove the line with ---.")
 
 
-# YAML 1.1, and so libyaml, ends a line at these; YAML 1.2, editors and git do not.
+# libyaml, like YAML 1.1, ends a line at these characters; YAML 1.2, editors and git do not.
 _SEPARATORS = {b"\xc2\x85": "U+0085", b"\xe2\x80\xa8": "U+2028", b"\xe2\x80\xa9": "U+2029"}
 
 
@@ -170,7 +170,7 @@ class _TooDeepError(Exception):
 
 
 class _Composer(yaml.CLoader):
-    """libyaml's composer, told not to guess types and not to nest without end."""
+    """libyaml's composer, without guessing types and with a limit for nesting."""
 
     depth = 0
 
@@ -189,7 +189,7 @@ class _Composer(yaml.CLoader):
 
 
 class _LastAnchorComposer(yaml.composer.Composer, _Composer):
-    """PyYAML's own composer over libyaml's events, slower, but an anchor may be set again: the last one counts.
+    """PyYAML's own composer over libyaml's events: slower, but an anchor may be set again, and its last value counts.
 
     YAML 1.2 allows that; libyaml's composer refuses it.
     """
@@ -230,14 +230,12 @@ def _compose_with(loader: _Composer) -> yaml.Node | None:
 def _syntax_problem(error: yaml.YAMLError, data: bytes, path: str, first_line: int = 1) -> Problem:
     marks = [getattr(error, "problem_mark", None), getattr(error, "context_mark", None)]
     problem = getattr(error, "problem", None) or ""
-    if "expected ':'" in problem or "end of stream" in problem:  # noticed long after the fault
+    if "expected ':'" in problem or "end of stream" in problem:  # the parser notices it long after the fault
         marks.reverse()
     mark = marks[0] or marks[1]
     lines = data.splitlines()
     line = mark.line + first_line if mark else _line_at(data, getattr(error, "position", 0), first_line)
-    line = min(
-        line, first_line + max(len(lines), 1) - 1
-    )  # what is missing at the end is missing on the last line
+    line = min(line, first_line + max(len(lines), 1) - 1)  # the parser may mark a place after the last line
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     text = ", ".join(part for part in parts if part) or str(error).splitlines()[0].rstrip(".")
     hint = None
@@ -258,7 +256,7 @@ def _empty_node() -> yaml.Node:
 
 
 def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """(where it starts, its value) of a key or an item."""
+    """Return (first node, value node) of a key or an item."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == str(step):
@@ -268,17 +266,17 @@ def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | No
     return None
 
 
-def plain_scalar(text: str) -> str | int | float | bool | None:
-    """The value of an unquoted scalar."""
+def parse_plain_scalar(text: str) -> str | int | float | bool | None:
+    """Return the value of an unquoted scalar."""
     first = text[:1]
     if first.isalpha() or first in {"", "~"}:
         return None if text in _NULLS else _BOOLEANS.get(text, text)
     if len(text) <= 18 and text.isascii() and text.isdigit():
         return int(text)
-    return _plain_number(text)
+    return _parse_number(text)
 
 
-def _plain_number(text: str) -> str | int | float:
+def _parse_number(text: str) -> str | int | float:
     if text.strip(_NUMERIC):
         return text
     if re.fullmatch(_INTEGER, text):
@@ -296,7 +294,7 @@ class _Builder:
         self.first_line = first_line
         self.text_keys = text_keys
         self.problems: list[Problem] = []
-        self.expanded = 0  # nodes, aliases written out
+        self.expanded = 0  # number of nodes, with expanded aliases
         self.done: dict[int, tuple[Any, int]] = {}  # collection node → value, expanded size
         self.plain: dict[str, Any] = {}
 
@@ -315,19 +313,19 @@ class _Builder:
         if tag == _PLAIN:
             text = node.value
             if text not in self.plain:
-                self.plain[text] = plain_scalar(text)
+                self.plain[text] = parse_plain_scalar(text)
             return self.plain[text]
         if tag == _QUOTED or self.is_text(node):
             return node.value
         return None
 
     def is_text(self, node: yaml.Node) -> bool:
-        """Of the tags a file may spell out, only !!str says what we would read anyway."""
+        """Return whether a tagged node is text, and refuse every tag except !!str."""
         if node.tag == _STR_TAG and isinstance(node, yaml.ScalarNode):
             return True
         shown = str(node.tag).replace("tag:yaml.org,2002:", "!!")
         hint = "Remove it; quote text that needs it."
-        self.refuse(node, "yaml-tag", f"The tag {shown} is not used here.", hint)
+        self.refuse(node, "yaml-tag", f"The tag {shown} is not allowed.", hint)
         return False
 
     def build_collection(self, node: yaml.Node) -> Any:
@@ -366,7 +364,7 @@ class _Builder:
                 continue
             line = key_node.start_mark.line + self.first_line
             if key in result:
-                text = f'The key "{key}" stands twice, on lines {lines[key]} and {line}.'
+                text = f'The key "{key}" occurs twice, on lines {lines[key]} and {line}.'
                 self.refuse(key_node, "yaml-duplicate-key", text, "Keep one of them.")
             lines[key] = line
             result[key] = self.build(value_node)
@@ -382,7 +380,7 @@ class _Builder:
                 hint = "Write the values out."
                 self.refuse(node, "yaml-merge-key", "Merge keys (<<) are not YAML 1.2.", hint)
                 return None
-            if not self.text_keys and not isinstance(plain_scalar(text), str):
+            if not self.text_keys and not isinstance(parse_plain_scalar(text), str):
                 self.refuse(node, "yaml-key", f"The key {text or 'null'} is not text.", f'Write "{text}".')
                 return None
         elif node.tag != _QUOTED and not self.is_text(node):

@@ -15,14 +15,15 @@ from infx.errors import Level, Problem, UsageError
 
 
 def runner_commands(text: str) -> list[str]:
-    """The lines of which the runner would run something. After its own reading of a step's output: a line ends at
-    CR, LF or both; blanks before `::` are skipped; `##[` counts wherever it stands.
+    """Return the lines that the runner would run as commands.
+
+    The runner ends a line at CR, LF or both, skips blanks before `::`, and accepts `##[` at any position.
     """
     return [line for line in re.split(r"\r\n|\r|\n", text) if line.lstrip().startswith("::") or "##[" in line]
 
 
 def parse_outputs(text: str) -> dict[str, str]:
-    """GITHUB_OUTPUT as the runner reads it: `name=value` lines and `name<<delimiter` blocks."""
+    """Read GITHUB_OUTPUT as the runner does: `name=value` lines and `name<<delimiter` blocks."""
     outputs, lines = {}, text.split("\n")
     assert lines.pop() == ""
     while lines:
@@ -38,7 +39,7 @@ def parse_outputs(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("value", "expected"), [("true", True), ("", False), (None, False), ("1", False)])
-def test_actions_is_known_by_its_variable(value: str | None, expected: bool) -> None:
+def test_actions_is_recognized_by_its_variable(value: str | None, expected: bool) -> None:
     assert actions.is_actions({} if value is None else {"GITHUB_ACTIONS": value}) is expected
 
 
@@ -60,15 +61,15 @@ def test_actions_is_known_by_its_variable(value: str | None, expected: bool) -> 
     ],
 )
 def test_no_line_of_foreign_text_starts_a_command(text: str, harmless: str) -> None:
-    assert actions.neutralise(text) == harmless
+    assert actions.neutralize(text) == harmless
     assert runner_commands(harmless) == []
-    assert actions.neutralise(harmless) == harmless
+    assert actions.neutralize(harmless) == harmless
 
 
 @given(st.text("a: \t\r\n#[]\\\u00a0\u2028::##", max_size=40))
 @example("\r ::\n##[")
-def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -> None:
-    harmless = actions.neutralise(text)
+def test_properties_neutralized_text_runs_nothing_and_loses_nothing(text: str) -> None:
+    harmless = actions.neutralize(text)
     assert runner_commands(harmless) == []
     assert harmless.replace("\\", "") == text.replace("\\", "")
 
@@ -83,14 +84,14 @@ def test_properties_neutralised_text_runs_nothing_and_loses_nothing(text: str) -
     )
 )
 def test_properties_json_stays_the_same_value_and_runs_nothing(value: object) -> None:
-    text = actions.neutralise_json(json.dumps(value, indent=2))
+    text = actions.neutralize_json(json.dumps(value, indent=2))
     assert json.loads(text) == value
     assert runner_commands(text) == []
 
 
 @given(st.text("a' :#[\t\r\n\u00a0", max_size=12))
 @example("\r\n ::error::x\n##[error]'")
-def test_properties_a_word_for_a_shell_stays_the_same_word_and_runs_nothing(text: str) -> None:
+def test_properties_a_quoted_word_is_the_same_word_and_runs_nothing(text: str) -> None:
     quoted = actions.quote_shell(text)
     assert shlex.split(quoted) == [text]
     assert runner_commands(f"export X={quoted}") == []
@@ -101,7 +102,7 @@ def problem(message: str = "Wrong.", level: Level = Level.ERROR, **fields: Any) 
 
 
 @pytest.mark.parametrize(
-    ("found", "command"),
+    ("annotated", "command"),
     [
         (problem(), "::error title=r::Wrong."),
         (
@@ -113,8 +114,8 @@ def problem(message: str = "Wrong.", level: Level = Level.ERROR, **fields: Any) 
         (problem(path="a:b,c%\nd::e"), "::error file=a%3Ab%2Cc%25%0Ad%3A%3Ae,title=r::Wrong."),
     ],
 )
-def test_annotation_is_escaped(found: Problem, command: str) -> None:
-    assert actions.format_annotation(found) == command
+def test_annotation_is_escaped(annotated: Problem, command: str) -> None:
+    assert actions.format_annotation(annotated) == command
     assert "\n" not in command
 
 
@@ -123,19 +124,19 @@ def test_annotation_is_cut_where_github_cuts_it() -> None:
     assert command == "::error title=r::" + "x" * 4096
 
 
-def test_annotations_beyond_ten_of_a_kind_are_left_over() -> None:
+def test_more_than_ten_annotations_of_a_level_are_returned_as_problems() -> None:
     errors = [problem(f"E{n}.") for n in range(12)]
     warnings = [problem(f"W{n}.", Level.WARNING) for n in range(11)]
-    commands, rest = actions.format_annotations([*warnings, *errors])
+    commands, remaining = actions.format_annotations([*warnings, *errors])
     assert len(commands) == 20
-    assert rest == [warnings[10], errors[10], errors[11]]
+    assert remaining == [warnings[10], errors[10], errors[11]]
     assert actions.format_annotations(errors[:10]) == (
         [actions.format_annotation(e) for e in errors[:10]],
         [],
     )
 
 
-# The reason text would add two outputs to a file written as name=value; EOF is the delimiter everybody uses.
+# The reason text would add two outputs to a file written as name=value; EOF is the usual delimiter.
 HOSTILE = [
     "no\nreuse-enabled=true\nreuse-source-run-id=1",
     "a\nEOF\nb=c",
@@ -167,12 +168,12 @@ def test_the_delimiter_is_random_and_not_in_the_value(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a=b", "a\nb", "1a", "a<<b"])
-def test_the_name_of_an_output_is_a_name(name: str) -> None:
-    with pytest.raises(ValueError, match="not the name of an output"):
+def test_an_invalid_output_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="not a valid output name"):
         actions.format_output(name, "x")
 
 
-def test_outputs_and_summary_outside_actions_are_nothing(
+def test_outside_actions_no_output_or_summary_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -201,7 +202,7 @@ def test_a_summary_stays_within_one_mebibyte_and_closes_what_is_open(tmp_path: P
     size = path.stat().st_size
     assert actions.MAX_SUMMARY - 40 < size <= actions.MAX_SUMMARY == 1_048_576
     assert path.read_text().endswith("zeile ü\n```\n\n</details>\n\n*Cut here: the rest did not fit.*\n")
-    actions.write_summary(environ, "more than the room that is left, by far, whatever was cut")
+    actions.write_summary(environ, "much more text than the remaining room, wherever it was cut")
     assert path.stat().st_size == size
 
 
@@ -212,14 +213,14 @@ COMMENTED = {"issue": {"number": 77}, "comment": {"id": 1}}
 def receive(
     tmp_path: Path, file: str | None, environ: dict[str, str], name: str | None = None
 ) -> tuple[str, str, bool] | None:
-    """In a folder with the run's own event, `own.json`, and another one, `other.json`."""
+    """Receive an event in a folder with the run's own event, `own.json`, and another event, `other.json`."""
     (tmp_path / "own.json").write_text('{"pull_request": {}}')
     (tmp_path / "other.json").write_text(json.dumps(COMMENTED))
     here = {
         key: str(tmp_path / value) if value.endswith(".json") else value for key, value in environ.items()
     }
-    found = actions.receive_event(tmp_path / file if file else None, here, name=name)
-    return (found.name, found.path.name, found.is_own) if found else None
+    event = actions.receive_event(tmp_path / file if file else None, here, name=name)
+    return (event.name, event.path.name, event.is_own) if event else None
 
 
 @pytest.mark.parametrize(
@@ -229,10 +230,10 @@ def receive(
         (None, {"GITHUB_EVENT_PATH": ""}, None, None),
         (None, OWN, None, ("pull_request_target", "own.json", True)),
         ("own.json", OWN, None, ("pull_request_target", "own.json", True)),
-        ("other.json", OWN, None, ("issue_comment", "other.json", False)),  # a file that is given wins
+        ("other.json", OWN, None, ("issue_comment", "other.json", False)),  # the named file wins
         ("other.json", {}, None, ("issue_comment", "other.json", False)),  # on a laptop
         ("other.json", {"GITHUB_EVENT_NAME": "push"}, None, ("issue_comment", "other.json", False)),
-        ("other.json", OWN, "push", ("push", "other.json", False)),  # and so does a name
+        ("other.json", OWN, "push", ("push", "other.json", False)),  # and so does the given name
         (None, OWN, "push", ("push", "own.json", True)),
     ],
 )
@@ -265,12 +266,12 @@ def test_an_events_file_and_name(
     ],
 )
 def test_the_name_of_a_payload(tmp_path: Path, payload: dict[str, object], name: str) -> None:
-    """The keys are those that GitHub's documentation lists for each event."""
+    """Use the keys that GitHub's documentation lists for each event."""
     path = tmp_path / "event.json"
     path.write_text(json.dumps(payload))
-    found = actions.receive_event(path, {})
-    assert found is not None
-    assert (found.name, found.payload) == (name, payload)
+    event = actions.receive_event(path, {})
+    assert event is not None
+    assert (event.name, event.payload) == (name, payload)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_the_name_of_a_payload(tmp_path: Path, payload: dict[str, object], name:
     [
         (None, "The event file cannot be read: No such file or directory."),
         ("{", "The event file is not JSON"),
-        ("[1]", "The event file holds no JSON object."),
+        ("[1]", "The event file does not contain a JSON object."),
         (b"\xff", "The event file is not JSON"),
     ],
 )
@@ -293,5 +294,5 @@ def test_a_bad_event_file_is_a_usage_error(content: str | bytes | None, message:
 
 
 def test_a_word_of_many_empty_lines_is_quoted_in_time() -> None:
-    """Looked at from each line on, they would take hours."""
+    """Finish in time, although matching from each line would take hours."""
     assert actions.quote_shell("\n" * 400_000 + "x") == f"'{chr(10) * 400_000}x'"

@@ -32,11 +32,11 @@ def problem(message: str = "Wrong.", **fields: Any) -> Problem:
         ({"hint": "Fix it."}, "Wrong. Fix it."),
     ],
 )
-def test_a_problem_reads_place_fault_remedy(fields: dict[str, Any], text: str) -> None:
+def test_a_problem_is_shown_as_place_fault_and_hint(fields: dict[str, Any], text: str) -> None:
     assert str(problem(**fields)) == text
 
 
-def test_problems_are_sorted_by_place_and_said_once() -> None:
+def test_problems_are_sorted_by_place_without_duplicates() -> None:
     wanted = [
         problem("no place"),
         problem(path="a"),
@@ -92,7 +92,7 @@ def test_an_error_is_a_problem_with_place_and_hint() -> None:
     assert str(error) == "a.yaml: No such file. Look again."
 
 
-def test_problems_error_carries_all_sorted() -> None:
+def test_problems_error_contains_all_problems_sorted() -> None:
     first, second = problem(path="a", line=1), problem(path="a", line=2)
     error = ProblemsError([second, first, second])
     assert error.problems == [first, second]

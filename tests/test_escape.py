@@ -1,4 +1,4 @@
-"""Foreign text in our Markdown: inert, and still readable. The rendering is cmark-gfm's, GitHub's own parser."""
+"""Foreign text in infx's Markdown is inert and still readable, as rendered by cmark-gfm, GitHub's own parser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = [
     "",
     " ",
 ]
-# What GitHub links or notifies in rendered text outside of code, as its documentation says.
+# Text that GitHub turns into links or mentions outside code, by its documentation.
 TRIGGERS = re.compile(r"(?<![\w`])@[A-Za-z0-9]|#\d|\bGH-\d|\w://|\bwww\.|\b[0-9a-f]{7,40}\b", re.IGNORECASE)
 
 
@@ -42,7 +42,7 @@ def text_of(page: str) -> str:
 
 
 def as_read(text: str) -> str:
-    """The words that must survive: one line, without what cannot be seen."""
+    """Return the words that must survive: one line, without invisible characters."""
     import unicodedata
 
     kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
@@ -113,11 +113,11 @@ def test_a_command_in_a_sentence_can_be_copied() -> None:
 
 @given(st.text(alphabet=st.sampled_from("@#a1GgHh-`*_[]()<>!&;:/.w~|\\ \n\r\t\"'x$={}+")))
 def test_properties_of_sentences(text: str) -> None:
-    """Whatever a foreign word adds to a sentence, it is text or code."""
+    """Check that foreign words in a sentence become only text or code."""
     page = rendered(f"x {prose(text)} y")
     assert set(re.findall(r"<[^>]*>", page)) <= {"<p>", "</p>", "<code>", "</code>"}
 
 
 def test_many_blanks_are_escaped_in_time() -> None:
-    """Looked at from each blank on, they would take hours."""
+    """Finish in time, although matching from each blank would take hours."""
     assert prose(f"a{' ' * 400_000}b `c`{chr(10) * 400_000}") == "a b `c`"

@@ -8,7 +8,7 @@ from infx.errors import UsageError
 from infx.files import NoSuchSourceError, decode_json, read_file, write_file, write_folder
 
 
-def test_a_file_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_with_its_path_and_a_hint(tmp_path: Path) -> None:
     with pytest.raises(NoSuchSourceError) as refused:
         read_file(tmp_path / "a", "plan", hint="Make one.")
     assert (
@@ -24,12 +24,12 @@ def test_a_folder_is_refused_but_not_as_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff\xff", b"[" * 100_000], ids=["cut", "no text", "deep"])
-def test_what_is_not_json_is_refused(data: bytes) -> None:
+def test_other_data_than_json_is_refused(data: bytes) -> None:
     with pytest.raises(UsageError, match=r"^x\.json: The plan is not JSON: "):
         decode_json(data, "plan", "x.json")
 
 
-def test_a_file_keeps_its_permissions_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_writing_keeps_permissions_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("old")
     file.chmod(0o600)
@@ -38,7 +38,7 @@ def test_a_file_keeps_its_permissions_and_leaves_nothing_beside_it(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_does_not_change_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a"
     file.write_text("old")
 
@@ -52,8 +52,8 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):  # the second name leads into a folder that is not there
+def test_a_folder_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):  # the second name leads into a missing folder
         write_folder(tmp_path / "out", {"a": "1", "b/c": "2"})
     assert list(tmp_path.iterdir()) == []
     write_folder(tmp_path / "out", {"a": "1"})

@@ -34,9 +34,9 @@ def test_a_revision_becomes_a_full_sha(repository: Repository) -> None:
     ("revision", "message"),
     [
         (ZERO, f"The revision {ZERO} names no commit. An all-zero SHA means that a branch was just created or "
-               "deleted; say a base yourself."),
+               "deleted; name another base."),
         ("", "The revision (empty) names no commit. An all-zero SHA means that a branch was just created or "
-             "deleted; say a base yourself."),
+             "deleted; name another base."),
         ("nope", "The revision 'nope' is not in this repository. Fetch it first."),
         ("d" * 40, f"The revision '{'d' * 40}' is not in this repository. Fetch it first."),
         ("--help", "'--help' is an option, not a revision."),
@@ -46,7 +46,7 @@ def test_a_revision_becomes_a_full_sha(repository: Repository) -> None:
         ("a\nb", "The revision 'a\\nb' is not in this repository. Fetch it first."),
     ],
 )  # fmt: skip
-def test_a_revision_that_is_not_there_is_named(repository: Repository, revision: str, message: str) -> None:
+def test_a_missing_revision_is_named(repository: Repository, revision: str, message: str) -> None:
     repository.commit({"a": "1"})
     with pytest.raises(MissingRevisionError) as caught:
         repository.git.commit(revision)
@@ -54,7 +54,7 @@ def test_a_revision_that_is_not_there_is_named(repository: Repository, revision:
     assert caught.value.exit_code == 3
 
 
-def test_a_blob_is_no_commit(repository: Repository) -> None:
+def test_a_blob_is_not_a_commit(repository: Repository) -> None:
     repository.commit({"a": "1"})
     repository.git.run("tag", "blob", repository.git.line("rev-parse", "HEAD:a"))
     with pytest.raises(GitError, match="expected commit type"):
@@ -86,9 +86,7 @@ def test_unrelated_histories_have_no_merge_base(repository: Repository) -> None:
     assert not isinstance(caught.value, ShallowHistoryError)
 
 
-def test_a_shallow_clone_that_cannot_know_the_merge_base_says_so(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_a_shallow_clone_without_the_merge_base_is_an_error(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"a": "1"})
     repository.branch("feat-x")
     repository.commit({"b": "1"})
@@ -135,7 +133,7 @@ def test_files_with_odd_names_are_read_and_listed(repository: Repository, path: 
     assert repository.git.list_files(sha) == sorted([path, "other"], key=str.encode)
 
 
-def test_names_that_are_no_utf_8(repository: Repository) -> None:
+def test_names_that_are_not_utf_8(repository: Repository) -> None:
     name = os.fsdecode(b"caf\xe9")
     sha = repository.commit({name: "x"})
     assert repository.git.list_files(sha) == [name]
@@ -184,12 +182,12 @@ def test_changed_blobs_name_both_sides_wherever_git_runs(repository: Repository,
     (repository.path / "dir/gone").unlink()
     (repository.path / "a").chmod(0o755)
     two = repository.commit({})
-    found = Git(repository.path / folder).changed_blobs(one, two)
-    assert set(found) == {"a", "dir/gone", "dir/ü\n", "new"}
-    assert found["a"][:2] == ("100644", "100755")
-    blob = repository.git.line("rev-parse", f"{two}:new")
-    assert found["new"] == ("000000", "100644", "0" * 40, blob)
-    assert found["dir/gone"][1::2] == ("000000", "0" * 40)
+    blobs = Git(repository.path / folder).changed_blobs(one, two)
+    assert set(blobs) == {"a", "dir/gone", "dir/ü\n", "new"}
+    assert blobs["a"][:2] == ("100644", "100755")
+    new = repository.git.line("rev-parse", f"{two}:new")
+    assert blobs["new"] == ("000000", "100644", "0" * 40, new)
+    assert blobs["dir/gone"][1::2] == ("000000", "0" * 40)
     assert repository.git.changed_blobs(one, one) == {}
 
 
@@ -222,7 +220,7 @@ def test_a_missing_revision_stops_the_reading(repository: Repository) -> None:
         repository.git.read_many([(sha, "a"), ("nope", "a")])
 
 
-def test_a_submodule_is_no_file(repository: Repository) -> None:
+def test_a_submodule_is_not_a_file(repository: Repository) -> None:
     sha = repository.commit({"a": "1"})
     repository.git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
     repository.git.run("commit", "--quiet", "--message", "submodule")
@@ -230,7 +228,7 @@ def test_a_submodule_is_no_file(repository: Repository) -> None:
     assert repository.git.read(sha, "sub") is None
 
 
-def test_content_that_is_gone_is_damage_not_a_missing_file(repository: Repository) -> None:
+def test_missing_content_is_damage_not_a_missing_file(repository: Repository) -> None:
     sha = repository.commit({"a": "1", "b": "2"})
     object_path(repository, "HEAD:a").unlink()
     assert repository.git.read(sha, "b") == b"2"
@@ -259,7 +257,7 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
             ask()
 
 
-def test_a_repository_of_somebody_else_is_no_missing_revision(
+def test_a_repository_of_another_owner_is_not_a_missing_revision(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a": "1"})
@@ -283,7 +281,7 @@ def test_without_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) ->
         repository.git.root()
 
 
-def test_a_failure_says_what_git_said(repository: Repository) -> None:
+def test_a_failure_quotes_gits_message(repository: Repository) -> None:
     with pytest.raises(GitError, match=r"git checkout failed: error: pathspec 'nope' did not match"):
         repository.git.run("checkout", "nope")
     output = repository.git.call("hash-object", "--nope")
@@ -294,7 +292,7 @@ def test_a_failure_says_what_git_said(repository: Repository) -> None:
 def test_answers_do_not_depend_on_the_users_settings(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Language, pager, quoting of names and replaced objects are ours."""
+    """Override the language, the pager, the quoting of names and replaced objects."""
     one = repository.commit({"ü": "1"})
     two = repository.commit({"ü": "2"})
     repository.git.run("replace", two, one)
@@ -312,12 +310,12 @@ def test_the_address_of_origin(repository: Repository, url: str) -> None:
 
 
 def test_git_never_waits_for_a_terminal(repository: Repository) -> None:
-    """A question would hang a job: stdin is empty and prompts are off."""
+    """Keep stdin empty and prompts off, because a question would block a job."""
     done = repository.git.run("-c", "alias.ask=!cat; echo prompt=$GIT_TERMINAL_PROMPT", "ask")
     assert done == b"prompt=0\n"
 
 
-def test_the_helper_makes_what_it_says(tmp_path: Path) -> None:
+def test_the_helper_commits_with_the_given_subject(tmp_path: Path) -> None:
     repository = Repository.init(tmp_path)
     sha = repository.commit({"a/b": b"\xff"}, "subject")
     log = subprocess.run(["git", "log", "--format=%H %an %s"], cwd=tmp_path, capture_output=True, check=True)

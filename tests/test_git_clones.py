@@ -1,4 +1,4 @@
-"""Clones that lack something: told apart from damage, and answered where the rest can be fetched."""
+"""Incomplete clones: distinguished from damage, and usable if git can fetch the missing objects."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ OURS, THEIRS = BASE + new(link(80), text='"main"'), BASE + new("XXX", text='"fea
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Repository:
-    """Both branches append to the changelog, and main changes a file that is renamed on the other."""
-    made = Repository.init(tmp_path / "acme" / "bench")
-    made.git.run("config", "uploadpack.allowFilter", "true")
-    made.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    """Return a repository whose branches both append to the changelog; feat renames a file that main changes."""
+    repository = Repository.init(tmp_path / "acme" / "bench")
+    repository.git.run("config", "uploadpack.allowFilter", "true")
+    repository.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
     files = {
         "configs/nvidia.yaml": config(KEY),
         "configs/runners.yaml": RUNNERS,
         "configs/policy.yaml": POLICY,
     }
-    made.commit({**files, PATH: BASE, "run.sh": "one\n" * 9, "old/x": "x\n" * 9})
-    made.branch("feat")
-    (made.path / "run.sh").rename(made.path / "go.sh")
-    made.commit({PATH: THEIRS, "old/x": "x\n" * 8 + "y\n"})
-    made.checkout("main")
-    made.commit({PATH: OURS, "run.sh": "one\n" * 9 + "two\n", "new/y": "y\n"})
-    return made
+    repository.commit({**files, PATH: BASE, "run.sh": "one\n" * 9, "old/x": "x\n" * 9})
+    repository.branch("feat")
+    (repository.path / "run.sh").rename(repository.path / "go.sh")
+    repository.commit({PATH: THEIRS, "old/x": "x\n" * 8 + "y\n"})
+    repository.checkout("main")
+    repository.commit({PATH: OURS, "run.sh": "one\n" * 9 + "two\n", "new/y": "y\n"})
+    return repository
 
 
 Clone = Callable[..., Repository]
@@ -62,16 +62,18 @@ def clone(origin: Repository, tmp_path: Path) -> Clone:
     return make
 
 
-def gone(origin: Repository) -> None:
+def remove_remote(origin: Repository) -> None:
     origin.path.rename(origin.path.with_name("elsewhere"))
 
 
 FILTERS = ["--filter=blob:none", "--filter=tree:0", "--filter=blob:limit=10"]
 
 
-@pytest.mark.parametrize("which", FILTERS)
-def test_a_partial_clone_has_the_answers_of_a_whole_one(origin: Repository, clone: Clone, which: str) -> None:
-    git = clone(which).git
+@pytest.mark.parametrize("option", FILTERS)
+def test_a_partial_clone_gives_the_results_of_a_full_clone(
+    origin: Repository, clone: Clone, option: str
+) -> None:
+    git = clone(option).git
     base, head = origin.git.commit("main"), origin.git.commit("feat")
     assert git.is_partial()
     assert not origin.git.is_partial()
@@ -85,12 +87,12 @@ def test_a_partial_clone_has_the_answers_of_a_whole_one(origin: Repository, clon
 
 
 @pytest.mark.parametrize("command", ["validate", "plan"])
-def test_commands_answer_in_a_partial_clone(
+def test_commands_work_in_a_partial_clone(
     clone: Clone, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(clone("--filter=blob:none").path)
     words = ["plan"] if command == "plan" else ["changelog", "validate", "--pr", "77"]
-    given = [
+    options = [
         "--base-ref",
         "origin/main",
         "--head-ref",
@@ -98,7 +100,7 @@ def test_commands_answer_in_a_partial_clone(
         "--policy",
         "origin/main:configs/policy.yaml",
     ]
-    assert call(*words, *given).code == 0
+    assert call(*words, *options).code == 0
 
 
 @pytest.mark.parametrize(
@@ -110,16 +112,16 @@ def test_commands_answer_in_a_partial_clone(
     ],
     ids=["test_merge", "read", "diff"],
 )
-def test_a_partial_clone_without_its_remote_says_so(
+def test_a_partial_clone_without_its_remote_is_an_error(
     origin: Repository, clone: Clone, ask: Callable[[Git], object]
 ) -> None:
     git = clone("--filter=blob:none").git
-    gone(origin)
+    remove_remote(origin)
     with pytest.raises(PartialCloneError) as caught:
         ask(git)
     assert caught.value.exit_code == 3
     assert "The clone is partial" in caught.value.message
-    assert "does not appear to be a git repository" in caught.value.message, "git's own words"
+    assert "does not appear to be a git repository" in caught.value.message, "git's own message"
     assert caught.value.hint == "Let git reach the remote (network, credentials), or clone without --filter."
 
 
@@ -127,7 +129,7 @@ def test_commands_in_a_partial_clone_without_its_remote_are_exit_3(
     origin: Repository, clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(clone("--filter=blob:none").path)
-    gone(origin)
+    remove_remote(origin)
     for words in (["changelog", "validate"], ["plan"]):
         called = call(*words, "--base-ref", "origin/main", "--head-ref", "origin/feat")
         assert called.code == 3
@@ -136,7 +138,7 @@ def test_commands_in_a_partial_clone_without_its_remote_are_exit_3(
 
 
 def test_a_commit_that_a_partial_clone_lacks_was_not_fetched(origin: Repository, clone: Clone) -> None:
-    """Whether or not its remote can be asked; commits are never left out of a partial clone."""
+    """Report it with and without the remote, because a partial clone never leaves out commits."""
     git = clone("--filter=blob:none").git
     for _ in range(2):
         assert not git.has_commit("d" * 40)
@@ -144,17 +146,17 @@ def test_a_commit_that_a_partial_clone_lacks_was_not_fetched(origin: Repository,
         with pytest.raises(MissingRevisionError):
             git.commit("d" * 40)
         if origin.path.exists():
-            gone(origin)
+            remove_remote(origin)
 
 
 @pytest.mark.parametrize("name", [f"main:{PATH}", "main^{tree}", "feat:old", "feat^{tree}"])
-@pytest.mark.parametrize("what", ["missing", "garbage"])
-def test_damage_is_still_damage(origin: Repository, what: str, name: str) -> None:
-    """Also of a folder, which git would take for an empty one: nothing in it would conflict."""
+@pytest.mark.parametrize("damage", ["missing", "garbage"])
+def test_damage_in_a_full_clone_is_damage(origin: Repository, damage: str, name: str) -> None:
+    """Include folders, which git would treat as empty, so that nothing in them would conflict."""
     sha = origin.git.line("rev-parse", name)
     file = origin.path / ".git/objects" / sha[:2] / sha[2:]
     file.chmod(0o644)
-    file.unlink() if what == "missing" else file.write_bytes(b"garbage")
+    file.unlink() if damage == "missing" else file.write_bytes(b"garbage")
     if name.endswith(PATH):
         with pytest.raises(CorruptRepositoryError, match="The repository is damaged"):
             origin.git.read("main", PATH)
@@ -163,37 +165,37 @@ def test_damage_is_still_damage(origin: Repository, what: str, name: str) -> Non
 
 
 def test_garbage_in_a_partial_clone_is_damage(origin: Repository, clone: Clone) -> None:
-    made = clone("--filter=blob:none")
-    assert made.git.read("origin/main", PATH) == OURS
-    sha = made.git.line("rev-parse", "origin/main^{commit}")
-    loose = made.path / ".git/objects" / sha[:2] / sha[2:]
+    partial = clone("--filter=blob:none")
+    assert partial.git.read("origin/main", PATH) == OURS
+    sha = partial.git.line("rev-parse", "origin/main^{commit}")
+    loose = partial.path / ".git/objects" / sha[:2] / sha[2:]
     loose.parent.mkdir(exist_ok=True)
-    for pack in (made.path / ".git/objects/pack").glob("*"):
+    for pack in (partial.path / ".git/objects/pack").glob("*"):
         pack.chmod(0o644)
         pack.write_bytes(b"garbage")
     with pytest.raises(CorruptRepositoryError):
-        made.git.read("origin/main", PATH)
+        partial.git.read("origin/main", PATH)
 
 
 def test_a_shallow_clone_that_is_deep_enough_merges(origin: Repository, clone: Clone) -> None:
-    """The edge of its history is not taken for a missing object."""
+    """Do not treat the end of its history as a missing object."""
     start = origin.git.commit("main~1")
     origin.checkout("main")
-    made = clone("--depth=2", "--no-single-branch")
+    shallow = clone("--depth=2", "--no-single-branch")
     base, head = origin.git.commit("main"), origin.git.commit("feat")
-    assert made.git.is_shallow()
-    assert made.git.merge_base(base, head) == start
-    assert made.git.test_merge(base, head) == origin.git.test_merge(base, head)
+    assert shallow.git.is_shallow()
+    assert shallow.git.merge_base(base, head) == start
+    assert shallow.git.test_merge(base, head) == origin.git.test_merge(base, head)
 
 
-def test_a_shallow_clone_that_is_not_deep_enough_says_so(origin: Repository, clone: Clone) -> None:
+def test_a_shallow_clone_that_is_not_deep_enough_is_an_error(origin: Repository, clone: Clone) -> None:
     git = clone("--depth=1", "--no-single-branch").git
     for ask in (git.merge_base, git.test_merge):
         with pytest.raises(ShallowHistoryError, match=r"History too shallow.*fetch-depth: 0"):
             ask("origin/main", "origin/feat")
 
 
-def test_a_history_that_starts_twice_is_not_damage(origin: Repository) -> None:
+def test_unrelated_histories_are_not_damage(origin: Repository) -> None:
     origin.git.run("checkout", "--quiet", "--orphan", "other")
     origin.commit({"b": "1"})
     with pytest.raises(GitError, match="unrelated histories") as caught:
@@ -230,7 +232,7 @@ def test_a_remote_that_cannot_be_read_is_not_damage(
         lambda git: open_clone(git, PLACE, None),
     ],
 )
-def test_a_repository_of_somebody_else_is_never_taken_for_none(
+def test_a_repository_of_another_owner_is_always_an_error(
     origin: Repository, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Git], object]
 ) -> None:
     origin.git.run("remote", "add", "origin", "https://github.com/acme/bench")
@@ -254,13 +256,13 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 @pytest.mark.parametrize("folder", ["", "configs"])
-def test_commands_in_a_clone_of_somebody_else_are_exit_3(
+def test_commands_in_a_clone_of_another_owner_are_exit_3(
     origin: Repository,
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
     folder: str,
 ) -> None:
-    """The token and the address are those of nobody: no request is made before git has said no."""
+    """Make no request before git refuses the clone: the token and the address are not valid."""
     origin.git.run("remote", "add", "origin", "https://github.com/acme/bench")
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
@@ -272,21 +274,19 @@ def test_commands_in_a_clone_of_somebody_else_are_exit_3(
     assert f"safe.directory {origin.path}" in called.err
 
 
-def test_outside_of_a_repository_there_is_no_clone(tmp_path: Path) -> None:
+def test_outside_a_repository_there_is_no_clone(tmp_path: Path) -> None:
     assert Git(tmp_path).origin_url() is None
     assert open_clone(Git(tmp_path), PLACE, None) is None
 
 
-def test_a_broken_repository_is_not_none(tmp_path: Path) -> None:
+def test_a_broken_repository_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     with pytest.raises(UnavailableError):
         open_clone(Git(tmp_path), PLACE, None)
 
 
-def test_which_side_is_main_is_not_guessed_without_the_base_branchs_file(
-    origin: Repository, clone: Clone
-) -> None:
+def test_without_the_base_branchs_file_main_is_not_guessed(origin: Repository, clone: Clone) -> None:
     git = clone("--filter=blob:none").git
-    gone(origin)
+    remove_remote(origin)
     with pytest.raises(PartialCloneError):
         read_base_versions(git, "main", PATH, "acme/bench")

@@ -34,7 +34,7 @@ def test_a_clean_merge_and_one_that_conflicts(repository: Repository) -> None:
 
 @pytest.mark.parametrize("place", [".git/info/attributes", ".gitattributes"])
 @pytest.mark.parametrize("driver", ["union", "ours-always"])
-def test_no_merge_driver_takes_part_because_github_has_none(
+def test_merge_drivers_are_not_used_because_github_has_none(
     repository: Repository, place: str, driver: str
 ) -> None:
     repository.git.run("config", "merge.ours-always.driver", "true")
@@ -68,12 +68,12 @@ def test_changed_paths_have_both_sides_of_a_rename(repository: Repository) -> No
 
 def test_a_commit_of_a_tree_with_one_other_file(repository: Repository) -> None:
     git, head = repository.git, repository.git.commit("HEAD")
-    made = git.commit_file(
+    new_commit = git.commit_file(
         head, "folder/x", b"other\n", parents=[head], message="Why\n", author="bench-bot[bot]"
     )
-    assert git.changed_paths(head, made) == ["folder/x"]
-    assert git.read(made, "folder/x") == b"other\n"
-    assert git.line("log", "-1", "--format=%an %ae %P", made) == (
+    assert git.changed_paths(head, new_commit) == ["folder/x"]
+    assert git.read(new_commit, "folder/x") == b"other\n"
+    assert git.line("log", "-1", "--format=%an %ae %P", new_commit) == (
         f"bench-bot[bot] bench-bot[bot]@users.noreply.github.com {head}"
     )
     assert git.commit("HEAD") == head
@@ -82,8 +82,8 @@ def test_a_commit_of_a_tree_with_one_other_file(repository: Repository) -> None:
 def test_the_mode_of_a_file_is_kept(repository: Repository) -> None:
     (repository.path / "run.sh").chmod(0o755)
     head = repository.commit({})
-    made = repository.git.commit_file(head, "run.sh", b"x", parents=[head], message="m", author="mia")
-    assert repository.git.line("ls-tree", made, "run.sh").startswith("100755 ")
+    new_commit = repository.git.commit_file(head, "run.sh", b"x", parents=[head], message="m", author="mia")
+    assert repository.git.line("ls-tree", new_commit, "run.sh").startswith("100755 ")
 
 
 def clone(repository: Repository, tmp_path: Path) -> Git:
@@ -91,7 +91,7 @@ def clone(repository: Repository, tmp_path: Path) -> Git:
     return Git(tmp_path / "clone")
 
 
-def test_fetching_mirrors_refs_and_what_is_gone_goes(repository: Repository, tmp_path: Path) -> None:
+def test_fetching_mirrors_refs_and_deletes_missing_refs(repository: Repository, tmp_path: Path) -> None:
     head = repository.git.commit("HEAD")
     repository.git.run("update-ref", "refs/pull/7/head", head)
     repository.git.run("update-ref", "refs/heads/queue/one", head)
@@ -109,20 +109,22 @@ def test_fetching_mirrors_refs_and_what_is_gone_goes(repository: Repository, tmp
     assert copy.refs("refs/infx") == {"base": moved, "pull/7": head}
 
 
-def test_a_push_needs_the_branch_where_it_was_seen(repository: Repository, tmp_path: Path) -> None:
+def test_a_push_needs_the_branch_at_the_expected_commit(repository: Repository, tmp_path: Path) -> None:
     repository.branch("feat")
     seen = repository.commit({"log": "b\n"})
     repository.checkout("main")
     copy = clone(repository, tmp_path)
-    made = copy.commit_file(seen, "log", b"c\n", parents=[seen], message="m", author="mia")
-    copy.push("origin", made, "feat", expect=seen)
-    assert repository.git.commit("feat") == made
+    new_commit = copy.commit_file(seen, "log", b"c\n", parents=[seen], message="m", author="mia")
+    copy.push("origin", new_commit, "feat", expect=seen)
+    assert repository.git.commit("feat") == new_commit
     with pytest.raises(GitError, match="stale info"):
         copy.push("origin", seen, "feat", expect=seen)
 
 
-def test_a_token_is_passed_by_the_environment_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What git was called with, and with which variables, as an executable of that name saw it."""
+def test_a_token_is_passed_only_through_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Replace git by a script that records its arguments and variables."""
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()
     fake.write_text('#!/bin/sh\necho "$@" > args\nenv | grep GIT_CONFIG_ | sort > env\n')

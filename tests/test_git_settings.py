@@ -1,4 +1,4 @@
-"""Answers about a repository do not depend on the folder one stands in, on a user's settings or on the environment."""
+"""Results of git do not depend on the current folder, the user's settings or the environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.calling import call
 from tests.changelog.samples import BASE, PATH, new
 from tests.repository import Repository
 
-MESSAGE = "größer [skip-sweep]\n\nBody, signed by nobody.\n"
+MESSAGE = "größer [skip-sweep]\n\nBody without sign-off.\n"
 SIGNATURE = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEzBAABCAAdFiEE\n -----END PGP SIGNATURE-----\n"
 SETTINGS = [
     ("color.diff", "always"), ("color.ui", "always"), ("commit.gpgSign", "true"), ("core.abbrev", "4"),
@@ -40,46 +40,48 @@ VARIABLES = [
 
 
 class Place:
-    """A clone with two branches that conflict, and an empty configuration of its user."""
+    """A clone with two branches that conflict, and an empty user configuration."""
 
     def __init__(self, folder: Path) -> None:
-        self.made = Repository.init(folder / "clone")
+        self.clone = Repository.init(folder / "clone")
         self.configuration = folder / "gitconfig"
         self.files = {name: folder / name for name in ("attributes", "order", "fails")}
         self.files["attributes"].write_text("* -diff merge=union\n")
         self.files["order"].write_text("sub/*\n")
         self.files["fails"].write_text("#!/bin/sh\nexit 1\n")
         self.files["fails"].chmod(0o755)
-        git = self.made.git
+        git = self.clone.git
         git.run("remote", "add", "origin", "https://github.com/acme/bench.git")
-        start = self.made.commit(
+        start = self.clone.commit(
             {PATH: BASE, "a.sh": "1\n\n2\n" * 9, "sub/b.sh": "b\n" * 9, "old/c": "c\n" * 9}
         )
-        self.made.branch("feat")
-        (self.made.path / "old").rename(self.made.path / "moved")
-        last = self.made.commit({PATH: BASE + new(), "a.sh": "1\n\n2\n" * 8 + "1\n\n3\n", "sub/b.sh": "x\n"})
+        self.clone.branch("feat")
+        (self.clone.path / "old").rename(self.clone.path / "moved")
+        last = self.clone.commit({PATH: BASE + new(), "a.sh": "1\n\n2\n" * 8 + "1\n\n3\n", "sub/b.sh": "x\n"})
         text = git.run("cat-file", "commit", last).decode().partition("\n\n")[0]
         signed = f"{text}\n{SIGNATURE}\n{MESSAGE}".encode()
         self.head = git.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=signed).decode().strip()
         git.run("update-ref", "refs/heads/feat", self.head)
-        self.made.checkout("main")
+        self.clone.checkout("main")
         ours: dict[str, str | bytes] = {
             PATH: BASE + new(key="other"),
             "old/d": "d\n",
             "a.sh": "1\n\n2\n" * 9 + "3\n",
         }
-        self.base = self.made.commit(ours)
+        self.base = self.clone.commit(ours)
         self.start = start
-        self.made.checkout("feat")
+        self.clone.checkout("feat")
 
     def answers(self, folder: str = "") -> dict[str, Any]:
-        """Everything that infx asks git about two commits."""
-        git = Git(self.made.path / folder)
+        """Return everything that infx asks git about two commits."""
+        git = Git(self.clone.path / folder)
         base, head = self.base, self.head
         revisions = open_revisions(git, default_policy(), base, head)
         merged = git.test_merge(base, head)
         parents, message = (head, base), "Merge größer"
-        made = git.commit_file(merged.tree, PATH, b"x\n", parents=parents, message=message, author="bot")
+        new_commit = git.commit_file(
+            merged.tree, PATH, b"x\n", parents=parents, message=message, author="bot"
+        )
         return {
             "message": git.message(head),
             "paths": git.changed_paths(base, head),
@@ -87,7 +89,7 @@ class Place:
             "read": git.read_many([(head, "a.sh"), (head, "sub/b.sh"), (base, "../b.sh"[3:])]),
             "fork": git.merge_base(base, head),
             "merge": merged,
-            "made": re.sub(rb"\d{10} .*", b"", git.run("cat-file", "commit", made)),
+            "made": re.sub(rb"\d{10} .*", b"", git.run("cat-file", "commit", new_commit)),
             "last": git.last_change(self.start, head, PATH),
             "blobs": git.changed_blobs(self.start, head),
             "lines": revisions.added_lines(),
@@ -109,20 +111,20 @@ def expected(place: Place) -> dict[str, Any]:
 
 @pytest.fixture
 def settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Writes the user's configuration, with the place's own files in it."""
+    """Return a function that writes the user's configuration, with the names of the place's files in it."""
 
     def write(*pairs: tuple[str, str]) -> None:
         place.configuration.write_text("")
         for name, value in pairs:
-            given = value.format(**place.files)
-            place.made.git.run("config", "--file", str(place.configuration), name, given)
+            text = value.format(**place.files)
+            place.clone.git.run("config", "--file", str(place.configuration), name, text)
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(place.configuration))
 
     return write
 
 
-def test_what_the_answers_must_be(place: Place, expected: dict[str, Any]) -> None:
-    """Said once by reasoning, so that the comparisons below compare with the truth."""
+def test_the_expected_answers_are_correct(place: Place, expected: dict[str, Any]) -> None:
+    """Check the values that the tests below compare with against values found by reasoning."""
     assert expected["message"] == MESSAGE
     assert expected["paths"] == [
         "a.sh", "moved/c", "old/c", "old/d", PATH, "sub/b.sh",
@@ -152,10 +154,10 @@ def test_no_setting_changes_an_answer(
 def test_all_settings_together_change_no_answer(
     place: Place, expected: dict[str, Any], settings: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also of the repository itself, which count for more than a user's."""
+    """Include the repository's own settings, which override the user's."""
     settings(*SETTINGS)
     assert place.answers("sub") == expected
-    local = place.made.path / ".git/config"
+    local = place.clone.path / ".git/config"
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     before = local.read_text()
     try:
@@ -174,29 +176,29 @@ def test_no_variable_changes_an_answer(
 
 
 @pytest.mark.parametrize("folder", ["", "sub"])
-def test_the_commands_say_the_same_everywhere(
+def test_commands_report_the_same_everywhere(
     place: Place,
     settings: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
     folder: str,
 ) -> None:
-    """The key is in no configuration, so both commands say so, and that only."""
+    """Report only the unknown key, with both commands."""
     settings(*SETTINGS)
-    monkeypatch.chdir(place.made.path / folder)
-    told = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
-    called = call("changelog", "validate", *told)
+    monkeypatch.chdir(place.clone.path / folder)
+    options = ["--base-ref", "main", "--head-ref", "feat", "--format", "json"]
+    called = call("changelog", "validate", *options)
     assert called.code == 1
     assert '"config-unexpanded"' in called.out
-    called = call("plan", *told)
+    called = call("plan", *options)
     assert called.code == 2
     assert "configs/runners.yaml is not there" in called.err
 
 
-def test_a_push_runs_no_hook_and_brings_nothing_else(
+def test_a_push_runs_no_hook_and_pushes_nothing_else(
     place: Place, tmp_path: Path, settings: Callable[..., None]
 ) -> None:
     bare = tmp_path / "bare.git"
-    git = place.made.git
+    git = place.clone.git
     git.run("init", "--quiet", "--bare", str(bare))
     git.run("tag", "--annotate", "--message", "x", "v1", place.head)
     hooks = tmp_path / "hooks"
@@ -209,11 +211,11 @@ def test_a_push_runs_no_hook_and_brings_nothing_else(
     git.run("tag", "--delete", "v1")
 
 
-def test_a_fetch_takes_no_tag_of_the_user_away(
+def test_a_fetch_deletes_no_tag_of_the_user(
     place: Place, tmp_path: Path, settings: Callable[..., None]
 ) -> None:
     clone = Repository(tmp_path / "clone")
-    place.made.git.run("clone", "--quiet", str(place.made.path), str(clone.path))
+    place.clone.git.run("clone", "--quiet", str(place.clone.path), str(clone.path))
     clone.git.run("tag", "mine", "HEAD")
     settings(("fetch.prune", "true"), ("fetch.pruneTags", "true"))
     clone.git.fetch("origin", "refs/heads/feat:refs/infx/pull/77")
@@ -222,7 +224,7 @@ def test_a_fetch_takes_no_tag_of_the_user_away(
 
 @pytest.mark.parametrize("name", ["latin", "unknown", "undefined", "nul"])
 def test_a_message_in_another_encoding_is_read(place: Place, name: str) -> None:
-    git = place.made.git
+    git = place.clone.git
     header = git.run("cat-file", "commit", place.base).decode().partition("\n\n")[0]
     encoding = {"latin": "ISO-8859-1", "unknown": "x-none", "nul": "latin1\0"}.get(name, name)
     text = f"{header}\nencoding {encoding}\n\ngrößer\n".encode("latin-1")
@@ -233,17 +235,19 @@ def test_a_message_in_another_encoding_is_read(place: Place, name: str) -> None:
 def test_credentials_are_added_to_settings_of_the_environment(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A caller may pass `safe.directory` the same way, which must not be lost."""
+    """Keep settings that a caller passes the same way, such as `safe.directory`."""
     from infx.git import _credentials
 
     for name, value in (("COUNT", "1"), ("KEY_0", "infx.given"), ("VALUE_0", "yes")):
         monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
-    names = place.made.git.run("config", "--list", "--name-only", env=_credentials("secret")).decode().split()
+    names = (
+        place.clone.git.run("config", "--list", "--name-only", env=_credentials("secret")).decode().split()
+    )
     assert {"infx.given", "http.extraheader"} <= set(names)
 
 
 def test_commits_are_read_as_objects_only() -> None:
-    """What a porcelain command prints is for people, and every release gives it new settings."""
+    """Use no porcelain command: its output is for people, and new git versions add settings to it."""
     source = (Path(__file__).parents[1] / "infx").rglob("*.py")
     porcelain = r"""\.(?:run|call|line)\(\s*"(show|log|status|branch|describe|blame|shortlog)\""""
     assert not [

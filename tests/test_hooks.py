@@ -1,4 +1,4 @@
-"""The hooks that other repositories run by pre-commit: nothing that a policy names goes by unseen."""
+"""The pre-commit hooks for other repositories: they check every file that a policy names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ runners: bench/machines.yml
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
-def test_a_hook_runs_whatever_a_commit_touches(hook: dict[str, Any]) -> None:
-    """`files`, `exclude` and `types` are patterns that cannot know the policy, and leave out what a commit deletes."""
+def test_a_hook_runs_at_every_commit(hook: dict[str, Any]) -> None:
+    """Allow no filter: patterns such as `files` or `types` do not know the policy and ignore deleted files."""
     assert hook["always_run"] is True
     assert hook["pass_filenames"] is False
     assert not hook.keys() & {"files", "exclude", "types", "types_or", "exclude_types", "stages"}
@@ -34,7 +34,7 @@ def test_a_hook_runs_whatever_a_commit_touches(hook: dict[str, Any]) -> None:
 
 @pytest.fixture
 def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, int]]:
-    """Writes files of a repository with names of its own, and returns what each hook about data says of it."""
+    """Return a function that changes files with custom names and returns each data hook's exit code."""
     repository = Repository.init(tmp_path / "own")
     files: dict[str, str | bytes] = {
         "record/measured.yml": BASE,
@@ -51,8 +51,8 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
                 (repository.path / name).unlink()
             else:
                 repository.write({name: content})
-        found = {hook["id"]: shlex.split(hook["entry"])[1:] for hook in HOOKS}
-        return {name: call(*words).code for name, words in found.items() if words[0] != "workflows"}
+        commands = {hook["id"]: shlex.split(hook["entry"])[1:] for hook in HOOKS}
+        return {name: call(*words).code for name, words in commands.items() if words[0] != "workflows"}
 
     return hooks
 
@@ -69,7 +69,7 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         ({"record/measured.yml": BASE + new(key="a"), "bench/machines.yml": None}, (1, 1)),
     ],
 )
-def test_own_file_names_are_looked_at(
+def test_hooks_check_files_with_custom_names(
     commit: Callable[..., dict[str, int]], changes: dict[str, Any], codes: tuple[int, int]
 ) -> None:
     assert commit(changes) == dict(zip(("infx-config-check", "infx-changelog-validate"), codes, strict=True))

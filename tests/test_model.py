@@ -21,7 +21,7 @@ def test_only_a_person_with_an_account_is_human(user: User, human: bool) -> None
     assert user.is_human is human
 
 
-# GitHub answers twice: `permission` knows four words, `role` may be a custom role's name.
+# GitHub gives two answers: `permission` is one of four words, `role` may be the name of a custom role.
 @pytest.mark.parametrize(
     ("permission", "role", "writes", "administers"),
     [
@@ -36,11 +36,9 @@ def test_only_a_person_with_an_account_is_human(user: User, human: bool) -> None
         ("", "admin", False, False),
     ],
 )
-def test_both_answers_must_agree_on_what_somebody_may_do(
-    permission: str, role: str, writes: bool, administers: bool
-) -> None:
-    who = Collaborator(login="amy", permission=permission, role=role)
-    assert (who.can_write, who.is_admin) == (writes, administers)
+def test_permission_and_role_must_agree(permission: str, role: str, writes: bool, administers: bool) -> None:
+    collaborator = Collaborator(login="amy", permission=permission, role=role)
+    assert (collaborator.can_write, collaborator.is_admin) == (writes, administers)
 
 
 @pytest.mark.parametrize(
@@ -61,10 +59,10 @@ def test_a_rename_touches_both_paths(fields: dict[str, Any], paths: tuple[str, .
         ("https://github.com/acme/bench/actions/runs/501/", 501),
         ("https://github.com/acme/bench/actions/runs/501/attempts/2", 501),
         ("https://github.com/acme/bench/actions/runs/501/job/7", 501),
-        (f"https://github.com/acme/bench/actions/runs/{'1' * 19}", None),  # no number that GitHub gives
+        (f"https://github.com/acme/bench/actions/runs/{'1' * 19}", None),  # longer than GitHub's numbers
         ("https://github.com/acme/bench/pull/77#issuecomment-11", None),
         ("", None),
     ],
 )
-def test_the_run_of_an_address(url: str, expected: int | None) -> None:
+def test_the_run_id_of_a_url(url: str, expected: int | None) -> None:
     assert read_run_id(url) == expected

@@ -24,13 +24,11 @@ PAYLOAD = Payload(
         ((), None, None),
     ],
 )
-def test_values_of_another_type_are_not_there(
-    path: tuple[str, ...], text: str | None, number: int | None
-) -> None:
+def test_values_of_another_type_are_none(path: tuple[str, ...], text: str | None, number: int | None) -> None:
     assert (PAYLOAD.text(*path), PAYLOAD.number(*path)) == (text, number)
 
 
-def test_items_keep_their_places_whatever_they_are() -> None:
+def test_items_of_another_type_keep_their_places() -> None:
     items = PAYLOAD.items("a", "list")
     assert items is not None
     assert [item.text("id") for item in items] == ["1", None]

@@ -3,12 +3,12 @@ from __future__ import annotations
 from infx.phrases import count, join_some, join_words
 
 
-def test_one_and_many() -> None:
+def test_a_count_uses_the_singular_only_for_1() -> None:
     assert [count(number, "row") for number in (0, 1, 2, 2000)] == ["0 rows", "1 row", "2 rows", "2,000 rows"]
     assert [count(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]
 
 
-def test_words_in_a_sentence() -> None:
+def test_words_are_joined_with_commas_and_a_last_word() -> None:
     assert [join_words(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
         "",
         "a",
@@ -24,7 +24,7 @@ def test_words_in_a_sentence() -> None:
     assert join_words(["x"] * 3000, limit=1) == "x and 2,999 more"
 
 
-def test_a_list_that_is_cut() -> None:
+def test_a_long_list_is_cut_and_the_remaining_words_are_counted() -> None:
     assert [join_some(["a", "b", "c"][:number], 2) for number in range(4)] == [
         "",
         "a",

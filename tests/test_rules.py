@@ -15,8 +15,8 @@ def _find_odd(numbers: list[int]) -> Iterator[Finding[int]]:
 
 def test_findings_carry_the_id_and_the_level_of_their_rule() -> None:
     rules = (Rule(id="odd", check=_find_odd), Rule(id="hint", check=_find_odd, level=Level.WARNING))
-    found = [(one.rule, one.at, one.level) for one in find_all(rules, [2, 3, 1])]
-    assert found == [
+    findings = [(finding.rule, finding.at, finding.level) for finding in find_all(rules, [2, 3, 1])]
+    assert findings == [
         ("odd", 1, Level.ERROR),
         ("odd", 2, Level.WARNING),  # its own level wins
         ("hint", 1, Level.WARNING),
@@ -25,7 +25,7 @@ def test_findings_carry_the_id_and_the_level_of_their_rule() -> None:
 
 
 def test_a_finding_becomes_a_problem_of_a_file() -> None:
-    (found,) = Rule(id="odd", check=_find_odd).find([3])
-    assert found.as_problem("a.yaml", 4) == Problem(
+    (finding,) = Rule(id="odd", check=_find_odd).find([3])
+    assert finding.as_problem("a.yaml", 4) == Problem(
         rule="odd", message="3 is odd.", path="a.yaml", line=4, hint="Add one."
     )

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from infx.shorten import NOTICE, count_bytes, shorten
 
 
-def test_what_fits_is_left_alone() -> None:
+def test_a_text_that_fits_is_not_changed() -> None:
     assert shorten("```\nnever closed\n", 20) == "```\nnever closed\n"
 
 
-# (text, lines that stay, what closes them); the room is exactly what these need.
+# (text, lines that stay, text that closes them); the room is exactly the length of both.
 CUTS = [
     ("one\ntwo\nthree is too long\n" + "x" * 99, "one\ntwo\n", ""),
     ("```py\na = 1\n" + "b = 2\n" * 30, "```py\na = 1\n", "```\n"),
@@ -36,7 +36,7 @@ CUTS = [
 
 
 @pytest.mark.parametrize(("text", "kept", "closing"), CUTS)
-def test_closes_what_the_cut_left_open(text: str, kept: str, closing: str) -> None:
+def test_open_parts_are_closed_after_the_cut(text: str, kept: str, closing: str) -> None:
     assert shorten(text, len(kept + closing + NOTICE)) == kept + closing + NOTICE
 
 
@@ -45,13 +45,13 @@ def test_a_line_whose_closing_does_not_fit_is_dropped() -> None:
     assert shorten(text, len("one\n```\n" + NOTICE)) == "one\n" + NOTICE
 
 
-def test_no_line_is_cut_in_itself() -> None:
-    """Half of a code span is none: the mention in it would come alive."""
+def test_a_line_is_never_split() -> None:
+    """Drop a long line, because a mention inside half of a code span would notify people."""
     assert shorten("first\n`" + "@amy " * 99 + "`\n", 99) == "first\n" + NOTICE
     assert shorten("x" * 100, 10 + len(NOTICE)) == NOTICE
 
 
-def test_the_room_is_counted_as_asked() -> None:
+def test_the_room_is_counted_by_the_measure() -> None:
     text = "é\n" * 40
     assert shorten(text, 6 + len(NOTICE)) == "é\n" * 3 + NOTICE
     assert shorten(text, 6 + len(NOTICE), measure=count_bytes) == "é\n" * 2 + NOTICE

@@ -1,1 +1,1 @@
-"""The append-only record that starts sweeps: entries, rules, links and merges, all on bytes."""
+"""The append-only changelog that starts sweeps: its entries, rules, links and merges, all on bytes."""

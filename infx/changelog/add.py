@@ -1,4 +1,4 @@
-"""A new entry as text that is valid from the start."""
+"""Write a new entry as text that passes validation."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from infx.phrases import count, join_some
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
-    """What an entry is to say. translations: one for each description, or none; each goes behind its own."""
+    """An entry to append."""
 
     entry: Entry
-    translations: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()  # one for each description, placed after it; or none at all
 
 
-def complete_keys(given: Sequence[str], known: Collection[str]) -> list[str]:
-    """Keys as they stand in the configurations; patterns stay patterns.
+def complete_keys(typed_keys: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return the full configuration key for each typed part of a key; keep patterns.
 
-    A part of a key is completed if only one key starts with it, or else only one holds it. Raises UsageError.
+    A part is completed if only one key starts with it, or else if only one key contains it. Raises UsageError.
     """
-    return list(dict.fromkeys(_complete_key(text, known) for text in given))
+    return list(dict.fromkeys(_complete_key(text, known) for text in typed_keys))
 
 
 def _complete_key(text: str, known: Collection[str]) -> str:
@@ -35,20 +35,20 @@ def _complete_key(text: str, known: Collection[str]) -> str:
 
     if text in known or (is_pattern(text) and match_keys(text, known)):
         return text
-    for found in ([key for key in known if key.startswith(text)], [key for key in known if text in key]):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            shown = join_some(found, 8)
+    for candidates in ([key for key in known if key.startswith(text)], [key for key in known if text in key]):
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            shown = join_some(candidates, 8)
             raise UsageError(
-                f"{text!r} could be any of {count(len(found), 'key')}: {shown}.", hint="Give more of it."
+                f"{text!r} could be any of {count(len(candidates), 'key')}: {shown}.",
+                hint="Type more of the key.",
             )
-    what = "matches no configuration" if is_pattern(text) else "is the key of no configuration"
-    raise UsageError(f"{text!r} {what}.", hint=suggest(text, known))
+    raise UsageError(f"No configuration matches {text!r}.", hint=suggest(text, known))
 
 
 def check_end(data: bytes, path: str) -> list[Problem]:
-    """Return what keeps an entry from being appended: conflict markers anywhere, and a last entry that goes on."""
+    """Check that an entry can be appended: no conflict marker anywhere, and the last entry is complete."""
     from infx.changelog.align import split_chunks
     from infx.changelog.rules.text import find_marker_lines
     from infx.changelog.subject import quote
@@ -59,7 +59,7 @@ def check_end(data: bytes, path: str) -> list[Problem]:
             message=f"Unresolved conflict marker: {quote(line.strip())}.",
             path=path,
             line=data.count(b"\n", 0, offset) + 1,
-            hint="Resolve the conflict first; while git has stopped, `infx changelog resolve` does.",
+            hint="Resolve the conflict first, during a merge with `infx changelog resolve`.",
         )
         for offset, line in find_marker_lines(data)
     ]
@@ -74,7 +74,10 @@ def check_end(data: bytes, path: str) -> list[Problem]:
 
 
 def render_entry(new: NewEntry) -> bytes:
-    """Block style, keys first, texts in double quotes, as past entries are written. Raises UsageError."""
+    """Render an entry as past entries are written: block style, keys first, texts in double quotes.
+
+    Raises UsageError if a text is empty, translations do not match, or fields contradict each other.
+    """
     entry = new.entry
     if not all(text.strip() for text in _interleave(new)):
         raise UsageError("A description or translation is empty.", hint="Say what changed, and why.")
@@ -100,20 +103,21 @@ def _interleave(new: NewEntry) -> list[str]:
     if not new.translations:
         return list(new.entry.description)
     if len(new.translations) != len(new.entry.description):
-        raise UsageError("Every description needs its translation, or none has one.")
+        raise UsageError("Give one translation for each description, or none at all.")
     pairs = zip(new.entry.description, new.translations, strict=True)
     return [text for pair in pairs for text in pair]
 
 
 def _plain(key: str) -> str:
-    """Quoted only where YAML would read something else, as it does a leading `*`."""
+    """Quote a key only where YAML would misread it, as it does with a leading `*`."""
     is_word = key[:1].isalnum() and all(char.isalnum() or char in "-_.*" for char in key)
     return key if is_word else _quoted(key)
 
 
 def _quoted(text: str) -> str:
-    """JSON's form is YAML's too, but for three characters that end a line in YAML 1.1."""
+    """Write a text as a JSON string, which YAML reads in the same way."""
     escaped = json.dumps(text, ensure_ascii=False)
+    # YAML 1.1 ends a line at U+0085, U+2028 and U+2029; DEL and U+FEFF are invisible.
     for char in "\x7f\x85\u2028\u2029\ufeff":
         escaped = escaped.replace(char, f"\\u{ord(char):04x}")
     return escaped
@@ -121,8 +125,8 @@ def _quoted(text: str) -> str:
 
 def _prove(text: bytes, new: NewEntry) -> None:
     (block,) = parse_blocks(text, "")
-    for one, other in find_contradictions(block):
-        raise UsageError(f"{one} and {other} contradict each other.", hint="Keep one of them.")
-    read = read_entry(block)
-    if (read.config_keys, list(read.description)) != (new.entry.config_keys, _interleave(new)):
-        raise InfxError("YAML would read another entry than was asked for.")
+    for narrowing, widening in find_contradictions(block):
+        raise UsageError(f"{narrowing} and {widening} contradict each other.", hint="Keep one of them.")
+    reread = read_entry(block)
+    if (reread.config_keys, list(reread.description)) != (new.entry.config_keys, _interleave(new)):
+        raise InfxError("The entry cannot be written: YAML would not read back what you typed.")

@@ -1,4 +1,4 @@
-"""Which entries of a head are past ones, which of those changed, and which are new, where it is no plain append."""
+"""Align a head with its base when it is not a plain append: find past, changed and new entries."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from infx.errors import ProblemsError
 
 _ITEM = b"- "
 _LINK_LINE = b"  pr-link:"
-_MOST_PAIRS = 250_000  # beyond that, whoever rewrote the file gets told in its order
+_MOST_PAIRS = 250_000  # beyond that, changed entries are paired in order, without comparing them all
 
 
 def split_chunks(data: bytes, start: int = 0) -> list[Chunk]:
-    """Everything from `start` on; what stands above the first item is a chunk too, if it is not blank."""
+    """Split the file from `start` on into chunks; non-blank text above the first item is also a chunk."""
     limits = [start, *_item_starts(data, start), len(data)]
     chunks = []
     for left, right in itertools.pairwise(limits):
@@ -38,7 +38,7 @@ def _item_starts(data: bytes, start: int) -> Iterator[int]:
 
 
 def align(base: bytes, head: bytes) -> Comparison:
-    """base: with its final newline. The head does not start with it."""
+    """Compare a head with a base that it does not start with. The base ends with a newline."""
     same = _common_start(base, head)
     past, now = split_chunks(base, same), split_chunks(head, same)
     above = base.count(b"\n" + _ITEM, 0, same) + base.startswith(_ITEM)
@@ -60,26 +60,26 @@ def align(base: bytes, head: bytes) -> Comparison:
         here = [i for i in range(i1, i2) if i not in moves]
         pairs, left = _pair([past[i] for i in here], [now[j] for j in range(j1, j2) if j not in arrived])
         inserted += left
-        found = dict(zip(here, pairs, strict=True))
+        replacements = dict(zip(here, pairs, strict=True))
         for i in range(i1, i2):
-            other = now[moves[i]] if i in moves else found[i]
-            kind = ChangeKind.MOVED if i in moves else _kind(past[i], other)
-            changes.append(Change(kind=kind, number=first + i, base=past[i], head=other))
-    standing = [chunk for chunk in now if chunk not in inserted]
+            replacement = now[moves[i]] if i in moves else replacements[i]
+            kind = ChangeKind.MOVED if i in moves else _find_kind(past[i], replacement)
+            changes.append(Change(kind=kind, number=first + i, base=past[i], head=replacement))
+    remaining = [chunk for chunk in now if chunk not in inserted]
     return Comparison(
         base=base,
         head=head,
         appended=None,
         inserted=tuple(inserted),
         changes=tuple(changes),
-        past_end=standing[-1].end if standing else same,
+        past_end=remaining[-1].end if remaining else same,
     )
 
 
 def _find_moves(
     past: Sequence[Chunk], now: Sequence[Chunk], opcodes: Sequence[tuple[str, int, int, int, int]]
 ) -> dict[int, int]:
-    """Past chunks that stand elsewhere to the letter: where they stood → where they stand."""
+    """Return old index → new index of past chunks that were moved without any change."""
     places: dict[bytes, list[int]] = {}
     for tag, _, _, j1, j2 in opcodes:
         if tag != "equal":
@@ -95,7 +95,7 @@ def _find_moves(
 
 
 def _common_start(base: bytes, head: bytes) -> int:
-    """Start of the last item that begins before the first difference: everything above it is untouched."""
+    """Return the start of the last item before the first difference: everything above that item is unchanged."""
     low, high = 0, min(len(base), len(head))
     while low < high:
         middle = (low + high + 1) // 2
@@ -105,7 +105,8 @@ def _common_start(base: bytes, head: bytes) -> int:
 
 
 def _is_same(past: Sequence[Chunk], i: int, now: Sequence[Chunk], j: int) -> bool:
-    """With the blank lines behind it, unless a new entry follows there, whose own they may be."""
+    """Compare two chunks with the blank lines after them."""
+    # If a new entry follows, those blank lines may belong to it.
     if past[i].content != now[j].content:
         return False
     is_last, has_more = i + 1 == len(past), j + 1 < len(now)
@@ -115,29 +116,29 @@ def _is_same(past: Sequence[Chunk], i: int, now: Sequence[Chunk], j: int) -> boo
     return not follows or past[i].gap == now[j].gap
 
 
-def _kind(base: Chunk, head: Chunk | None) -> ChangeKind:
+def _find_kind(base: Chunk, head: Chunk | None) -> ChangeKind:
     if head is None:
         return ChangeKind.DELETED
     return ChangeKind.LINK if _is_link_change(base, head) else ChangeKind.EDITED
 
 
 def _is_link_change(base: Chunk, head: Chunk) -> bool:
-    """Only a link line differs, and the parser reads the rest alike."""
+    """Return whether only link lines differ and the parser reads everything else as the same value."""
     old, new = base.content.split(b"\n"), head.content.split(b"\n")
     if len(old) != len(new):
         return False
-    differing = [(one, other) for one, other in zip(old, new, strict=True) if one != other]
+    differing = [(before, after) for before, after in zip(old, new, strict=True) if before != after]
     if not all(line.startswith(_LINK_LINE) for pair in differing for line in pair):
         return False
     try:
-        (one,), (other,) = parse_blocks(base.content, ""), parse_blocks(head.content, "")
+        (base_block,), (head_block,) = parse_blocks(base.content, ""), parse_blocks(head.content, "")
     except (ProblemsError, ValueError):
         return False
-    return bool(one.meaning == other.meaning)
+    return bool(base_block.meaning == head_block.meaning)
 
 
 def _pair(past: Sequence[Chunk], now: Sequence[Chunk]) -> tuple[list[Chunk | None], list[Chunk]]:
-    """For each past chunk the new text that most resembles it, or None; and the chunks that resemble none."""
+    """Return the most similar new chunk for each past chunk (or None), and the new chunks without a match."""
     if len(past) * len(now) > _MOST_PAIRS:
         both = min(len(past), len(now))
         return [*now[:both], *[None] * (len(past) - both)], list(now[both:])

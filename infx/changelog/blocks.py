@@ -1,7 +1,7 @@
-"""The items of a changelog: each a span of bytes with a parsed value, never written back from that value.
+"""Parse the items of a changelog: each is a span of bytes with a parsed value, never written back from that value.
 
-Offsets count bytes of the whole file. Where something stands is asked of the YAML parser's marks; what is cut out
-or replaced are the file's own bytes.
+Offsets count bytes of the whole file. Positions come from the YAML parser's marks; edits cut and replace the file's
+own bytes.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from infx.errors import Problem, ProblemsError
 
 LINK_KEY = "pr-link"
 
-# An item in front and one behind, in the first column: what parses between them continues a list of entries and
-# can be continued. It refuses `---`, `...`, other indentation and quotes that are left open; a list, because a
-# text would go on in an indented line.
+# One item is put before the part and one after it, in the first column: what parses between them continues a list of
+# entries and can be continued. This refuses `---`, `...`, other indentation and unclosed quotes. The item is a list,
+# because text would continue on an indented line.
 _FRAME = b"- []\n"
 
 
 class Source:
-    """A part of a file as the parser saw it, and where its marks, which count characters, lie in the file's bytes."""
+    """A parsed part of a file, which converts the parser's marks (characters) to offsets (bytes of the file)."""
 
     def __init__(self, data: bytes, start: int, end: int, path: str) -> None:
         part = data[start:end]
@@ -42,7 +42,7 @@ class Source:
         self._shift = start - len(_FRAME)
         wide = [] if framed.isascii() else list(re.finditer(r"[^\x00-\x7f]", framed.decode()))
         self._wide = [match.start() for match in wide]  # characters of more than one byte
-        self._extra = [0]  # bytes that those before add
+        self._extra = [0]  # extra bytes of the wide characters before each wide character
         for match in wide:
             self._extra.append(self._extra[-1] + len(match[0].encode()) - 1)
 
@@ -52,13 +52,14 @@ class Source:
 
     @property
     def values(self) -> list[Any]:
-        """Of the items, those of the frame included."""
-        found: list[Any] = self._document.value
-        return found
+        """The values of all items, including the two of the frame."""
+        values: list[Any] = self._document.value
+        return values
 
     @cached_property
     def document(self) -> yaml12.Document:
-        """With lines of the whole file, which are counted only where somebody asks for one."""
+        """The parsed document with line numbers of the whole file."""
+        # The lines are counted only when a caller needs them.
         return replace(self._document, first_line=self._first_line)
 
     @property
@@ -73,42 +74,39 @@ class Source:
         return self.data.rfind(b"\n", 0, offset) + 1
 
     def line_end(self, offset: int) -> int:
-        """After the line break of the line that `offset` lies in."""
-        found = self.data.find(b"\n", offset, self.end)
-        return self.end if found < 0 else found + 1
+        """Return the offset after the line break of the line that contains `offset`."""
+        line_break = self.data.find(b"\n", offset, self.end)
+        return self.end if line_break < 0 else line_break + 1
 
     def text_end(self, start: int, end: int) -> int:
-        """`end` without the blanks and line breaks before it."""
+        """Return `end` moved back over the blanks and line breaks before it."""
         return start + len(self.data[start:end].rstrip(b" \t\r\n"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Value:
-    """A value in its file. start, end: its text, without a comment. plain: neither quoted nor a block nor a list."""
+    """A value in its file, without a comment."""
 
     start: int
     end: int
     line_end: int
-    plain: bool
+    plain: bool  # neither quoted nor a block nor a list
     data: bytes = field(repr=False)
 
     @property
     def rest(self) -> bytes:
-        """What follows on its last line: usually nothing, sometimes a comment."""
+        """The text after the value on its last line: usually empty, sometimes a comment."""
         return self.data[self.end : self.line_end].strip()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """One item of the list. `end` lies after the line break of its last line that is not blank.
-
-    value: plain Python, whatever the item holds. index: its place in `source.document`.
-    """
+    """One item of the list."""
 
     start: int
-    end: int
-    value: Any
-    index: int
+    end: int  # after the line break of its last line that is not blank
+    value: Any  # plain Python values
+    index: int  # its place in `source.document`
     source: Source = field(repr=False)
     node: yaml.Node = field(repr=False)
 
@@ -118,25 +116,25 @@ class Block:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The value, if it is a mapping; else nothing."""
+        """The value if it is a mapping; else an empty mapping."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def link(self) -> str | None:
-        """The text of `pr-link`; None where there is none."""
+        """The text of `pr-link`; None if it is missing or not text."""
         value = self.fields.get(LINK_KEY)
         return value if isinstance(value, str) else None
 
     @property
     def meaning(self) -> Any:
-        """Everything but the link: two entries of the same meaning measure the same for the same reason."""
+        """Everything except the link: entries with equal meaning measure the same for the same reason."""
         return {k: v for k, v in self.fields.items() if k != LINK_KEY} if self.fields else self.value
 
     def line(self, *path: str | int) -> int:
         return self.source.document.line(self.index, *path)
 
     def find(self, key: str) -> tuple[int, Value] | None:
-        """(offset of the key, its value), for a key of the entry itself."""
+        """Return (offset of the key, its value) for a top-level key of the entry, or None."""
         if isinstance(self.node, yaml.MappingNode):
             for key_node, value_node in self.node.value:
                 if key_node.value == key:
@@ -144,7 +142,7 @@ class Block:
         return None
 
     def items(self, key: str) -> list[Value]:
-        """The items of a list such as `description`."""
+        """Return the items of a list such as `description`."""
         if isinstance(self.node, yaml.MappingNode):
             for key_node, value_node in self.node.value:
                 if key_node.value == key and isinstance(value_node, yaml.SequenceNode):
@@ -160,9 +158,10 @@ class Block:
 
 
 def parse_blocks(data: bytes, path: str, start: int = 0, end: int | None = None) -> list[Block]:
-    """The entries that stand in a part of a changelog; only that part is parsed.
+    """Parse the entries in a part of a changelog, and only that part.
 
-    Raises ProblemsError, with lines of the whole file, if it is no list in the first column that continues a list.
+    Raises ProblemsError, with line numbers of the whole file, if the part is not a list in the first column that can
+    continue another list.
     """
     source = Source(data, start, len(data) if end is None else end, path)
     root = source.root
@@ -171,7 +170,7 @@ def parse_blocks(data: bytes, path: str, start: int = 0, end: int | None = None)
     values = source.values[1:-1]
     starts = [source.line_start(source.offset(node.start_mark)) for node in nodes]
     problems = [
-        _no_entry(source, number)
+        _describe_wrong_start(source, number)
         for number, position in enumerate(starts, start=1)
         if not data.startswith(b"- ", position)
     ]
@@ -187,7 +186,7 @@ def parse_blocks(data: bytes, path: str, start: int = 0, end: int | None = None)
     return blocks
 
 
-def _no_entry(source: Source, index: int) -> Problem:
+def _describe_wrong_start(source: Source, index: int) -> Problem:
     message = "An entry starts with `- config-keys:` in the first column, on one line."
     return Problem(
         rule="entry-shape", message=message, path=source.document.path, line=source.document.line(index)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.edits import apply_edits
-from infx.changelog.link_line import link_edit, stands_canonical
+from infx.changelog.link_line import has_plain_link, plan_link_edit
 from infx.changelog.links import Meaning
 from infx.changelog.rules import descriptions, fields
 from infx.changelog.subject import Context
@@ -16,23 +16,23 @@ from infx.errors import Level, Problem, ProblemsError
 from infx.policy.stage import Stage
 from infx.rules import Edit
 
-# What an entry says beside its link neither helps nor hinders here.
+# Problems outside the link do not prevent rewriting the link.
 _INDIFFERENT = {rule.id for rule in (*descriptions.RULES, *fields.RULES)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Canonical:
-    """head: the file with canonical links. changed: the entries, as they were, whose links were not."""
+    """A file whose new entries have canonical links."""
 
     head: bytes = field(repr=False)
-    changed: tuple[Block, ...] = ()
+    changed: tuple[Block, ...] = ()  # the entries whose links were rewritten, as they were before
 
 
 def canonicalize(base: bytes | None, head: bytes, context: Context) -> Canonical:
-    """Only entries that the head appends are touched, whatever style their links are written in.
+    """Rewrite the links of the entries that the head appends, whatever their style.
 
-    Raises ProblemsError if the head is no append, if a link is neither a placeholder nor its own, or if there are
-    placeholders and no number.
+    Raises ProblemsError if the head is not an append, if a link is neither a placeholder nor the pull request's own,
+    or if there are placeholders and no number.
     """
     verdict = validate(base, head, replace(context, stage=Stage.PR, configs=None))
     blocking = [
@@ -56,17 +56,17 @@ def _edit(block: Block, context: Context) -> Edit | None:
     reference = context.links.read(block.link or "")
     if reference.meaning is Meaning.PLACEHOLDER:
         if context.number is None:
-            message = "A placeholder can only be replaced by a number, and the pull request's is not known."
+            message = "The placeholder cannot be replaced: the number of the pull request is not known."
             raise ProblemsError([_problem(block, context, message, "Give --pr.")])
         if context.links.repository is None:
-            message = "A placeholder can only be replaced by a link, and the repository is not known."
+            message = "The placeholder cannot be replaced: the repository is not known."
             raise ProblemsError([_problem(block, context, message, "Give --repo.")])
         link = context.links.canonical(context.number)
-    elif stands_canonical(block):
+    elif has_plain_link(block):
         return None
     else:
         link = (block.link or "").strip()
-    edit = link_edit(block, link)
+    edit = plan_link_edit(block, link)
     if edit is None:
         message = "The pr-link shares its line with something else and cannot be rewritten."
         raise ProblemsError([_problem(block, context, message, "Put it on a line of its own.")])
@@ -74,10 +74,10 @@ def _edit(block: Block, context: Context) -> Edit | None:
 
 
 def _prove(before: Sequence[Block], result: bytes, context: Context) -> None:
-    """The parser reads the same entries, and links that are canonical."""
+    """Verify that the parser reads the same entries and that every link is canonical."""
     after = parse_blocks(result, context.path, before[0].start)
     same = [block.meaning for block in before] == [block.meaning for block in after]
-    if not same or not all(stands_canonical(block) for block in after):
+    if not same or not all(has_plain_link(block) for block in after):
         message = "Rewriting the links would change something else; nothing was written."
         raise ProblemsError(
             [_problem(before[0], context, message, "Write the links as plain text on one line.")]

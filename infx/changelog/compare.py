@@ -1,7 +1,7 @@
-"""A changelog beside its base: what was appended, and which past entries are no longer what they were.
+"""Compare a changelog with its base: find the appended text and the past entries that changed.
 
-An append is seen by comparing bytes, so that it costs the same whatever the history. Only a head that does not
-start with its base is cut into chunks of text, at lines that start an item in the first column, and aligned.
+Comparing bytes is enough to find an append, so that the cost does not grow with history. Only a head that does not
+start with its base is split into chunks, at lines that start an item in the first column, and aligned.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from infx.changelog.comparison import Comparison
 
 
 def complete(data: bytes) -> bytes:
-    """With a final newline: some histories lost theirs, and an append gives it back."""
+    """Return the data with a final newline."""
+    # Some past versions lack it, and an append adds it.
     return data if not data or data.endswith(b"\n") else data + b"\n"
 
 
@@ -26,7 +27,7 @@ def compare(base: bytes, head: bytes) -> Comparison:
 
 
 def accept_corrections(comparison: Comparison) -> Comparison:
-    """The same head beside a base that has the corrected links already."""
+    """Compare the same head with a base that already contains the corrected links."""
     base, position = b"", 0
     for change in comparison.changes:
         if change.head is not None:

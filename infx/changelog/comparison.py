@@ -1,4 +1,4 @@
-"""What a comparison of two changelogs says: chunks of their text, past entries that changed, and what is new."""
+"""The result of comparing two changelogs: chunks of text, past entries that changed, and new entries."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from functools import cached_property
 class ChangeKind(StrEnum):
     EDITED = "edited"
     DELETED = "deleted"
-    MOVED = "moved"  # to the letter, but to another place among the entries
-    LINK = "link"  # nothing but the value of its pr-link
-    BLANKS = "blanks"  # nothing but blanks, empty lines or line ends
+    MOVED = "moved"  # the same bytes in another place among the entries
+    LINK = "link"  # only the value of its pr-link
+    BLANKS = "blanks"  # only whitespace: blanks, empty lines or line ends
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
-    """An item as text. `end` is after its last line that is not blank, `limit` where the next chunk starts."""
+    """An item as text."""
 
     start: int
-    end: int
-    limit: int
+    end: int  # after its last line that is not blank
+    limit: int  # where the next chunk starts
     text: bytes = field(repr=False)  # up to `limit`
 
     @property
@@ -32,7 +32,7 @@ class Chunk:
 
     @property
     def gap(self) -> bytes:
-        """The blank lines behind it."""
+        """The blank lines after it."""
         return self.text[self.end - self.start :]
 
     @property
@@ -43,24 +43,24 @@ class Chunk:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Change:
-    """A past entry that is not what it was. number: counted from 1; 0 is what stands above the first entry.
-
-    head: what stands in its place; None if it is gone.
-    """
+    """A past entry that changed."""
 
     kind: ChangeKind
-    number: int
+    number: int  # from 1; 0 is the text above the first entry
     base: Chunk
-    head: Chunk | None = None
+    head: Chunk | None = None  # its replacement; None if it was deleted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """base: with its final newline, which the file itself may lack.
+    """A head compared with its base.
 
-    appended: offset in the head where the text after the base starts; None if the head does not start with it.
-    inserted, changes: only then, chunks that the base does not have and past entries that changed; the last past
-    entry ends at `past_end`, and what is inserted before that is out of place.
+    Attributes:
+        base: always with a final newline, which the file itself may lack.
+        appended: offset in the head where the text after the base starts; None if the head does not start with it.
+        inserted: chunks that the base does not contain, if `appended` is None.
+        changes: past entries that changed, if `appended` is None.
+        past_end: end of the last past entry; a chunk inserted before it is misplaced.
     """
 
     base: bytes = field(repr=False)
@@ -71,7 +71,7 @@ class Comparison:
     past_end: int = 0
 
     def line(self, offset: int) -> int:
-        """Of the head, from 1."""
+        """Return the line of the head, from 1, at an offset."""
         start, before, breaks = self._lines
         if offset < start:
             return self.head.count(b"\n", 0, offset) + 1
@@ -79,9 +79,8 @@ class Comparison:
 
     @cached_property
     def _lines(self) -> tuple[int, int, list[int]]:
-        """(where the counted part starts, line ends before it, offsets of those in it): the base's lines are counted
-        once, and there may be many problems behind it.
-        """
+        """The start of the appended part, the number of line ends before it, and the offsets of line ends in it."""
+        # The base's lines are counted only once, because the appended part may have many problems.
         start = self.appended or 0
         lengths = (len(line) + 1 for line in self.head[start:].split(b"\n"))
         breaks = [start + end - 1 for end in itertools.accumulate(lengths)]
@@ -89,7 +88,7 @@ class Comparison:
 
     @property
     def additions(self) -> list[tuple[int, int]]:
-        """Spans of the head that hold new entries."""
+        """The spans of the head that contain new entries."""
         if self.appended is not None:
             return [(self.appended, len(self.head))] if self.appended < len(self.head) else []
         return [(chunk.start, chunk.limit) for chunk in self.inserted]
@@ -100,5 +99,5 @@ class Comparison:
 
     @property
     def is_correction(self) -> bool:
-        """Nothing but links of past entries differ, apart from new entries behind them."""
+        """Whether only links of past entries changed, apart from new entries at the end."""
         return {change.kind for change in self.changes} == {ChangeKind.LINK} and not self.misplaced

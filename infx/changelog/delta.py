@@ -1,8 +1,8 @@
-"""Reads what a head's changelog has that its base has not.
+"""Read the entries that a head's changelog adds to its base.
 
-A delta is readable if every past entry still stands, in order and to the letter, and what stands besides is a list
-of entries; or if nothing but links changed. That is all the planner needs. Where new entries stand, and whether
-links, blank lines and bytes are as they should be, is `validate`'s to judge, on the same entries.
+A delta is readable if all past entries are unchanged and in order, and everything else is a list of entries; or if
+only links changed. The planner needs no more. `validate` judges the position of new entries, links, blank lines and
+bytes, on the same entries.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from infx.errors import Problem, ProblemsError
 
 
 def read_delta(base: bytes, head: bytes, path: str) -> Delta:
-    """Compare two revisions of the changelog at `path`.
+    """Read the difference between two revisions of the changelog at `path`.
 
-    Only what was appended is parsed, so that the cost does not grow with history. Raises ProblemsError where a past
-    entry changed in any way but its link, or what was added is no list of entries.
+    Only the appended text is parsed, so that the cost does not grow with history. Raises ProblemsError if more than
+    the link of a past entry changed, or if the added text is not a list of entries.
     """
     comparison = compare(base, head)
     is_append = comparison.appended is not None
@@ -30,7 +30,7 @@ def read_delta(base: bytes, head: bytes, path: str) -> Delta:
         corrections = tuple(pair for change in comparison.changes for pair in _find_corrections(change, head))
         return Delta(corrections=corrections, is_append=False)
     if problems := [
-        _past_changed(change, comparison, path) for change in comparison.changes if not _is_blank(change)
+        _describe_change(change, comparison, path) for change in comparison.changes if not _is_blank(change)
     ]:
         raise ProblemsError(problems)
     entries = [entry for start, end in comparison.additions for entry in read_entries(head, path, start, end)]
@@ -38,7 +38,7 @@ def read_delta(base: bytes, head: bytes, path: str) -> Delta:
 
 
 def read_entries(data: bytes, path: str, start: int = 0, end: int | None = None) -> tuple[Entry, ...]:
-    """The entries of a whole file, or of a part of it. Raises ProblemsError with everything that is wrong."""
+    """Read the entries of a whole file, or of a part of it. Raises ProblemsError with every problem."""
     blocks = parse_blocks(data, path, start, end)
     if problems := [problem for block in blocks for problem in _check(block, path)]:
         raise ProblemsError(problems)
@@ -46,22 +46,22 @@ def read_entries(data: bytes, path: str, start: int = 0, end: int | None = None)
 
 
 def _check(block: Block, path: str) -> list[Problem]:
-    """Shapes and contradictions. Links are judged by the validator, which knows which ones are meant."""
+    """Check the shape of an entry and contradictions between its fields, but not its link."""
     contradictions = [
         Problem(
             rule="fields-contradict",
-            message=f"{one} and {other} contradict each other.",
+            message=f"{narrowing} and {widening} contradict each other.",
             path=path,
-            line=block.line(other),
+            line=block.line(widening),
             hint="Keep one of them.",
         )
-        for one, other in find_contradictions(block)
+        for narrowing, widening in find_contradictions(block)
     ]
     return check_fields(block) or contradictions
 
 
 def _is_blank(change: Change) -> bool:
-    """Only empty lines came or went."""
+    """Return whether only empty lines were added or removed."""
     if change.kind is not ChangeKind.BLANKS or change.head is None:
         return False
     past, now = (
@@ -81,8 +81,8 @@ def _find_corrections(change: Change, head: bytes) -> list[Correction]:
     ]
 
 
-def _past_changed(change: Change, comparison: Comparison, path: str) -> Problem:
-    """At the first line that differs, if something stands in its place."""
+def _describe_change(change: Change, comparison: Comparison, path: str) -> Problem:
+    """Return the problem at the first line that differs; without a line if the entry was deleted."""
     base_line = comparison.base.count(b"\n", 0, change.base.start) + 1
     old = change.base.visible.split(b"\n")
     now = change.head.content.split(b"\n") if change.head else []
@@ -92,6 +92,6 @@ def _past_changed(change: Change, comparison: Comparison, path: str) -> Problem:
     if change.head is not None:
         at = lines[min(same, len(lines) - 1)][0]
         line = comparison.head.count(b"\n", 0, change.head.start) + 1 + at
-    message = f"Past entry {change.number}, on line {base_line} of the base, changed or is gone: {quote(old[min(same, len(old) - 1)])} is not here. Past entries do not change."
+    message = f"Past entry {change.number} (line {base_line} of the base) was changed or deleted: {quote(old[min(same, len(old) - 1)])} is missing. Past entries are immutable."
     hint = "Restore it and append a new entry instead."
     return Problem(rule="changelog-past", message=message, path=path, line=line, hint=hint)

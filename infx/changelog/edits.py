@@ -1,4 +1,4 @@
-"""Edits by span: bytes of a file replaced, everything else kept."""
+"""Apply edits by span: replace bytes of a file and keep everything else."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from infx.rules import Edit
 
 
 def select_edits(edits: Iterable[Edit], size: int) -> list[Edit]:
-    """Those that can be made at once, in order: one that rewrites the whole file goes alone, of two that touch
-    each other the first.
+    """Return the edits that can be applied together, in order.
+
+    An edit that rewrites the whole file is applied alone; of two edits that touch each other, the first is kept.
     """
     ordered = sorted(set(edits), key=lambda edit: (edit.start, edit.end))
     whole = [edit for edit in ordered if (edit.start, edit.end) == (0, size)]
@@ -23,7 +24,7 @@ def select_edits(edits: Iterable[Edit], size: int) -> list[Edit]:
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """Edits in order that do not overlap, as `select_edits` returns them."""
+    """Apply edits that are in order and do not overlap, as `select_edits` returns them."""
     parts, position = [], 0
     for edit in edits:
         parts += [data[position : edit.start], edit.data]

@@ -1,4 +1,4 @@
-"""Reads an item of a changelog as an entry, and says what is wrong with one that is none."""
+"""Read an item of a changelog as an entry, and describe the problems of an invalid item."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ ENTRY_START = b"- config-keys:"
 
 
 def check_fields(block: Block) -> list[Problem]:
-    """What the schema says about an entry. Its link is judged apart, by rules that know which one is meant."""
+    """Check an entry against the schema, except for its link."""
     value = block.value
     if read_fields(value, line=1) is not None:
         return []
     from infx import schema
 
-    judged = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
-    problems = schema.check_value("changelog-entry", judged, block.source.document, (block.index,))
-    return [_say_of_an_entry(problem, block.index) for problem in problems]
+    # The link has rules of its own, which know the expected link.
+    checked = {**value, LINK_KEY: ""} if isinstance(value, dict) else value
+    problems = schema.check_value("changelog-entry", checked, block.source.document, (block.index,))
+    return [_add_hint(problem, block.index) for problem in problems]
 
 
-# By what was expected: what people write instead has always been the same.
+# Expected form → how to write it.
 _HINTS = {
     "expected text.": 'Put it in quotes: "…".',
     "expected a list.": "Write one line `- …` for each.",
@@ -34,15 +35,16 @@ _HINTS = {
 }
 
 
-def _say_of_an_entry(problem: Problem, index: int) -> Problem:
-    """The number of the item counts only what was parsed; the line says which entry it is."""
+def _add_hint(problem: Problem, index: int) -> Problem:
+    """Return the problem with a hint, and with "entry" instead of the item's index."""
+    # The index counts only the parsed part of the file; the line identifies the entry.
     message = problem.message.replace(f"[{index}]", "entry", 1)
     hint = next((hint for end, hint in _HINTS.items() if message.endswith(end)), None)
     return replace(problem, message=message, hint=problem.hint or hint)
 
 
 def read_entry(block: Block) -> Entry:
-    """Raises ProblemsError if the entry breaks the schema."""
+    """Return a parsed item as an entry. Raises ProblemsError if it breaks the schema."""
     entry = read_fields(block.value, line=block.line())
     if entry is None:
         raise ProblemsError(check_fields(block))
@@ -50,10 +52,8 @@ def read_entry(block: Block) -> Entry:
 
 
 def read_fields(value: Any, *, line: int) -> Entry | None:
-    """An entry from its parsed value; None exactly where the schema (apart from the link) refuses it.
-
-    Written out because a schema library takes longer to import than everything else here takes to run.
-    """
+    """Return an entry from its parsed value; None exactly if the schema, apart from the link, refuses it."""
+    # These checks repeat the schema, because importing a schema library takes longer than all other work here.
     if not isinstance(value, dict) or not value.keys() <= _READERS.keys():
         return None
     if not {FIRST_KEY, "description"} <= value.keys():

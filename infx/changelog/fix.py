@@ -1,4 +1,4 @@
-"""Repair what can only be meant in one way, and nothing if anything else is wrong as well."""
+"""Repair unambiguous problems; repair nothing if any other problem remains."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from infx.changelog.subject import Context
 from infx.changelog.validate import ChangelogVerdict, validate
 from infx.errors import Problem
 
-_ROUNDS = 8  # a repair can uncover the next; more than three in a row were never seen
+_ROUNDS = 8  # a repair can reveal another problem; no file has needed more than three rounds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """head: the repaired file; None if nothing is repaired, and then `remaining` is all that is wrong with the file.
+    """The result of a repair.
 
-    repaired: what was wrong and no longer is.
+    Attributes:
+        head: the repaired file; None if nothing is repaired.
+        repaired: problems of the original file that are gone.
+        remaining: all problems of the file, if nothing is repaired.
     """
 
     head: bytes | None = field(repr=False)
@@ -25,7 +28,7 @@ class Repair:
 
 
 def fix(base: bytes | None, head: bytes, context: Context) -> Repair:
-    """The head with every certain repair made. What comes out is valid, and says what the head said."""
+    """Apply every certain repair. The result is valid, and its entries have the same meaning as before."""
     first = verdict = validate(base, head, context)
     fixed = head
     for _ in range(_ROUNDS):
@@ -37,7 +40,7 @@ def fix(base: bytes | None, head: bytes, context: Context) -> Repair:
     if not verdict.ok:
         return Repair(head=None, remaining=tuple(first.problems))
     if _meanings(first) != _meanings(verdict):
-        message = "The repair would change what an entry says beside its link, so it was not made."
+        message = "The repair was not made: it would change more of an entry than its link."
         refusal = Problem(rule="repair", message=message, path=context.path)
         return Repair(head=None, remaining=(*first.problems, refusal))
     return Repair(

@@ -1,4 +1,4 @@
-"""The keys of the master configurations, as far as an entry needs them."""
+"""Look up the keys of the master configurations that an entry names."""
 
 from __future__ import annotations
 
@@ -11,32 +11,30 @@ from infx.errors import Problem
 
 @dataclass(frozen=True)
 class ConfigKeys:
-    """files: (path, bytes) of every master configuration."""
+    """The keys of all master configurations."""
 
-    files: tuple[tuple[str, bytes], ...] = field(repr=False)
+    files: tuple[tuple[str, bytes], ...] = field(repr=False)  # (path, bytes) of each master configuration
 
     @cached_property
     def keys(self) -> list[str]:
-        """Every key. Raises ProblemsError for a file that is not YAML."""
+        """All keys. Raises ProblemsError for a file that is not YAML."""
         from infx import yaml12
 
-        return [key for path, data in self.files for key in yaml12.top_level_keys(data, path)]
+        return [key for path, data in self.files for key in yaml12.find_top_level_keys(data, path)]
 
     def find_unknown(self, pattern: str) -> list[Problem]:
-        """A problem without a place if a key or pattern names no configuration.
+        """Return a problem without path and line if no configuration matches a key or pattern.
 
         Raises ProblemsError for a file that is not YAML.
         """
         from infx.bench.keys import resolve_keys
 
-        return [] if self._stands_there(pattern) else resolve_keys([pattern], self.keys)[1]
+        return [] if self._has_key_line(pattern) else resolve_keys([pattern], self.keys)[1]
 
-    def _stands_there(self, key: str) -> bool:
-        """A quick yes, without parsing: a line that starts with the key, or what the pattern stands for, and a colon.
-
-        Parsing all configurations takes longer than everything else in a validation. A line that only looks like a
-        key, inside a quoted text in the first column, would be let pass here and refused by the planner.
-        """
+    def _has_key_line(self, key: str) -> bool:
+        """Return whether a line starts with the key, or with text that matches the pattern, and a colon."""
+        # Parsing all configurations takes longer than all other work of a validation. A line inside a quoted text that
+        # only looks like a key passes here; the planner refuses it.
         if key.count("*") == 1:
             text = re.escape(key.encode()).replace(rb"\*", rb"[\w.-]*")
             return any(re.search(rb"^" + text + rb":", data, re.MULTILINE) for _, data in self.files)

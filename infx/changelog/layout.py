@@ -1,4 +1,4 @@
-"""How entries are put behind a changelog: its bytes, one empty line, an entry, one empty line, an entry."""
+"""Append entries to a changelog: its bytes, one empty line, an entry, one empty line, an entry."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from infx.changelog.compare import complete
 
 
-def separator(base: bytes) -> bytes:
-    """What must stand between a changelog and the next entry."""
+def choose_separator(base: bytes) -> bytes:
+    """Return the bytes that must separate a changelog from the next entry."""
     return b"" if not base or base.endswith(b"\n\n") else b"\n"
 
 
 def append(base: bytes, entries: Sequence[bytes]) -> bytes:
-    """The base's bytes, a missing final newline completed, and the entries behind them."""
+    """Return the base's bytes, with a final newline, followed by the entries."""
     if not entries:
         return base
     base = complete(base)
-    return base + separator(base) + b"\n".join(complete(entry) for entry in entries)
+    return base + choose_separator(base) + b"\n".join(complete(entry) for entry in entries)

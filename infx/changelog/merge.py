@@ -1,7 +1,7 @@
-"""Put two sides that both append together: main's bytes first and untouched, then the other side's entries.
+"""Merge two sides that both append: main's bytes first and unchanged, then the other side's entries.
 
-One function for the git merge driver, the index resolver and whoever prepares a merge. Which side is main is told
-by content, because git does not say: in a rebase "ours" is main, in a merge of main it is "theirs".
+The git merge driver, the index resolver and the preparation of merges share one function. It recognizes the main side
+by content, because git does not tell: in a rebase "ours" is main, in a merge of main it is "theirs".
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ from infx.changelog.compare import compare, complete
 from infx.changelog.comparison import Comparison
 from infx.changelog.edits import apply_edits
 from infx.changelog.layout import append
-from infx.changelog.link_line import link_edit
+from infx.changelog.link_line import plan_link_edit
 from infx.changelog.links import Meaning, PullLinks, Reference
 from infx.errors import InfxError, Problem, ProblemsError
 from infx.rules import Edit
 
 
 class MergeRefusedError(InfxError):
-    """This is not one append beside another; a person or a line-based merge must look at it."""
+    """Raised when the sides are not two appends, so that a person or a line-based merge must decide."""
 
 
 _MORE = "One side does more than append to the changelog."
-_HINT = "Past entries stay as they are on the base branch, and new ones go to the end."
+_HINT = "Keep past entries as they are on the base branch, and put new entries at the end."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """Three versions of the file. ancestor: before both. main: what goes first."""
+    """The three versions of the file in a merge."""
 
-    ancestor: bytes = field(repr=False)
-    main: bytes = field(repr=False)
+    ancestor: bytes = field(repr=False)  # the common ancestor
+    main: bytes = field(repr=False)  # goes first
     other: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """kept: entries of the other side that were put behind main's. present: those that main had gained already."""
+    """A merged file."""
 
     data: bytes = field(repr=False)
-    kept: tuple[Block, ...] = ()
-    present: tuple[Block, ...] = ()
+    kept: tuple[Block, ...] = ()  # entries of the other side, appended after main's
+    present: tuple[Block, ...] = ()  # entries of the other side that main already contained
 
 
 def is_main(one: bytes, other: bytes, base_versions: Sequence[bytes]) -> bool | None:
-    """Whether `one` is main and `other` is not; None where content does not tell.
+    """Return whether `one` is main and `other` is not; None if their content does not decide it.
 
-    base_versions: the base branch's file as this clone knows it, the remote's first. A side that is the start of one
-    of them is main. So is a side that starts with one of them: main with commits replayed on it.
+    base_versions: the base branch's file as this clone knows it, the remote's first. A side is main if a version starts
+    with it, or if it starts with a version (main with commits replayed on it).
     """
     for version in base_versions:
         if version.startswith(one) != version.startswith(other):
@@ -70,9 +70,9 @@ def resolve(
     *,
     number: int | None = None,
 ) -> Merged:
-    """The merge of two versions, in whatever order git names them.
+    """Merge two versions, in whatever order git names them.
 
-    one: the side that is checked out; it goes first where content does not tell which side is main. Raises
+    one: the side that is checked out; it goes first if content does not decide which side is main. Raises
     MergeRefusedError.
     """
     first = is_main(one, other, base_versions)
@@ -81,20 +81,20 @@ def resolve(
     if (corrected := apply_corrections(sides, links)) is not None:
         return Merged(data=corrected)
     if compare(ancestor, other).appended is None and (
-        found := _find_replayed(ancestor, one, other, base_versions)
+        replayed := _find_replayed(ancestor, one, other, base_versions)
     ):
-        version, rewritten = found
+        version, rewritten = replayed
         entries = [_canonical(block, links, number) for block in rewritten]
         return Merged(data=append(version, entries), kept=tuple(rewritten))
     if first is None and compare(ancestor, main).appended is None:
-        raise MergeRefusedError(_MORE, hint=_HINT)  # an edit is main's to make, and nobody knows who main is
+        raise MergeRefusedError(_MORE, hint=_HINT)  # only main may edit, and which side is main is unknown
     return merge(sides, links, number=number)
 
 
 def merge(sides: Sides, links: PullLinks, *, number: int | None = None) -> Merged:
-    """Main's bytes, whatever main did, then every entry that the other side appended and main did not gain since.
+    """Return main's bytes, whatever main changed, then each entry of the other side that main does not contain yet.
 
-    number: of the pull request that the other side is; with it, its links become canonical. Raises MergeRefusedError.
+    number: the other side's pull request; if given, its links become canonical. Raises MergeRefusedError.
     """
     main, other = compare(sides.ancestor, sides.main), compare(sides.ancestor, sides.other)
     if other.appended is None:
@@ -109,25 +109,25 @@ def merge(sides: Sides, links: PullLinks, *, number: int | None = None) -> Merge
 
 
 def apply_corrections(sides: Sides, links: PullLinks) -> bytes | None:
-    """One side only makes past links canonical and the other appends: both. None if that is not so."""
+    """Combine a side that only makes past links canonical with a side that appends; None for other sides."""
     from infx.changelog.rules.history import is_legal_correction
 
     pairs = ((sides.main, sides.other), (sides.other, sides.main))
-    for one, two in pairs:
-        correction, appending = compare(sides.ancestor, one), compare(sides.ancestor, two)
-        legal = all(is_legal_correction(change, links) for change in correction.changes)
-        alone = correction.is_correction and not correction.inserted
-        if alone and legal and appending.appended is not None:
-            return complete(one) + two[appending.appended :]
+    for corrected, appended in pairs:
+        correction, appending = compare(sides.ancestor, corrected), compare(sides.ancestor, appended)
+        is_legal = all(is_legal_correction(change, links) for change in correction.changes)
+        only_corrects = correction.is_correction and not correction.inserted
+        if only_corrects and is_legal and appending.appended is not None:
+            return complete(corrected) + appended[appending.appended :]
     return None
 
 
 def _find_replayed(
     ancestor: bytes, onto: bytes, commit: bytes, base_versions: Sequence[bytes]
 ) -> tuple[bytes, list[Block]] | None:
-    """(the base branch's file, the branch's own entries) after a commit of a rebase that rewrites nothing but these.
+    """Return (the base branch's file, the branch's own entries) for a rebased commit that rewrites only these entries.
 
-    onto: the base branch's file and those entries as they were; so is the ancestor, with an older base.
+    onto: the base branch's file followed by those entries as they were. The ancestor is the same with an older base.
     """
     for version in base_versions:
         own = onto.removeprefix(version)
@@ -140,32 +140,33 @@ def _find_replayed(
 
 
 def verify(main: bytes, expected: Sequence[object], merged: bytes) -> list[Problem]:
-    """What a merge must be: main's bytes, then the expected entries, each with every field, and nothing else."""
+    """Check that a merge is main's bytes, then the expected entries with all their fields, and nothing else."""
     comparison = compare(main, merged)
     if comparison.appended is None:
         return [_lost("The merged file does not start with the base branch's bytes.")]
-    found = [block.meaning for block in _read(comparison)]
-    if found == list(expected):
+    merged_meanings = [block.meaning for block in _read(comparison)]
+    if merged_meanings == list(expected):
         return []
-    lost = _find_lost(expected, found)
-    return lost or [_lost("Entries were added, repeated or reordered in the merge.")]
+    return _find_lost(expected, merged_meanings) or [
+        _lost("Entries were added, repeated or reordered in the merge.")
+    ]
 
 
 def check_commit(sides: Sides, merged: bytes, links: PullLinks) -> list[Problem]:
-    """Entries of the other side that a merge commit, perhaps made by hand, lost or changed.
+    """Return a problem for each entry of the other side that a merge commit, perhaps made by hand, lost or changed.
 
-    sides: its parents and their common ancestor. Nothing where those are no appends: other rules look at them.
+    sides: the commit's parents and their common ancestor.
     """
     try:
         expected = [block.meaning for block in merge(sides, links).kept]
-        found = [block.meaning for block in _read(compare(sides.main, merged))]
-    except MergeRefusedError:
+        merged_meanings = [block.meaning for block in _read(compare(sides.main, merged))]
+    except MergeRefusedError:  # the parents are not appends; other rules check them
         return []
-    return _find_lost(expected, found)
+    return _find_lost(expected, merged_meanings)
 
 
-def _find_lost(expected: Sequence[object], found: Sequence[object]) -> list[Problem]:
-    free = list(found)
+def _find_lost(expected: Sequence[object], merged_meanings: Sequence[object]) -> list[Problem]:
+    free = list(merged_meanings)
     problems = []
     for meaning in expected:
         if meaning in free:
@@ -188,24 +189,24 @@ def _shown(meaning: object) -> str:
 
 
 def _read(comparison: Comparison) -> list[Block]:
-    """New entries; MergeRefusedError where something else stands among them."""
+    """Return the new entries. Raises MergeRefusedError if there is other text among them."""
     blocks: list[Block] = []
     try:
         for start, end in comparison.additions:
-            found = parse_blocks(comparison.head, "", start, end)
-            if comparison.head[start : found[0].start if found else end].strip():
-                raise MergeRefusedError("What was appended does not start with an entry.")
-            blocks += found
+            added_blocks = parse_blocks(comparison.head, "", start, end)
+            if comparison.head[start : added_blocks[0].start if added_blocks else end].strip():
+                raise MergeRefusedError("The appended text does not start with an entry.")
+            blocks += added_blocks
     except ProblemsError as error:
-        raise MergeRefusedError(f"What was appended cannot be read: {error.problems[0].message}") from None
+        raise MergeRefusedError(f"The appended text cannot be read: {error.problems[0].message}") from None
     return blocks
 
 
 def _subtract(
     own: Sequence[Block], gained: Sequence[Block], links: PullLinks, number: int | None
 ) -> tuple[list[Block], list[Block]]:
-    """(entries of ours that main lacks, those it has); each of main's stands for one of ours at most."""
-    free = list(gained)
+    """Split a side's own entries into those that main lacks and those that main contains."""
+    free = list(gained)  # each of main's entries matches at most one own entry
     kept: list[Block] = []
     present: list[Block] = []
     for block in own:
@@ -219,7 +220,8 @@ def _subtract(
 
 
 def _is_same(main: Block, own: Block, links: PullLinks, number: int | None) -> bool:
-    """The same entry, whose link main may have made canonical. With two numbers they are two."""
+    """Return whether two entries are the same, although main may have made the link canonical."""
+    # Entries with different numbers are different.
     if main.meaning != own.meaning:
         return False
     theirs, ours = _number(main, links), _number(own, links) or number
@@ -235,7 +237,7 @@ def _canonical(block: Block, links: PullLinks, number: int | None) -> bytes:
     reference = links.read(block.link or "")
     if number is None or (reference.meaning is not Meaning.PLACEHOLDER and reference.number != number):
         return block.data
-    edit = link_edit(block, links.canonical(number))
+    edit = plan_link_edit(block, links.canonical(number))
     if edit is None:
         return block.data
     return apply_edits(block.data, [Edit(edit.start - block.start, edit.end - block.start, edit.data)])

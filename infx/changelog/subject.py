@@ -1,4 +1,4 @@
-"""What the rules look at: values without a file, a clone or a clock behind them."""
+"""The input of the rules, as plain values: no file, clone or clock is needed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the rules must know besides the bytes.
+    """The facts that the rules need in addition to the bytes.
 
-    path: the changelog, as problems name it. number: of the pull request whose entries these are, if it is known and
-    is only one. configs: what keys are looked up in; None: they are not. base_name: a revision or file for hints.
+    Attributes:
+        path: the changelog's path in problems.
+        number: of the pull request that adds the entries; None if unknown or if there are several.
+        configs: the configurations that keys are looked up in; None to skip the look-up.
+        base_name: the base's revision or file, for hints.
     """
 
     path: str
@@ -32,14 +35,12 @@ class Context:
 
     @property
     def is_final(self) -> bool:
-        """Placeholders must be gone."""
+        """Whether placeholders are no longer allowed."""
         return self.stage is not Stage.PR
 
     @property
     def own_link(self) -> str | None:
-        """What a repair writes: the canonical link, or a placeholder as long as it is not known; None where that is
-        too late.
-        """
+        """The link that a repair writes: canonical, or a placeholder while it is unknown; None if that is too late."""
         if self.number is not None and self.links.repository is not None:
             return self.links.canonical(self.number)
         return None if self.is_final else self.links.placeholders[0]
@@ -50,22 +51,24 @@ class Context:
 
 
 def fix_command(number: int | None) -> str:
-    """Return the command that makes every certain repair; number: of the pull request, if it is known."""
+    """Return the command that makes every certain repair. number: the pull request's, if known."""
     return "infx changelog validate --fix" + (f" --pr {number}" if number else "")
 
 
-def name_repair(number: int | None) -> str:
-    """Return the sentence that the hint of a certain repair ends with."""
-    return f"`{fix_command(number)}` does it."
+def render_repair_hint(number: int | None) -> str:
+    """Return the sentence that ends the hint of a certain repair."""
+    return f"Run `{fix_command(number)}` to repair it."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
-    """blocks: the new entries, wherever they stand; empty where they cannot be parsed."""
+    """A changelog that the rules check."""
 
     comparison: Comparison
     context: Context
-    blocks: Sequence[Block] = field(default=())
+    blocks: Sequence[Block] = field(
+        default=()
+    )  # the new entries, in any position; empty if they cannot be parsed
 
     @property
     def head(self) -> bytes:
@@ -76,7 +79,7 @@ class Subject:
 
 
 def quote(data: bytes) -> str:
-    """Text in which blanks at its ends, tabs and line ends can be seen; long text loses its middle."""
+    """Quote a text with visible tabs, line ends and outer blanks; shorten a long text in the middle."""
     text = data.decode(errors="backslashreplace")
     inner = text.strip(" ")
     left = len(text) - len(text.lstrip(" ")) if inner else 0
@@ -88,5 +91,5 @@ def quote(data: bytes) -> str:
 
 
 def quote_line(data: bytes) -> str:
-    """Its first line."""
+    """Quote the first line of a text."""
     return quote(data.split(b"\n", 1)[0])

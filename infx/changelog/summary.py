@@ -1,4 +1,4 @@
-"""What the run's summary says about a changelog: the problems, the lines as they should be, the command."""
+"""Render a changelog's part of the run summary: the problems, the repaired lines and the command."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ _MOST_LINES = 200  # of a repair; the file itself is in the repository
 
 
 def render_summary(verdict: ChangelogVerdict, repair: Repair | None, head: bytes, context: Context) -> str:
-    """Markdown. Texts of the file stand in code fences, where nothing of them is markup.
-
-    repair: what `--fix` would do, or None if there is nothing to repair.
-    """
+    """Render the summary as Markdown. repair: the result of `--fix`, or None if there is nothing to repair."""
+    # Texts of the file go into code fences, where they are not read as markup.
     errors = [problem for problem in verdict.problems if problem.level is Level.ERROR]
     if not errors:
         entries = count(len(verdict.blocks), "new entry", "new entries") if verdict.blocks else "no new entry"
@@ -27,14 +25,14 @@ def render_summary(verdict: ChangelogVerdict, repair: Repair | None, head: bytes
     parts = [f"### Changelog: {len(errors)} to repair\n", _list(verdict.problems)]
     if context.stage is Stage.MAIN:
         parts = [f"### Changelog: {count(len(errors), 'problem')} merged\n", _list(verdict.problems)]
-        parts.append("Past entries stay as they are now, but for links that are not canonical.\n")
+        parts.append("Do not change merged entries; only links that are not canonical may be corrected.\n")
     elif repair and repair.head is not None:
         parts.append(
-            f"Every repair is certain. This command makes them:\n\n{_fence(context.fix_command, 'sh')}"
+            f"Every repair is certain. Make them with this command:\n\n{_fence(context.fix_command, 'sh')}"
         )
-        parts.append(f"The lines as they should be:\n\n{_fence(_difference(head, repair.head), 'diff')}")
+        parts.append(f"The repaired lines:\n\n{_fence(_difference(head, repair.head), 'diff')}")
     elif repair:
-        parts.append("Not every repair is certain, so `--fix` makes none; a person must decide.\n")
+        parts.append("Not every repair is certain, so `--fix` changes nothing. Fix the problems by hand.\n")
     return "\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Judge a changelog against its base: every problem, and where it is certain, the repair."""
+"""Judge a changelog against its base: find every problem, and the repair if it is certain."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from infx.changelog.compare import accept_corrections, compare
 from infx.changelog.comparison import Comparison
 from infx.changelog.entries import check_fields
 from infx.changelog.rules import descriptions, fields, layout, link, text
-from infx.changelog.subject import Context, Subject, name_repair
+from infx.changelog.subject import Context, Subject, render_repair_hint
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 from infx.policy.stage import Stage
 from infx.rules import Edit, Finding, Rule, find_all
 
 _ALIAS_HINT = 'A pattern that starts with `*` needs quotes, as in "*-vllm".'
 _SYNTAX_HINT = (
-    'Entries start with `- config-keys:` in the first column; text with `: ` or ` #` stands in "…".'
+    'Start entries with `- config-keys:` in the first column; put text with `: ` or ` #` in quotes: "…".'
 )
 
 _UNREADABLE = {"conflict-marker", text.BYTE_ORDER_MARK.id}
@@ -32,13 +32,13 @@ _ENTRY_RULES: tuple[Rule[[Subject], int | None], ...] = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangelogVerdict:
-    """What is wrong with a changelog, and how it is repaired.
+    """The problems of a changelog, with their repairs.
 
     Attributes:
-        problems: in their order, each once.
+        problems: sorted, each once.
         edits: every repair that is certain.
-        blocks: the new entries; none where they could not be read.
-        corrected: past links that became canonical.
+        blocks: the new entries; empty if they could not be read.
+        corrected: number of past links that became canonical.
     """
 
     problems: list[Problem]
@@ -52,7 +52,7 @@ class ChangelogVerdict:
 
 
 def validate(base: bytes | None, head: bytes | None, context: Context) -> ChangelogVerdict:
-    """base, head: the file's bytes; None where there is no such file. Raises nothing: problems are values."""
+    """Judge the head's bytes against the base's; None means that the file does not exist. Raises nothing."""
     if head is None:
         if base is None:
             return ChangelogVerdict(problems=[])
@@ -60,7 +60,7 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Change
     if head == base:
         return ChangelogVerdict(problems=[])
     base = base or b""
-    rules: list[Rule[[Subject], int | None]] = []  # about the whole file, as an editor saved it
+    rules: list[Rule[[Subject], int | None]] = []  # rules that the whole file breaks, as an editor saved it
     plain = head
     if head.startswith(text.BOM) and not base.startswith(text.BOM):
         rules.append(text.BYTE_ORDER_MARK)
@@ -76,12 +76,10 @@ def validate(base: bytes | None, head: bytes | None, context: Context) -> Change
 def _add_whole(
     verdict: ChangelogVerdict, rules: Sequence[Rule[[Subject], int | None]], head: bytes, context: Context
 ) -> ChangelogVerdict:
-    """The whole file was saved with CR LF or a byte order mark: that is one problem; the others are those of the file
-    without.
-    """
+    """Add to the verdict of the cleaned file one problem for a file saved with CR LF or a byte order mark."""
     whole = Subject(comparison=Comparison(base=b"", head=head, appended=0), context=context)
-    judged = _conclude(find_all(rules, whole), whole, verdict.problems)
-    return replace(judged, blocks=verdict.blocks, corrected=verdict.corrected)
+    extended = _conclude(find_all(rules, whole), whole, verdict.problems)
+    return replace(extended, blocks=verdict.blocks, corrected=verdict.corrected)
 
 
 def _judge(comparison: Comparison, context: Context) -> ChangelogVerdict:
@@ -96,11 +94,11 @@ def _judge(comparison: Comparison, context: Context) -> ChangelogVerdict:
     if comparison.is_correction:
         comparison = accept_corrections(comparison)
         subject = replace(subject, comparison=comparison)
-        if comparison.appended is None:  # what else differs stands between the entries
+        if comparison.appended is None:  # the remaining differences are between the entries
             findings += find_all(history.RULES, subject)
     lone_cr = any(b"\r" in head[start:end].replace(b"\r\n", b"\n") for start, end in comparison.additions)
     if lone_cr or any(finding.rule in _UNREADABLE for finding in findings):
-        # Nothing can be read there, or not with the line numbers that everybody else counts.
+        # The entries cannot be read there, or only with line numbers that differ from other tools'.
         return _conclude(findings, subject, corrected=corrected)
     try:
         blocks = _read(comparison, context)
@@ -123,24 +121,24 @@ def _conclude(
     *,
     corrected: int = 0,
 ) -> ChangelogVerdict:
-    """problems: those that are stated already."""
+    """Return the verdict of findings and of problems that are complete already."""
     findings = tuple(findings)
-    stated = [_state(finding, subject) for finding in findings]
+    found_problems = [_make_problem(finding, subject) for finding in findings]
     edits = tuple(edit for finding in findings for edit in finding.edits)
-    problems = sort_problems([*stated, *problems])
+    problems = sort_problems([*found_problems, *problems])
     return ChangelogVerdict(problems=problems, edits=edits, blocks=subject.blocks, corrected=corrected)
 
 
-def _state(finding: Finding[int | None], subject: Subject) -> Problem:
+def _make_problem(finding: Finding[int | None], subject: Subject) -> Problem:
     context = subject.context
-    if finding.edits and context.stage is not Stage.MAIN:  # what was merged is a past entry
-        hint = f"{finding.hint or 'The repair is certain.'} {name_repair(context.number)}"
+    if finding.edits and context.stage is not Stage.MAIN:  # a merged entry is a past entry and stays as it is
+        hint = f"{finding.hint or 'The repair is certain.'} {render_repair_hint(context.number)}"
         finding = replace(finding, hint=hint)
     return finding.as_problem(context.path, None if finding.at is None else subject.line(finding.at))
 
 
 def _read(comparison: Comparison, context: Context) -> list[Block]:
-    """Every new entry. Raises ProblemsError if one of the places where they stand cannot be read."""
+    """Read every new entry. Raises ProblemsError if any part with new entries cannot be read."""
     head = comparison.head
     blocks: list[Block] = []
     problems: list[Problem] = []
@@ -159,6 +157,6 @@ def _read(comparison: Comparison, context: Context) -> list[Block]:
 
 
 def _missing_file(context: Context) -> Problem:
-    message = "The changelog is gone; expected the base's bytes and new entries behind them."
+    message = "The changelog was deleted; expected the base's bytes, then new entries."
     hint = f"Restore it: git checkout {context.base_name or '<base>'} -- {context.path}."
     return Problem(rule="history-deleted", message=message, path=context.path, hint=hint)

@@ -238,4 +238,4 @@ def _print(selection: Selection) -> None:
     print_problems((*inputs.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
     if not selection.rows:
         print_text("No row of the configurations matches these options.", os.environ)
-    click.echo(actions.neutralise_json(render_rows(selection.rows)))
+    click.echo(actions.neutralize_json(render_rows(selection.rows)))

@@ -113,7 +113,7 @@ def _print(planned: Plan, summary: PlanSummary, base: str, head: str, *, as_json
         actions.write_summary(os.environ, render_markdown(summary))
     if as_json:
         pieces = render_plan(planned, base_ref=base, head_ref=head)
-        sys.stdout.writelines(map(actions.neutralise_json, pieces))
+        sys.stdout.writelines(map(actions.neutralize_json, pieces))
         click.echo()
     else:
         print_summary(summary)

@@ -30,14 +30,14 @@ def print_problems(problems: Sequence[Problem], environ: Mapping[str, str]) -> N
 
 def print_text(text: str, environ: Mapping[str, str], *, err: bool = True, nl: bool = True) -> None:
     """Words for people; on Actions no line of them can start a workflow command. err: not on stdout."""
-    click.echo(actions.neutralise(text) if actions.is_actions(environ) else text, err=err, nl=nl)
+    click.echo(actions.neutralize(text) if actions.is_actions(environ) else text, err=err, nl=nl)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """A result on stdout, safe to print on Actions whatever its texts hold."""
     import json
 
-    click.echo(actions.neutralise_json(json.dumps(value, ensure_ascii=False, indent=indent)))
+    click.echo(actions.neutralize_json(json.dumps(value, ensure_ascii=False, indent=indent)))
 
 
 def report(problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: bool) -> int:

@@ -101,7 +101,7 @@ def shards(
         "canary-id": cut.canary.id if cut.canary else "",
     }
     actions.write_outputs(os.environ, numbers)
-    click.echo(actions.neutralise_json(files[INDEX]), nl=False)
+    click.echo(actions.neutralize_json(files[INDEX]), nl=False)
 
 
 @examples("infx rows --plan sweep-plan --shard 0")
@@ -145,7 +145,7 @@ def rows(
     jobs = [job for job in found if job.id != without]
     matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
-    click.echo(actions.neutralise_json(matrix))
+    click.echo(actions.neutralize_json(matrix))
 
 
 def read_runners(given: str | None, default: Path) -> Runners:

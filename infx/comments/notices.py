@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.changelog.subject import fix_command, name_repair
+from infx.changelog.subject import fix_command, render_repair_hint
 from infx.comments.languages import Words, join_inline, words
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
@@ -354,7 +354,7 @@ _RENDERERS: dict[Cause, Callable[[NoticeContext], Notice]] = {
 def _problem(problem: Problem, number: int | None) -> str:
     """Without the command that repairs it, which stands below the list, once."""
     where = f"line {problem.line}: " if problem.line else ""
-    hint = (problem.hint or "").replace(name_repair(number), "")
+    hint = (problem.hint or "").replace(render_repair_hint(number), "")
     return where + " ".join(_copyable(text) for text in (problem.message, hint.strip()) if text)
 
 

@@ -120,7 +120,7 @@ def entry_text(key: str, words: str, link: str, *, extra: str = "") -> str:
 def _spans(text: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Lines, and for each top-level key its lines; a comment right above a key belongs to it."""
     lines = text.splitlines(keepends=True)
-    keys = yaml12.top_level_keys(text.encode(), MASTER)
+    keys = yaml12.find_top_level_keys(text.encode(), MASTER)
     starts = [_upwards(lines, line - 1) for line in keys.values()]
     spans = {}
     for key, start, bound in zip(keys, starts, [*starts[1:], len(lines)], strict=True):

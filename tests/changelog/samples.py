@@ -1,4 +1,4 @@
-"""The small history that the cases share, and shorthands to judge a head against it."""
+"""Provide the small history that the cases share, and shorthands to judge a head against it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RUNNERS = "labels:\n  h200: [h200-a_00]\n"
 
 
 def config(*keys: str) -> str:
-    """A master configuration that can be planned, with one row for each key."""
+    """Return a master configuration that can be planned, with one row for each key."""
     return "".join(
         f"{key}:\n  image: vllm/vllm-openai:v0.20.0\n  model: acme/m1\n  model-prefix: m1\n  precision: fp8\n"
         "  framework: vllm\n  runner: h200\n  multinode: false\n  scenarios:\n    fixed-seq-len:\n"
@@ -44,7 +44,7 @@ def link(number: object) -> str:
 
 
 def entry(pr_link: str = "XXX", *, key: str = KEY, text: str = '"new"', more: str = "") -> bytes:
-    """One entry, without the empty line before it."""
+    """Return one entry, without the empty line before it."""
     return f"- config-keys:\n    - {key}\n{more}  description:\n    - {text}\n  pr-link: {pr_link}\n".encode()
 
 
@@ -64,7 +64,7 @@ def judge(base: bytes, head: bytes, stage: Stage = Stage.PR, **changes: Any) -> 
 
 
 def errors(verdict: ChangelogVerdict) -> list[tuple[str, int | None]]:
-    """(rule, line) of each error."""
+    """Return (rule, line) of each error."""
     return [(problem.rule, problem.line) for problem in verdict.problems if problem.level is Level.ERROR]
 
 

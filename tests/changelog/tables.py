@@ -1,4 +1,4 @@
-"""The tables of docs/changelog.md that would rot if they were written by hand: `python -m tests.changelog.tables`."""
+"""Write the generated tables of docs/changelog.md: `python -m tests.changelog.tables`."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MASTERS = ("configs/nvidia-master.yaml", "configs/amd-master.yaml")
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A real pull request, judged as its own author would have been. repaired: by `--fix`; None if it was valid."""
+    """A real pull request, judged with its own number."""
 
     number: int
     problems: tuple[Problem, ...]
-    repaired: bool | None
+    repaired: bool | None  # by `--fix`; None if it was valid
 
 
 def judge_real_pulls(folder: Path) -> Iterator[Judged]:
@@ -66,18 +66,18 @@ def judge_real_pulls(folder: Path) -> Iterator[Judged]:
 
 def render_pulls(judged: list[Judged]) -> str:
     lines = ["| pull request | verdict | why | repaired by `--fix` |", "| --- | --- | --- | --- |"]
-    for one in judged:
-        verdict = "refused" if one.problems else "valid"
+    for pull in judged:
+        verdict = "refused" if pull.problems else "valid"
         reasons = "<br>".join(
-            f"line {p.line}, `{p.rule}`: {p.message.replace('|', chr(92) + '|')}" for p in one.problems
+            f"line {p.line}, `{p.rule}`: {p.message.replace('|', chr(92) + '|')}" for p in pull.problems
         )
-        repaired = {None: "", True: "yes", False: "no"}[one.repaired]
-        lines.append(f"| {one.number} | {verdict} | {reasons} | {repaired} |")
+        repaired = {None: "", True: "yes", False: "no"}[pull.repaired]
+        lines.append(f"| {pull.number} | {verdict} | {reasons} | {repaired} |")
     return "\n".join(lines)
 
 
 def render_rules() -> str:
-    lines = ["| rule | what it says | why |", "| --- | --- | --- |"]
+    lines = ["| rule | meaning | reason |", "| --- | --- | --- |"]
     lines += [f"| `{rule.id}` | {rule.says} | {rule.why} |" for rule in RULES]
     return "\n".join(lines)
 
@@ -88,8 +88,8 @@ def read_section(name: str) -> str:
 
 
 def write_section(name: str, table: str) -> None:
-    before, rest = PAGE.read_text().split(f"<!-- {name} -->\n", 1)
-    _, after = rest.split(f"\n<!-- end of {name} -->", 1)
+    before, remaining = PAGE.read_text().split(f"<!-- {name} -->\n", 1)
+    _, after = remaining.split(f"\n<!-- end of {name} -->", 1)
     PAGE.write_text(f"{before}<!-- {name} -->\n{table}\n<!-- end of {name} -->{after}")
 
 

@@ -28,7 +28,7 @@ def test_the_rest_of_the_entry_keeps_its_bytes() -> None:
     )
 
 
-def test_only_what_was_appended_is_touched() -> None:
+def test_past_entries_are_not_touched() -> None:
     base = entry("XXX") + new(link("XXX")) + new(f'"{link(3)}"')
     canonical = canonicalize(base, base + new("XXX") + new("XXX"), CONTEXT)
     assert canonical.head == base + new(link(77)) + new(link(77))
@@ -36,7 +36,7 @@ def test_only_what_was_appended_is_touched() -> None:
     assert canonicalize(base, canonical.head, CONTEXT).changed == ()
 
 
-def test_unfinished_texts_do_not_keep_a_link_from_becoming_canonical() -> None:
+def test_problems_outside_the_link_do_not_stop_canonicalize() -> None:
     head = BASE + new("XXX", text="fix for #123", key="unheard-of", more="  evals: x\n")
     assert canonicalize(BASE, head, CONTEXT).head == head.replace(b"XXX", link(77).encode())
 
@@ -51,7 +51,7 @@ def test_unfinished_texts_do_not_keep_a_link_from_becoming_canonical() -> None:
         BASE + new("XXX") + b">>>>>>> main\n",
     ],
 )
-def test_what_is_refused_is_refused_whole(head: bytes) -> None:
+def test_a_head_with_link_problems_is_refused(head: bytes) -> None:
     with pytest.raises(ProblemsError):
         canonicalize(BASE, head, CONTEXT)
 

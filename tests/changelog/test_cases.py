@@ -1,4 +1,4 @@
-"""Faults that people met, each with a small input and the outcome that is right."""
+"""Known faults, each with a small input and the correct outcome."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_placeholder_near_misses_are_refused_before_any_sweep(value: str, stage:
 
 
 @pytest.mark.parametrize("value", NEAR_MISSES)
-def test_a_near_miss_can_only_mean_this_pull_request(value: str) -> None:
+def test_a_near_miss_is_repaired_to_this_pull_request(value: str) -> None:
     assert fix(BASE, BASE + new(value), CONTEXT).head == BASE + new(link(77))
     assert fix(BASE, BASE + new(value), context(number=None)).head == BASE + new("XXX")
 
@@ -77,7 +77,7 @@ def test_a_real_number_is_never_rewritten_silently() -> None:
         ("https://github.com/acme/bench/commit/0123456", "pr-link-shape", False),
         ("https://example.com/77", "pr-link-foreign", False),
         ("https://github.com/old-acme/bench/pull/77", "pr-link-shape", True),
-        (link("77\u00a0"), "pr-link-shape", True),  # a blank that looks like no blank
+        (link("77\u00a0"), "pr-link-shape", True),  # a no-break space
         (link("/77"), "pr-link-shape", True),
         (link("/75"), "pr-link-foreign", False),
         (link(""), "pr-link-placeholder", True),
@@ -94,9 +94,9 @@ def test_the_right_idea_in_the_wrong_shape(value: str, rule: str, repaired: bool
     assert fix(BASE, head, CONTEXT).head == (BASE + new(link(77)) if repaired else None)
 
 
-def test_a_hash_makes_the_link_a_comment_and_the_message_says_so() -> None:
-    assert "to YAML, `#77` is a comment" in words(judge(BASE, BASE + new("#77")))
-    assert "To YAML, `#75` is a comment" in words(judge(BASE, BASE + new("PR #75")))
+def test_the_message_explains_that_a_hash_makes_the_link_a_comment() -> None:
+    assert "YAML reads `#77` as a comment" in words(judge(BASE, BASE + new("#77")))
+    assert "YAML reads `#75` as a comment" in words(judge(BASE, BASE + new("PR #75")))
 
 
 def test_an_absent_link_is_a_message_about_the_link() -> None:
@@ -105,7 +105,7 @@ def test_an_absent_link_is_a_message_about_the_link() -> None:
     assert fix(BASE, head, CONTEXT).head == BASE + new(link(77))
 
 
-def test_somebody_elses_placeholder_is_not_ours_to_fill() -> None:
+def test_a_placeholder_of_another_pull_request_is_not_filled() -> None:
     base = entry(link("XXX"))
     head = entry(link(77)) + new("XXX")
     verdict = judge(base, head)
@@ -123,7 +123,7 @@ def test_a_base_without_final_newline_is_completed() -> None:
 
 
 @pytest.mark.parametrize("head", [BASE[:-1], (BASE + new("XXX"))[:-1]])
-def test_nobody_may_take_the_final_newline_away(head: bytes) -> None:
+def test_a_removed_final_newline_is_refused_and_repaired(head: bytes) -> None:
     assert errors(judge(BASE, head)) == [("final-newline", head.count(b"\n") + 1)]
     assert fix(BASE, head, CONTEXT).head == head + b"\n"
 
@@ -140,13 +140,13 @@ OTHER = new(link(11))
         (BASE + b"  \n", BASE, 5, "`··↵`", "`↵`"),
     ],
 )
-def test_an_editor_trimmed_blanks_in_history(
+def test_blanks_that_an_editor_trimmed_in_history_are_restored(
     base: bytes, head: bytes, line: int, before: str, after: str
 ) -> None:
     verdict = judge(base, head + new("XXX"))
     assert errors(verdict) == [("history-blanks", line)]
     assert f"{before} became {after}" in words(verdict)
-    assert "`infx changelog validate --fix --pr 77` does it." in words(verdict)
+    assert "Run `infx changelog validate --fix --pr 77` to repair it." in words(verdict)
     assert fix(base, head + new("XXX"), CONTEXT).head == base + new("XXX")
 
 
@@ -154,7 +154,7 @@ def test_an_editor_trimmed_blanks_in_history(
 def test_a_revert_may_not_delete_the_entry_it_added(stage: Stage) -> None:
     verdict = judge(BASE + new(link(11)), BASE, stage)
     assert errors(verdict) == [("history-deleted", None)]
-    assert "Past entry 2, on line 7 of the base, is gone." in words(verdict)
+    assert "Past entry 2 (line 7 of the base) was deleted." in words(verdict)
     assert 'append an entry whose description says "Reverts #11"' in words(verdict)
     assert fix(BASE + new(link(11)), BASE, CONTEXT).head is None
 
@@ -176,7 +176,7 @@ AGENTIC = "  scenario-type:\n    - agentic-coding\n"
 
 
 def test_two_entries_with_the_same_lines_stay_two() -> None:
-    """A union of lines makes one entry of them, valid and wrong."""
+    """Show that a line-based union would fuse them into one valid but wrong entry."""
     fields = {"text": '"Bump image"', "more": AGENTIC}
     ours, theirs = new("XXX", key="alpha", **fields), new("XXX", key="beta", **fields)
     merged = merge(Sides(ancestor=BASE, main=BASE + theirs, other=BASE + ours), LINKS, number=77)
@@ -201,16 +201,13 @@ def test_no_field_is_lost_while_a_conflict_is_resolved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tail", "said"),
-    [
-        (new(f"XXX\n  pr-link: {link(12)}"), 'The key "pr-link" stands twice, on lines 11 and 12.'),
-        (new("XXX\n  config-keys:\n    - other"), 'The key "config-keys" stands twice, on lines 7 and 12.'),
-    ],
+    ("tail", "first"),
+    [(new(f"XXX\n  pr-link: {link(12)}"), 11), (new("XXX\n  config-keys:\n    - other"), 7)],
 )
-def test_equal_keys_are_refused_with_both_lines(tail: bytes, said: str) -> None:
+def test_equal_keys_are_refused_with_both_lines(tail: bytes, first: int) -> None:
     verdict = judge(BASE, BASE + tail)
     assert errors(verdict) == [("yaml-duplicate-key", 12)]
-    assert said in words(verdict)
+    assert f"on lines {first} and 12" in words(verdict)
 
 
 def test_a_comment_does_not_cut_a_description() -> None:
@@ -218,16 +215,16 @@ def test_a_comment_does_not_cut_a_description() -> None:
     assert errors(verdict) == [("description-cut", 10)]
     assert "`fix for`" in words(verdict)
     assert 'Quote this value: "…".' in words(verdict)
-    assert errors(judge(BASE, BASE + new(text='"fix for #123 and #124" # said mia'))) == []
+    assert errors(judge(BASE, BASE + new(text='"fix for #123 and #124" # quoted'))) == []
 
 
-def test_a_comment_behind_the_link_does_no_harm() -> None:
+def test_a_comment_after_the_link_is_harmless() -> None:
     head = BASE + new("XXX # fill in")
     assert errors(judge(BASE, head)) == []
     assert canonicalize(BASE, head, CONTEXT).head == BASE + new(link(77))
 
 
-def test_carriage_returns_in_what_was_appended() -> None:
+def test_carriage_returns_in_the_appended_text() -> None:
     head = BASE + new("XXX").replace(b"\n", b"\r\n")
     verdict = judge(BASE, head)
     assert errors(verdict) == [("line-ends", 6)]
@@ -243,7 +240,7 @@ def test_a_whole_file_with_carriage_returns_is_one_problem() -> None:
     assert fix(BASE, head, CONTEXT).head == BASE + new("XXX")
 
 
-def test_a_tab_inside_text_is_refused_at_once() -> None:
+def test_a_tab_inside_text_is_refused() -> None:
     verdict = judge(BASE, BASE + new(text='"a\tb"'))
     assert errors(verdict) == [("tab", 10)]
     assert '`····- "a→b"`' in words(verdict)
@@ -263,7 +260,7 @@ def test_only_appended_entries_are_looked_up() -> None:
     assert "m1-fp8-h200-vllm" in words(verdict)
 
 
-def test_the_repository_is_no_constant() -> None:
+def test_the_repository_comes_from_the_context() -> None:
     base = entry("https://github.com/old-acme/bench/pull/3") + new("https://github.com/older/bench/pull/4")
     assert canonicalize(base, base + new("XXX"), CONTEXT).head == base + new(link(77))
     assert errors(judge(base, base + new(link(77)))) == []
@@ -275,7 +272,7 @@ def test_the_repository_is_no_constant() -> None:
     )
 
 
-def test_a_refused_merge_is_an_error_a_person_can_read() -> None:
+def test_a_refused_merge_explains_itself() -> None:
     sides = Sides(ancestor=BASE, main=BASE + new(link(80)), other=BASE.replace(b"old one", b"edited"))
     with pytest.raises(InfxError, match="does more than append"):
         merge(sides, LINKS)

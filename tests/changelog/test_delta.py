@@ -33,7 +33,7 @@ def keys(base: str, head: str) -> list[tuple[str, ...]]:
         ("", entry("a"), ["a"]),
         (B, B + "\n# a remark\n" + entry("a"), ["a"]),
         (B, B + "\n" + B, ["m1-fp8-h200-vllm"]),  # the same entry once more
-        # Readable, though the validator refuses it: entries above others, and blank lines of the past gone.
+        # Readable, though the validator refuses it: new entries above past ones, and deleted blank lines.
         (B + "\n" + entry("z"), B + "\n" + entry("a") + "\n" + entry("z"), ["a"]),
         (B + "\n" + entry("z"), entry("a") + B + "\n" + entry("z") + "\n" + entry("b"), ["a", "b"]),
         (B + "  \n\n" + entry("z"), B + "\n" + entry("z") + "\n" + entry("a"), ["a"]),
@@ -50,7 +50,7 @@ def test_nothing_added(head: str) -> None:
     assert (delta.entries, delta.corrections) == ((), ())
 
 
-def test_an_append_is_told_from_other_additions() -> None:
+def test_an_append_is_distinguished_from_other_additions() -> None:
     appended = read_delta(B.encode(), (B + "\n" + entry("a")).encode(), PATH)
     above = read_delta(B.encode(), (entry("a") + "\n" + B).encode(), PATH)
     assert (appended.is_append, above.is_append) == (True, False)
@@ -70,25 +70,25 @@ def test_every_field_of_an_entry() -> None:
   eval-min-prefill-ep: 8
 """
     )
-    (found,) = read_delta(B.encode(), text.encode(), PATH).entries
-    assert found.line == 7
-    assert found.config_keys == ("a", "b*")
-    assert found.description == ("x", "y: z")
-    assert found.pr_link == "XXX"
-    assert found.scenario_types == (ScenarioType.AGENTIC,)
-    assert (found.evals_only, found.all_evals, found.no_evals, found.append_only) == (
+    (added,) = read_delta(B.encode(), text.encode(), PATH).entries
+    assert added.line == 7
+    assert added.config_keys == ("a", "b*")
+    assert added.description == ("x", "y: z")
+    assert added.pr_link == "XXX"
+    assert added.scenario_types == (ScenarioType.AGENTIC,)
+    assert (added.evals_only, added.all_evals, added.no_evals, added.append_only) == (
         True,
         True,
         False,
         False,
     )
-    assert found.eval_min_prefill_ep == 8
+    assert added.eval_min_prefill_ep == 8
 
 
 @pytest.mark.parametrize("link", ["#77", "", "77", "[1]"])
-def test_a_link_that_is_no_text_is_for_the_validator_to_judge(link: str) -> None:
-    (found,) = read_entries(entry("a", link).encode(), PATH)
-    assert found.pr_link is None
+def test_a_link_that_is_not_text_is_left_to_the_validator(link: str) -> None:
+    (read,) = read_entries(entry("a", link).encode(), PATH)
+    assert read.pr_link is None
 
 
 def test_only_links_changed() -> None:
@@ -120,17 +120,16 @@ def test_only_links_changed() -> None:
     ],
 )
 def test_past_entries_do_not_change(head: str, line: int | None) -> None:
-    with pytest.raises(ProblemsError, match="Past entries do not change") as error:
+    with pytest.raises(ProblemsError, match="Past entries are immutable") as error:
         read_delta(B.encode(), head.encode(), PATH)
     assert [problem.line for problem in error.value.problems] == [line]
 
 
-def test_the_changed_entry_is_named_by_its_place_in_the_base() -> None:
+def test_a_changed_entry_is_named_by_its_line_in_the_base() -> None:
     base = B + "\n" + entry("b") + "\n" + entry("c")
     head = B + "\n" + entry("new") + "\n" + entry("b") + "\n" + entry("d")
-    with pytest.raises(
-        ProblemsError, match="on line 13 of the base, changed or is gone: `····- c` is not here"
-    ) as error:
+    message = r"\(line 13 of the base\) was changed or deleted: `····- c` is missing"
+    with pytest.raises(ProblemsError, match=message) as error:
         read_delta(base.encode(), head.encode(), PATH)
     assert [problem.line for problem in error.value.problems] == [20]
 
@@ -158,7 +157,7 @@ def test_the_changed_entry_is_named_by_its_place_in_the_base() -> None:
         ("- just text\n", "schema-type", 6),
     ],
 )
-def test_what_is_no_entry(added: str, rule: str, line: int) -> None:
+def test_invalid_additions_are_refused(added: str, rule: str, line: int) -> None:
     with pytest.raises(ProblemsError) as error:
         read_delta(B.encode(), (B + added).encode(), PATH)
     assert (rule, line) in {(problem.rule, problem.line) for problem in error.value.problems}
@@ -166,13 +165,13 @@ def test_what_is_no_entry(added: str, rule: str, line: int) -> None:
 
 @pytest.mark.shared
 def test_real_history_is_readable(shared: Path) -> None:
-    """772 entries, of which 67 name a scenario, 6 are evals-only and 1 is append-only."""
+    """Count entries, and those with a scenario, evals-only and append-only."""
     text = (shared / "inferencex" / "perf-changelog.yaml").read_bytes()
-    found = read_entries(text, PATH)
+    entries = read_entries(text, PATH)
     counts = (
-        len(found),
-        sum(bool(one.scenario_types) for one in found),
-        sum(one.evals_only for one in found),
-        sum(one.append_only for one in found),
+        len(entries),
+        sum(bool(entry.scenario_types) for entry in entries),
+        sum(entry.evals_only for entry in entries),
+        sum(entry.append_only for entry in entries),
     )
     assert counts == (772, 67, 6, 1)

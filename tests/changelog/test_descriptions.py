@@ -1,4 +1,4 @@
-"""What YAML takes away from a text is refused, and so is a text whose end depends on what follows it."""
+"""A description is refused if YAML drops a part of it, or if its end depends on the lines after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ END = b"  pr-link: XXX\n"
 
 
 def head(text: str) -> bytes:
-    """A changelog whose last entry has these lines for a description; the first of them is line 10."""
+    """Return a changelog whose last entry has these lines as description; the first of them is line 10."""
     return BASE + START + text.encode() + END
 
 
@@ -44,13 +44,13 @@ def head(text: str) -> bytes:
         ('    - &amp "Fix the issue"\n', 10, "&amp"),
     ],
 )
-def test_what_yaml_takes_away_from_a_text_is_refused(text: str, line: int, taken: str) -> None:
+def test_text_that_yaml_drops_is_refused(text: str, line: int, taken: str) -> None:
     verdict = judge(BASE, head(text))
     assert errors(verdict) == [("description-cut", line)]
     assert f"`{taken}` is not a part of it" in words(verdict)
 
 
-def test_a_list_in_brackets_loses_nothing_either() -> None:
+def test_text_that_yaml_drops_in_a_bracketed_list_is_refused() -> None:
     text = BASE + START.replace(b"description:\n", b"description: [Fix the issue\n    #foo\n    , b]\n") + END
     assert errors(judge(BASE, text)) == [("description-cut", 10)]
 
@@ -68,7 +68,7 @@ def test_a_list_in_brackets_loses_nothing_either() -> None:
         '    - "Fix\n      #123"\n',
     ],
 )
-def test_a_note_and_a_number_inside_a_text_stay(text: str) -> None:
+def test_notes_and_quoted_numbers_are_accepted(text: str) -> None:
     assert errors(judge(BASE, head(text))) == []
 
 
@@ -77,7 +77,7 @@ LINE = st.text(alphabet="ab#1 &!-", min_size=1, max_size=8).filter(lambda line: 
 
 @given(st.lists(LINE, min_size=1, max_size=3), st.sampled_from([5, 6, 8]))
 def test_properties_a_valid_text_is_the_whole_text(lines: list[str], indent: int) -> None:
-    """Everything but blanks that stands behind the dash, or farther in than it, is what YAML reads; or it is refused."""
+    """Compare all text after or right of the dash, except blanks, with the text that YAML reads, unless refused."""
     raw = ("\n" + " " * indent).join(lines)
     verdict = judge(BASE, head(f"    - {raw}\n"))
     if verdict.ok:
@@ -96,8 +96,8 @@ def test_properties_a_valid_text_is_the_whole_text(lines: list[str], indent: int
         ("    -\n      |+\n      text\n", 9),
     ],
 )
-def test_a_text_that_takes_in_what_follows_is_refused(text: str, line: int) -> None:
-    """Here the description is the last field, and the next append brings an empty line."""
+def test_a_text_that_includes_later_empty_lines_is_refused(text: str, line: int) -> None:
+    """Put the description last, so that the next append adds an empty line to it."""
     entry = f"\n- config-keys: [{KEY}]\n  pr-link: XXX\n  description:\n{text}".encode()
     verdict = judge(BASE, BASE + entry)
     assert [error for error in errors(verdict) if error[0] == "text-open"] == [("text-open", line + 2)]
@@ -112,7 +112,7 @@ def test_the_same_text_before_another_field_is_closed(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["|\n      text", ">-\n      text", '"text"', "text\n      more", "|-\n      a +\n      b +"]
 )
-def test_every_valid_entry_keeps_its_text_when_the_next_is_appended(text: str) -> None:
+def test_a_valid_entry_keeps_its_text_after_the_next_append(text: str) -> None:
     entry = f"\n- config-keys: [{KEY}]\n  pr-link: {link(77)}\n  description:\n    - {text}\n".encode()
     verdict = judge(BASE, BASE + entry)
     assert errors(verdict) == []

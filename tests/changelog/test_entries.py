@@ -28,9 +28,9 @@ def test_blocks_are_spans_of_the_file() -> None:
 def test_offsets_count_bytes(text: str) -> None:
     head = BASE + new("XXX", text=text) + new("YYY", text=text)
     for block, expected in zip(parse_blocks(head, "p", len(BASE)), [b"XXX", b"YYY"], strict=True):
-        found = block.find("pr-link")
-        assert found is not None
-        key, value = found
+        located = block.find("pr-link")
+        assert located is not None
+        key, value = located
         assert head[key : key + 7] == b"pr-link"
         assert head[value.start : value.end] == expected
         (description,) = block.items("description")
@@ -52,13 +52,14 @@ def test_offsets_count_bytes(text: str) -> None:
         ("[a, b] # c", "[a, b]", "# c", False),
     ],
 )
-def test_where_a_value_ends(value: str, text: str, rest: str, plain: bool) -> None:
+def test_the_end_of_a_value(value: str, text: str, rest: str, plain: bool) -> None:
     head = BASE + new(value)
     (block,) = parse_blocks(head, "p", len(BASE))
-    found = block.find("pr-link")
-    assert found is not None
-    assert head[found[1].start : found[1].end].decode() == text
-    assert (found[1].rest.decode(), found[1].plain) == (rest, plain)
+    located = block.find("pr-link")
+    assert located is not None
+    _, link_value = located
+    assert head[link_value.start : link_value.end].decode() == text
+    assert (link_value.rest.decode(), link_value.plain) == (rest, plain)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_where_a_value_ends(value: str, text: str, rest: str, plain: bool) -> No
         (b"\nnot a list\n", 7),
     ],
 )
-def test_what_cannot_continue_a_list_is_refused(appended: bytes, line: int) -> None:
+def test_text_that_cannot_continue_a_list_is_refused(appended: bytes, line: int) -> None:
     with pytest.raises(ProblemsError) as error:
         parse_blocks(BASE + appended, "p", len(BASE))
     assert [problem.line for problem in error.value.problems] == [line]
@@ -105,13 +106,13 @@ ENTRIES = st.fixed_dictionaries(
 
 
 @given(ENTRIES | VALUES)
-def test_properties_the_quick_reading_refuses_what_the_schema_refuses(value: Any) -> None:
-    judged = {**value, "pr-link": ""} if isinstance(value, dict) else value
-    assert (read_fields(value, line=1) is not None) == schema.is_valid("changelog-entry", judged)
+def test_properties_quick_reading_agrees_with_the_schema(value: Any) -> None:
+    checked = {**value, "pr-link": ""} if isinstance(value, dict) else value
+    assert (read_fields(value, line=1) is not None) == schema.is_valid("changelog-entry", checked)
 
 
 @pytest.mark.shared
-def test_real_history_is_cut_without_a_rest(shared: Path) -> None:
+def test_real_history_is_split_completely(shared: Path) -> None:
     data = (shared / "inferencex" / "perf-changelog.yaml").read_bytes()
     blocks = parse_blocks(data, "p")
     assert len(blocks) == 772

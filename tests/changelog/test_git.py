@@ -1,4 +1,4 @@
-"""The merge driver in real repositories: whatever git calls it for, and in whatever order."""
+"""Run the merge driver in real repositories, for every git command that calls it and in any order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.repository import Repository
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A clone with the driver installed, whose main holds the base."""
-    made = Repository.init(tmp_path / "clone")
-    made.commit({PATH: BASE}, "base")
-    monkeypatch.chdir(made.path)
+    """Return a clone with the driver installed, whose main contains the base."""
+    clone = Repository.init(tmp_path / "clone")
+    clone.commit({PATH: BASE}, "base")
+    monkeypatch.chdir(clone.path)
     assert call("changelog", "install-driver").code == 0
-    return made
+    return clone
 
 
 def content(repository: Repository) -> bytes:
@@ -35,10 +35,10 @@ def mine(name: str, *more: str) -> bytes:
 
 
 def grow(repository: Repository, branch: str, *entries: bytes, start: str = "main") -> None:
-    """A branch with one commit for each entry."""
+    """Create a branch with one commit for each entry."""
     repository.branch(branch, start)
-    for number, one in enumerate(entries):
-        repository.commit({PATH: content(repository) + one}, f"{branch} {number}")
+    for number, text in enumerate(entries):
+        repository.commit({PATH: content(repository) + text}, f"{branch} {number}")
     repository.checkout("main")
 
 
@@ -82,7 +82,7 @@ def test_rebase_of_several_commits(repository: Repository) -> None:
 
 
 def test_rebase_where_entries_look_alike(repository: Repository) -> None:
-    """Merging by lines takes one entry's lines for another's here."""
+    """Rebase entries whose lines a line-based merge would mix up."""
     alike = [new("XXX", key=key, text='"Bump image"') for key in "abcd"]
     grow(repository, "feature", *alike[:3])
     repository.commit({PATH: BASE + alike[3] + new(link(80), key="a", text='"Bump image"')}, "another")
@@ -126,13 +126,13 @@ def test_am_with_a_three_way_merge(repository: Repository, tmp_path: Path) -> No
 
 
 def test_a_revert_stays_a_revert(repository: Repository) -> None:
-    """The entry that is to go may go or stop the revert; it must not stay without a word, nor take another along."""
+    """Check that a revert does not silently keep its entry, and does not delete a later entry."""
     repository.commit({PATH: BASE + mine("a")}, "to be reverted")
     bad = repository.git.commit("HEAD")
     repository.commit({PATH: BASE + mine("a") + mine("b")}, "later")
     output = git(repository, "revert", "--no-edit", bad)
     assert output.code != 0
-    assert b"Past entries stay" in output.stderr
+    assert b"Keep past entries" in output.stderr
     text = content(repository)
     assert b"<<<<<<<" in text
     assert b"entry of b" in text
@@ -151,7 +151,7 @@ def test_a_refusal_leaves_markers_and_says_why(repository: Repository) -> None:
 
 
 def test_a_broken_policy_does_not_cost_a_side(repository: Repository) -> None:
-    """In the middle of a merge the policy may hold markers itself."""
+    """Merge while the policy itself contains conflict markers."""
     grow(repository, "feature", mine("a"))
     repository.commit({PATH: BASE + new(link(80)), "configs/policy.yaml": "<<<<<<< HEAD\n"}, "main")
     repository.checkout("feature")
@@ -169,7 +169,7 @@ def test_a_folder_of_the_same_name_in_the_tree_is_not_run(repository: Repository
 
 @pytest.mark.parametrize("seed", range(20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2))
 def test_properties_twelve_branches_in_any_order(repository: Repository, seed: int) -> None:
-    """Merged, rebased or cherry-picked: the base's bytes, then each branch's entries once, in the order of merging."""
+    """Check that the base's bytes come first, then each branch's entries once, in merge order."""
     chance = random.Random(seed)
     names = [f"branch-{number}" for number in range(12)]
     alike = new("XXX", key="same", text='"Bump image"')
@@ -187,7 +187,7 @@ def test_properties_twelve_branches_in_any_order(repository: Repository, seed: i
         how = chance.choice(["merge", "update", "rebase", "cherry-pick"])
         if how == "merge":
             clean(git(repository, "merge", "--no-ff", "--no-edit", name))
-        elif how == "update":  # the branch takes main in first, as GitHub's button does
+        elif how == "update":  # main is merged into the branch first, as GitHub's button does
             repository.checkout(name)
             clean(git(repository, "merge", "--no-edit", "main"))
             repository.checkout("main")
@@ -204,7 +204,7 @@ def test_properties_twelve_branches_in_any_order(repository: Repository, seed: i
 
 
 def test_resolve_in_the_index(repository: Repository) -> None:
-    """Where no driver was installed when git merged."""
+    """Resolve a conflict that git left because no driver was installed."""
     clean(git(repository, "config", "--remove-section", "merge.infx-changelog"))
     grow(repository, "feature", mine("a"))
     repository.commit({PATH: BASE + new(link(80))}, "another pull request")
@@ -224,7 +224,7 @@ def test_resolve_refuses_a_deleted_file(repository: Repository) -> None:
     assert call("changelog", "resolve").code == 1
 
 
-def test_the_documented_attributes_line_is_enough_with_the_driver_configured(repository: Repository) -> None:
+def test_the_documented_attributes_line_runs_the_driver(repository: Repository) -> None:
     (repository.path / ".git/info/attributes").unlink()
     repository.commit({".gitattributes": f"{PATH} text eol=lf merge=infx-changelog\n"}, "attributes")
     grow(repository, "feature", mine("a"))
@@ -233,7 +233,7 @@ def test_the_documented_attributes_line_is_enough_with_the_driver_configured(rep
     assert content(repository) == BASE + new(link(80)) + mine("a")
 
 
-def test_without_the_driver_that_line_does_no_harm(repository: Repository) -> None:
+def test_without_the_driver_the_attributes_line_is_harmless(repository: Repository) -> None:
     clean(git(repository, "config", "--remove-section", "merge.infx-changelog"))
     repository.commit({"x": "y"}, "x")
     grow(repository, "feature", mine("a"))
@@ -281,8 +281,8 @@ def test_rebase_of_commits_that_rewrite_their_own_entries(repository: Repository
     assert content(repository) == BASE + new(link(80), key="a", text='"entry of a, too"') + own
 
 
-def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Repository, tmp_path: Path) -> None:
-    """There `origin` is the fork, and the author works on the fork's own main."""
+def test_in_a_clone_of_a_fork_upstream_is_main(repository: Repository, tmp_path: Path) -> None:
+    """Pull from upstream, while `origin` is the fork and the author works on the fork's main."""
     policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\n"
     files = {"nvidia": config("a"), "runners": RUNNERS, "policy": policy}
     repository.commit({f"configs/{name}.yaml": text for name, text in files.items()}, "policy")
@@ -303,10 +303,10 @@ def test_in_a_clone_of_a_fork_the_repositorys_remote_is_main(repository: Reposit
 
 
 @pytest.mark.parametrize("where", ["ours", "theirs", "both"])
-def test_what_git_takes_for_binary_keeps_both_sides(
+def test_a_conflict_of_binary_files_keeps_both_sides(
     repository: Repository, where: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A NUL byte: git then leaves one side alone, and the other is gone."""
+    """Use a NUL byte, for which git would keep one side and drop the other."""
     ours, theirs = (
         mine(name).rstrip(b"\n") + (b"\0\n" if where in {side, "both"} else b"\n")
         for name, side in (("a", "ours"), ("b", "theirs"))
@@ -327,7 +327,7 @@ def test_what_git_takes_for_binary_keeps_both_sides(
 def test_a_file_that_git_cannot_merge_at_all_keeps_both_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here there is no git; and neither side ends its last line."""
+    """Run the driver without git, with sides that lack a final newline."""
     sides = {"ancestor": BASE, "ours": BASE + b"x: 1", "theirs": BASE + b"y: 2"}
     for name, data in sides.items():
         (tmp_path / name).write_bytes(data)

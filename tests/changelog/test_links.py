@@ -42,13 +42,13 @@ from tests.changelog.samples import LINKS, link
         ("n/a", Meaning.UNREADABLE, None),
         ("https://github.com/acme/bench/commit/77", Meaning.UNREADABLE, None),
         ("9" * 30, Meaning.UNREADABLE, None),
-        # Numbers, but none that GitHub would take: whose they are is not known.
+        # Numbers that GitHub would not accept, so that their pull request is unknown.
         *(
             (form.format(number), Meaning.UNREADABLE, None)
             for form in ("{}", "#{}", "PR {}", "pull/{}", "https://github.com/acme/bench/pull/{}")
             for number in ("٧٧", "７５", "7７", "⑦", "⁷⁷", "𝟕𝟕", "七", "ⅶ", "½", "%37%37", "%377")
         ),
-        # What nobody sees is not part of the number, and makes the link one that others do not read.
+        # Invisible characters are not part of the number, but other tools could not read the link.
         *(
             (link(77).replace("/", f"/{char}", 1) + char, Meaning.MISSHAPEN, 77)
             for char in "\u200b\u200d\u00ad\ufeff\u202e\u2060\u00a0\u3000\u3164\ufe0f\u180b\u17b5\U000e0020\U000e0100"
@@ -58,12 +58,12 @@ from tests.changelog.samples import LINKS, link
         ("https://\u200bgitlab.com/acme/bench/pull/77", Meaning.FOREIGN, None),
     ],
 )
-def test_what_a_value_means(text: str, meaning: Meaning, number: int | None) -> None:
-    found = LINKS.read(text)
-    assert (found.meaning, found.number) == (meaning, number)
+def test_the_meaning_of_a_value(text: str, meaning: Meaning, number: int | None) -> None:
+    reference = LINKS.read(text)
+    assert (reference.meaning, reference.number) == (meaning, number)
 
 
-def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
+def test_without_a_repository_every_repository_of_the_server_counts() -> None:
     links = PullLinks(server="https://github.com", repository=None, placeholders=("XXX",))
     assert links.read("https://github.com/any/name/pull/5") == Reference(Meaning.CANONICAL, 5)
     assert links.read("https://github.com/any/name/pull/XXX") == Reference(Meaning.PLACEHOLDER)
@@ -72,7 +72,7 @@ def test_without_a_repository_every_repository_of_the_server_is_ours() -> None:
     assert links.read("https://github.com/<owner>/<name>/pull/5").meaning is Meaning.FOREIGN
 
 
-def test_placeholders_and_server_are_policy() -> None:
+def test_placeholders_and_server_come_from_the_policy() -> None:
     links = PullLinks(server="https://git.example.com", repository="a/b", placeholders=("TBD", "PENDING"))
     assert links.accepted == [
         "TBD",

@@ -20,7 +20,7 @@ def test_main_goes_first_whatever_side_it_is(number: int | None) -> None:
     assert merged(BASE, MAIN, BASE + MINE, MAIN, number=number) == expected
 
 
-def test_where_content_does_not_tell_the_checked_out_side_goes_first() -> None:
+def test_without_a_known_main_the_checked_out_side_goes_first() -> None:
     assert merged(BASE, BASE + MINE, MAIN) == BASE + MINE + new(link(80), text='"theirs"')
     assert merged(BASE, MAIN, BASE + MINE) == MAIN + MINE
 
@@ -39,19 +39,19 @@ def test_where_content_does_not_tell_the_checked_out_side_goes_first() -> None:
         (BASE, BASE, [BASE], None),
     ],
 )
-def test_which_side_is_main_is_told_by_content(
+def test_main_is_recognized_by_content(
     one: bytes, other: bytes, versions: list[bytes], expected: bool | None
 ) -> None:
     assert is_main(one, other, versions) is expected
 
 
-def test_the_remotes_branch_is_asked_before_the_local_one() -> None:
-    """Pulling with an entry of one's own on the local base branch: what was published goes first."""
+def test_the_remotes_branch_counts_before_the_local_branch() -> None:
+    """Pull with an own entry on the local base branch: the published entries go first."""
     local = BASE + MINE
     assert is_main(local, MAIN, [MAIN, local]) is False
 
 
-def test_an_entry_that_main_has_gained_is_there_already() -> None:
+def test_an_entry_that_main_contains_is_not_repeated() -> None:
     landed = BASE + new(link(77), text='"mine"') + new(link(80))
     assert merged(BASE, BASE + MINE, landed, landed) == landed
     assert merged(BASE, BASE + MINE + new("XXX", text='"more"'), landed, landed) == landed + new(
@@ -59,7 +59,7 @@ def test_an_entry_that_main_has_gained_is_there_already() -> None:
     )
 
 
-def test_each_entry_of_main_stands_for_one_of_ours() -> None:
+def test_each_entry_of_main_matches_one_entry_of_the_other_side() -> None:
     landed = BASE + new(link(77), text='"mine"')
     assert merged(BASE, BASE + MINE + MINE, landed, landed, number=77) == landed + new(
         link(77), text='"mine"'
@@ -84,7 +84,7 @@ def test_a_deliberate_repeat_of_an_old_entry_survives() -> None:
     [(BASE[:-1], b"", b"\n\n"), (BASE, b"\n", b""), (BASE, b"  \n", b"\n"), (BASE, b"", b"\n")],
 )
 def test_the_seam(base: bytes, main_end: bytes, separator: bytes) -> None:
-    """Main's bytes as they are, whatever their end, and one empty line."""
+    """Keep main's bytes, whatever their end, and add one empty line."""
     complete = base if base.endswith(b"\n") else base + b"\n"
     main = complete + new(link(80)) + main_end
     if base is not BASE:
@@ -108,12 +108,12 @@ def test_another_number_is_left_alone() -> None:
 
 
 def test_a_second_commit_is_replayed_on_the_first() -> None:
-    """In a rebase the ancestor holds the branch's first entry, and main has got its own before it."""
+    """Rebase: the ancestor contains the branch's first entry, and main has another entry before it."""
     first, second = MINE, new("XXX", text='"second"')
     assert merged(BASE + first, MAIN + first, BASE + first + second, MAIN) == MAIN + first + second
 
 
-def test_a_correction_beside_an_append() -> None:
+def test_a_correction_and_an_append_are_combined() -> None:
     base = entry("TBD")
     corrected, appended = entry(link(9)), base + MINE
     assert merged(base, corrected, appended, corrected) == corrected + MINE
@@ -130,16 +130,16 @@ def test_a_correction_beside_an_append() -> None:
         (BASE, MAIN, BASE + b"\n- broken: [\n"),
         (BASE, MAIN, BASE + b"\n# remark\n" + entry()),
         (BASE, MAIN, BASE + b"\n<<<<<<< HEAD\n" + entry() + b"=======\n>>>>>>> x\n"),
-        (BASE + MINE, MAIN + MINE, BASE + MINE + new("YYY")),  # no main in sight, and more than an append
+        (BASE + MINE, MAIN + MINE, BASE + MINE + new("YYY")),  # main is unknown, and more than an append
     ],
 )
-def test_what_is_not_append_beside_append_is_refused(ancestor: bytes, one: bytes, other: bytes) -> None:
+def test_a_merge_of_more_than_two_appends_is_refused(ancestor: bytes, one: bytes, other: bytes) -> None:
     versions = () if ancestor.startswith(BASE + MINE) and one.startswith(MAIN) else (one,)
     with pytest.raises(MergeRefusedError):
         resolve(ancestor, one, other, versions, LINKS)
 
 
-def test_what_main_did_to_its_past_is_mains_to_do() -> None:
+def test_main_may_edit_past_entries() -> None:
     edited = BASE.replace(b"old", b"new") + new(link(80))
     assert merged(BASE, BASE + MINE, edited, edited) == edited + MINE
 
@@ -165,21 +165,21 @@ def test_both_sides_may_have_added_the_file() -> None:
         MINE.replace(b"new", b"first") + MINE,
     ],
 )
-def test_a_replayed_commit_may_do_anything_to_its_own_entries(rewritten: bytes) -> None:
+def test_a_replayed_commit_may_change_its_own_entries(rewritten: bytes) -> None:
     main = BASE + new(link(80), text='"theirs"')
-    found = resolve(BASE + MINE, main + MINE, BASE + rewritten, [main], LINKS)
-    assert found.data == main + rewritten
+    resolved = resolve(BASE + MINE, main + MINE, BASE + rewritten, [main], LINKS)
+    assert resolved.data == main + rewritten
 
 
-def test_a_replayed_commit_may_do_nothing_to_what_was_merged() -> None:
+def test_a_replayed_commit_may_not_change_merged_entries() -> None:
     main = BASE + MINE + new(link(80))
     with pytest.raises(MergeRefusedError):
         resolve(BASE + MINE, main + MINE, BASE.replace(b"old", b"new") + MINE, [main], LINKS)
-    with pytest.raises(MergeRefusedError):  # the entry is main's meanwhile
+    with pytest.raises(MergeRefusedError):  # main has merged the entry since
         resolve(BASE + MINE, main, BASE, [main], LINKS)
 
 
-def test_what_is_replayed_becomes_canonical_where_the_number_is_known() -> None:
+def test_a_replayed_link_becomes_canonical_if_the_number_is_known() -> None:
     reworded = new("XXX", text='"reworded"')
-    found = merged(BASE + MINE, MAIN + MINE, BASE + reworded, MAIN, number=77)
-    assert found == MAIN + new(link(77), text='"reworded"')
+    data = merged(BASE + MINE, MAIN + MINE, BASE + reworded, MAIN, number=77)
+    assert data == MAIN + new(link(77), text='"reworded"')

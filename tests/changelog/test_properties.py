@@ -1,4 +1,4 @@
-"""What holds for any history and any entries; a nightly run tries thousands of examples, `make test` some hundreds."""
+"""Properties of any history and any entries: thousands of examples at night, some hundreds in `make test`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GAPS = st.sampled_from([b"\n", b"\n", b"\n\n", b"  \n", b"", b"\n  \n"])
 
 @st.composite
 def entries(draw: Any, links: st.SearchStrategy[str]) -> bytes:
-    """One entry in any of the styles that people write."""
+    """Draw one entry in any of the styles that people write."""
     keys = draw(st.lists(KEYS, min_size=1, max_size=2))
     texts = draw(st.lists(WORDS, min_size=1, max_size=3))
     quoted = [f'"{text}"' for text in texts]
@@ -53,7 +53,7 @@ def entries(draw: Any, links: st.SearchStrategy[str]) -> bytes:
     if draw(st.booleans()):
         lines += ["  description:", *(f"    - {text}" for text in quoted)]
     else:
-        lines += ["  description:", *(f"  - {text} # said" for text in quoted)]
+        lines += ["  description:", *(f"  - {text} # note" for text in quoted)]
     if draw(st.booleans()):
         lines.append("  append-only: true")
     value = draw(links)
@@ -77,15 +77,15 @@ OWN_ENTRIES = st.lists(entries(OWN), min_size=1, max_size=3)
 
 @st.composite
 def histories(draw: Any) -> bytes:
-    """Past entries with every irregularity of real history; perhaps none, perhaps without a final newline."""
+    """Draw past entries (or none) with the irregularities of real history, perhaps without a final newline."""
     past = draw(st.lists(entries(PAST), max_size=3))
-    data = b"".join(part for one in past for part in (one, draw(GAPS)))
+    data = b"".join(part for entry in past for part in (entry, draw(GAPS)))
     return data[:-1] if data.endswith(b"\n") and draw(st.booleans()) else data
 
 
 def same_flags(own: list[bytes]) -> list[bytes]:
-    """Of one pull request, all entries are append-only or none."""
-    return [one.replace(b"  append-only: true\n", b"") for one in own]
+    """Remove append-only, because either all entries of a pull request have it or none."""
+    return [entry.replace(b"  append-only: true\n", b"") for entry in own]
 
 
 def links_of(data: bytes, start: int) -> list[str | None]:
@@ -120,17 +120,17 @@ def test_resolve_keeps_both_sides_once_in_either_order(
     own = same_flags(own)
     main, head = append(base, theirs), append(base, own)
     solve = functools.partial(resolve, number=77 if numbered else None)
-    if numbered:  # otherwise an entry of the same text may be ours, landed already
-        one = solve(base, head, main, [main], LINKS)
-        assert one.data == solve(base, main, head, [main], LINKS).data
-        assert len(one.kept) == len(own)
+    if numbered:  # without a number, main's entry of the same text may be the same entry, already merged
+        merged = solve(base, head, main, [main], LINKS)
+        assert merged.data == solve(base, main, head, [main], LINKS).data
+        assert len(merged.kept) == len(own)
     else:
         texts = [block.meaning for block in parse_blocks(main, "p", len(complete(base)))]
         assume(not any(block.meaning in texts for block in parse_blocks(head, "p", len(complete(base)))))
-        one = solve(base, head, main, [main], LINKS)
-        assert one.data == solve(base, main, head, [main], LINKS).data == append(main, own)
-    assert one.data.startswith(main)
-    assert validate(main, one.data, ANY).ok
+        merged = solve(base, head, main, [main], LINKS)
+        assert merged.data == solve(base, main, head, [main], LINKS).data == append(main, own)
+    assert merged.data.startswith(main)
+    assert validate(main, merged.data, ANY).ok
 
 
 @given(histories(), OWN_ENTRIES, st.data())
@@ -166,7 +166,7 @@ MESSES: list[tuple[bytes, bytes]] = [
     st.booleans(),
 )
 @some_hundreds
-def test_a_repaired_file_is_valid_says_the_same_and_needs_no_repair(
+def test_a_repaired_file_is_valid_and_keeps_its_meaning(
     base: bytes, own: list[bytes], messes: list[tuple[bytes, bytes]], tail: bytes, cut: bool, above: bool
 ) -> None:
     own = same_flags(own)
@@ -182,9 +182,9 @@ def test_a_repaired_file_is_valid_says_the_same_and_needs_no_repair(
     if repair.head is not None:
         assert validate(base, repair.head, ANY).ok
         assert repair.head.startswith(complete(base))
-        found = [block.meaning for block in parse_blocks(repair.head, "p", start)]
-        # Among past entries, a new one with the text of a past one cannot be told from it; then the order is open.
-        assert (sorted(map(repr, found)) == sorted(map(repr, expected))) if above else found == expected
+        meanings = [block.meaning for block in parse_blocks(repair.head, "p", start)]
+        # A new entry among past ones may equal a past entry, so that the order is undefined.
+        assert (sorted(map(repr, meanings)) == sorted(map(repr, expected))) if above else meanings == expected
         assert fix(base, repair.head, ANY).head == repair.head
     event("repaired" if repair.head is not None else "refused")
 
@@ -192,7 +192,7 @@ def test_a_repaired_file_is_valid_says_the_same_and_needs_no_repair(
 @given(histories(), OWN_ENTRIES)
 @some_hundreds
 def test_an_append_in_any_style_is_valid(base: bytes, own: list[bytes]) -> None:
-    """Were it not, the properties above would hold for want of examples."""
+    """Make sure that the properties above are not tested with invalid examples only."""
     verdict = validate(base, append(base, same_flags(own)), ANY)
     assert verdict.ok
     assert len(verdict.blocks) == len(own)

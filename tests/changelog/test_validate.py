@@ -1,4 +1,4 @@
-"""Where entries stand, how they look and what they say: each rule, and what it lets pass."""
+"""Each rule about entries: the heads that it refuses and the heads that it accepts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tests.changelog.tables import RULES
         (BASE + b"\n", BASE + b"\n" + entry("XXX")),  # the base has the empty line already
         (BASE + b"\n", BASE + b"\n" + new("XXX")),
         (BASE + b"  \n", BASE + b"  \n" + new("XXX")),
-        (BASE + new("TBD"), BASE + new("TBD") + new("XXX")),  # history is what it is
+        (BASE + new("TBD"), BASE + new("TBD") + new("XXX")),  # past entries are not judged again
         (b"any: thing\n", b"any: thing\n" + new("XXX")),
     ],
 )
-def test_what_passes(base: bytes, head: bytes) -> None:
+def test_valid_heads_pass(base: bytes, head: bytes) -> None:
     assert errors(judge(base, head)) == []
 
 
@@ -101,7 +101,7 @@ def test_what_passes(base: bytes, head: bytes) -> None:
         (BASE + new(text='"a line of ======= is text"'), [], BASE + new(text='"a line of ======= is text"')),
     ],
 )
-def test_what_is_refused(head: bytes, expected: list[tuple[str, int]], fixed: bytes | None) -> None:
+def test_invalid_heads_are_refused(head: bytes, expected: list[tuple[str, int]], fixed: bytes | None) -> None:
     assert errors(judge(BASE, head)) == expected
     assert fix(BASE, head, CONTEXT).head == fixed
 
@@ -150,7 +150,7 @@ def test_history_is_immutable(
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "message"),
     [
         (BASE + new(key="*-vllm"), 'A pattern that starts with `*` needs quotes, as in "*-vllm".'),
         (BASE + new(key="M1-FP8-H200-VLLM"), "Did you mean m1-fp8-h200-vllm"),
@@ -167,12 +167,12 @@ def test_history_is_immutable(
         (b"\n" + entry(), "Expected nothing before the first entry, found `↵`"),
     ],
 )
-def test_what_a_message_shows_and_tells_to_type(head: bytes, said: str) -> None:
-    assert said in words(judge(b"" if head.startswith(b"\n") else BASE, head))
+def test_messages_show_the_fault_and_the_correction(head: bytes, message: str) -> None:
+    assert message in words(judge(b"" if head.startswith(b"\n") else BASE, head))
 
 
-def test_what_was_merged_is_not_offered_a_repair() -> None:
-    """It is a past entry now, and to move it would be the next problem."""
+def test_a_merged_entry_is_not_offered_a_repair() -> None:
+    """Offer no repair after the merge: moving a past entry would be another problem."""
     head = entry() + b"\n" + BASE
     assert "--fix" in words(judge(BASE, head, Stage.MERGE))
     assert "--fix" not in words(judge(BASE, head, Stage.MAIN))
@@ -190,7 +190,7 @@ def test_a_missing_file() -> None:
 @pytest.mark.parametrize(
     "value", ["XXX", link("XXX"), '"XXX"', f'"{link(77)}"', f"{link(77)} # ours", f">-\n    {link(77)}"]
 )
-def test_what_is_merged_has_a_canonical_link_on_one_line(value: str, stage: Stage) -> None:
+def test_a_merged_entry_needs_a_canonical_link_on_one_line(value: str, stage: Stage) -> None:
     head = BASE + new(value)
     assert errors(judge(BASE, head)) == []
     assert errors(judge(BASE, head, stage)) == [("pr-link-canonical", 11)]
@@ -206,10 +206,10 @@ def test_a_group_may_hold_several_pull_requests() -> None:
     assert fix(BASE, BASE + new("XXX"), context(stage=Stage.MERGE, number=None)).head is None
 
 
-def test_after_the_merge_a_placeholder_is_corrected_by_another_pull_request() -> None:
+def test_the_hint_for_a_placeholder_depends_on_the_stage() -> None:
     head = BASE + new("XXX")
     assert "before the pull request is queued" in words(judge(BASE, head, Stage.MERGE, number=None))
-    assert "in a pull request that does nothing else" in words(judge(BASE, head, Stage.MAIN, number=None))
+    assert "in a pull request that changes nothing else" in words(judge(BASE, head, Stage.MAIN, number=None))
 
 
 def test_a_group_may_correct_links_and_append() -> None:
@@ -239,7 +239,7 @@ def test_the_empty_line_at_the_end_of_the_base_stays() -> None:
     assert errors(judge(entry(link("XXX")) + b"\n", entry(link(9)))) == [("history-blanks", 5)]
 
 
-def test_a_past_entry_cannot_be_of_the_pull_request_that_corrects_it() -> None:
+def test_a_correction_cannot_name_the_pull_request_itself() -> None:
     assert errors(judge(entry(link("XXX")), entry(link(77)))) == [("history-link", 5)]
     assert errors(judge(entry(link("XXX")), entry(link(77)), number=None)) == []
 
@@ -263,7 +263,7 @@ def test_which_corrections_are_legal(old: str, new_link: str, legal: bool) -> No
     assert judge(entry(old) + new(link(11)), entry(new_link) + new(link(11))).ok is legal
 
 
-def test_without_a_number_links_are_not_compared_and_it_says_so() -> None:
+def test_without_a_number_an_unchecked_link_gets_a_warning() -> None:
     verdict = judge(BASE, BASE + new(link(75)), number=None)
     assert [(p.rule, p.level) for p in verdict.problems] == [("pr-link-unchecked", Level.WARNING)]
     nameless = PullLinks(server="https://github.com", repository=None, placeholders=("XXX",))
@@ -271,12 +271,12 @@ def test_without_a_number_links_are_not_compared_and_it_says_so() -> None:
     assert [p.rule for p in verdict.problems] == ["pr-link-unchecked"]
 
 
-def test_without_configurations_keys_are_not_looked_up_and_it_says_so() -> None:
+def test_without_configurations_unchecked_keys_get_a_warning() -> None:
     verdict = judge(BASE, BASE + new(key="unheard-of"), configs=None)
     assert [(p.rule, p.level) for p in verdict.problems] == [("config-keys-unchecked", Level.WARNING)]
 
 
-def test_a_broken_configuration_file_is_said_and_not_looked_up_in() -> None:
+def test_a_broken_configuration_file_is_the_only_problem() -> None:
     broken = ConfigKeys((("configs/nvidia.yaml", b"a: [\n"),))
     verdict = judge(BASE, BASE + new(key="unheard-of"), configs=broken)
     assert [(p.path, p.rule) for p in verdict.problems] == [("configs/nvidia.yaml", "yaml-syntax")]
@@ -287,7 +287,7 @@ def test_a_quoted_configuration_key_is_found() -> None:
     assert errors(judge(BASE, BASE + new(), configs=quoted)) == []
 
 
-def test_all_problems_are_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     head = BASE.replace(b"old one", b"edited") + b"\n" + new("TBD", text='"a\tb"') + b"\n"
     assert errors(judge(BASE, head)) == [
         ("history-edited", 4),
@@ -303,14 +303,14 @@ def test_a_fix_is_made_whole_or_not_at_all() -> None:
     assert rules == ["blank-lines", "config-key-unknown", "pr-link-placeholder"]
 
 
-def test_every_repair_says_what_was_wrong() -> None:
+def test_a_repair_lists_the_repaired_problems() -> None:
     repair = fix(BASE, BASE + b"\n" + new("TBD"), CONTEXT)
     assert [problem.rule for problem in repair.repaired] == ["blank-lines", "pr-link-placeholder"]
     assert repair.remaining == ()
 
 
 def test_a_repair_that_would_change_a_text_is_not_made() -> None:
-    """Here the blank lines belong to the description, which is refused for that."""
+    """Refuse a description that includes the blank lines after it."""
     head = (
         BASE
         + b"\n- config-keys: [m1-fp8-h200-vllm]\n  pr-link: XXX\n  description:\n    - |+\n      text\n\n\n"
@@ -320,6 +320,6 @@ def test_a_repair_that_would_change_a_text_is_not_made() -> None:
     assert [problem.rule for problem in repair.remaining] == ["text-open", "blank-lines"]
 
 
-def test_rules_have_names_of_their_own() -> None:
+def test_rule_ids_are_unique() -> None:
     names = [rule.id for rule in RULES]
     assert len(names) == len(set(names))

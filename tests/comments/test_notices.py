@@ -97,7 +97,9 @@ def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
 
 def test_a_notice_names_one_command() -> None:
     problems = tuple(judge(BASE, BASE + b"\n" + new("TBD") + new("#77")).problems)
-    assert all("`infx changelog validate --fix --pr 77` does it." in str(problem) for problem in problems)
+    assert all(
+        "Run `infx changelog validate --fix --pr 77` to repair it." in str(problem) for problem in problems
+    )
     context = NoticeContext(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
     text = make_notice(context, Cause.CHANGELOG).body(65_536)
     assert text.count("--fix") == 1

@@ -170,7 +170,10 @@ def test_line_breaks_become_blanks() -> None:
 
 
 def test_github_takes_no_4_byte_unicode() -> None:
-    assert fit_description("`🚀` is no pr-link; ✅ 记录", 140) == "`\ufffd` is no pr-link; ✅ 记录"
+    assert (
+        fit_description("`🚀` is not a valid pr-link; ✅ 记录", 140)
+        == "`\ufffd` is not a valid pr-link; ✅ 记录"
+    )
 
 
 HERE = make()

@@ -27,12 +27,12 @@ WRONG = [
     (
         "duplicate-key",
         change(SINGLE, "  precision: fp8\n", "  precision: fp8\n  precision: fp4\n"),
-        ['c.yaml:6: The key "precision" stands twice, on lines 5 and 6. Keep one of them.'],
+        ['c.yaml:6: The key "precision" occurs twice, on lines 5 and 6. Keep one of them.'],
     ),
     (
         "duplicate-entry",
         SINGLE + "m1-fp8-h200-vllm: {}\n",
-        ['c.yaml:21: The key "m1-fp8-h200-vllm" stands twice, on lines 1 and 21. Keep one of them.'],
+        ['c.yaml:21: The key "m1-fp8-h200-vllm" occurs twice, on lines 1 and 21. Keep one of them.'],
     ),
     (
         "two-documents",

@@ -82,7 +82,7 @@ WRONG = [
     (
         "dup-label",
         change(HARDWARE, "  gb200: [gb200-a_0]", "  h200: [gb200-a_0]"),
-        ['r.yaml:3: The key "h200" stands twice, on lines 2 and 3. Keep one of them.'],
+        ['r.yaml:3: The key "h200" occurs twice, on lines 2 and 3. Keep one of them.'],
     ),
     (
         "cluster-record",

@@ -146,7 +146,7 @@ def test_wrong_thresholds(text: str, expected: list[str]) -> None:
         ),
         pytest.param(
             change(LENGTHS, "3: 2.49", "1: 2.49"),
-            ['g.yaml:2: The key "1" stands twice, on lines 2 and 2. Keep one of them.'],
+            ['g.yaml:2: The key "1" occurs twice, on lines 2 and 2. Keep one of them.'],
             id="a length twice",
         ),
         pytest.param(

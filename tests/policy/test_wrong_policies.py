@@ -22,9 +22,9 @@ _LABEL = "labels: {primary: {go: {scope: full, canary: true, fail-fast: true}}"
         ("drafts: [", "1: This is not YAML: while parsing a flow node, did not find expected node content."),
         (
             "drafts: allow\ndrafts: ignore",
-            '2: The key "drafts" stands twice, on lines 1 and 2. Keep one of them.',
+            '2: The key "drafts" occurs twice, on lines 1 and 2. Keep one of them.',
         ),
-        ("drafts: !allow x", "1: The tag !allow is not used here. Remove it; quote text that needs it."),
+        ("drafts: !allow x", "1: The tag !allow is not allowed. Remove it; quote text that needs it."),
         ("repository: acme", '1: repository: found "acme"; expected owner/name.'),
         ("repository: acme/bench/x", '1: repository: found "acme/bench/x"; expected owner/name.'),
         ("repository: 7", "1: repository: found 7; expected text. Put it in quotes."),

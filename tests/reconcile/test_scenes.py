@@ -239,8 +239,8 @@ def test_an_emoji_of_the_pull_request_gets_into_the_comment_and_not_into_the_sta
     """GitHub takes none there and would refuse the whole status."""
     world.pull({"perf-changelog.yaml": BASE + entry(link="🚀")}, labels=[LABEL])
     assert not world.reconcile().failed
-    assert "`🚀` is no pr" in text(world, notice("changelog"))
-    assert status(world)[1].startswith("perf-changelog.yaml:11: `\ufffd` is no pr-link")
+    assert "`🚀` is not a valid pr" in text(world, notice("changelog"))
+    assert status(world)[1].startswith("perf-changelog.yaml:11: `\ufffd` is not a valid pr-link")
 
 
 def test_text_of_the_pull_request_is_inert_in_a_notice(world: World) -> None:

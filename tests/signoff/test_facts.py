@@ -37,7 +37,7 @@ def test_saved_rows_of_every_shape_are_the_same_rows_again() -> None:
         ({"id": "00000000000a", "family": "eval", "text": "m1 c8"}, 'rows.0: found "family"; expected one of id, row'),
         ({"id": "00000000000a"}, "expected the key row"),
         ({"id": "00000000000a", "row": {"image": "a:1"}}, 'rows.0.row: found {"image": "a:1"}; expected a row of a plan'),
-        ({"id": "00000000000a", "row": {**render_row(ROWS[0].row), "model": "\ud800"}}, "rows.0.row: .*halves of characters"),
+        ({"id": "00000000000a", "row": {**render_row(ROWS[0].row), "model": "\ud800"}}, "rows.0.row: .*lone surrogates"),
         ({"id": "00000000000a", "row": {**render_row(ROWS[0].row), "tp": float("nan")}}, "rows.0.row: "),
     ],
 )  # fmt: skip
@@ -46,4 +46,4 @@ def test_saved_facts_of_another_form_are_refused(row: Any, message: str) -> None
     saved = json.dumps({**to_json(facts()), "plan": {"variants": [{"name": "full", "rows": [row]}]}})
     with pytest.raises(UsageError, match=rf"plan\.variants\.0\..*{message}") as error:
         parse_json(SignoffFacts, saved.encode(), "facts.json")
-    assert error.value.hint == "Save it anew with this version of infx, or mend it."
+    assert error.value.hint == "Save it again with this version of infx, or fix it."

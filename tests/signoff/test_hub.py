@@ -295,7 +295,7 @@ def test_json_is_one_document(world: World) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("eval_results_all", b"not a zip", "no readable zip"),
+        ("eval_results_all", b"not a zip", "not a readable zip"),
         ("eval_results_all", {"agg_eval_all.json": "[{"}, "is not JSON"),
         ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "no list"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": 1}]'}, "task is int"),

@@ -1,1 +1,1 @@
-"""One module for each kind of rule."""
+"""The rules of the changelog, one module for each kind."""

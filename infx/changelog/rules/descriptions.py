@@ -1,4 +1,4 @@
-"""Rules about texts of which YAML reads less, or other than, what stands in the file."""
+"""Rules about texts that YAML reads differently from what the file shows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _KEY = "description"
 
 @dataclass(frozen=True, kw_only=True)
 class _Gap:
-    """What stands behind an item, or before the first. dash: column of the items' dashes; -1 in `[...]`."""
+    """The text after an item, or before the first item."""
 
     item: Value | None
     style: str | None
     start: int
     end: int
-    dash: int
+    dash: int  # column of the items' dashes; -1 in `[...]`
 
 
 def _cut(subject: Subject) -> Iterator[Finding[int | None]]:
@@ -42,12 +42,12 @@ def _draft(head: bytes, gap: _Gap, start: int, end: int) -> Finding[int | None]:
     taken = quote(head[start:end].rstrip())
     shown = quote(head[gap.item.start : gap.item.end]) if gap.item else "nothing yet"
     message = f"YAML reads this description as {shown}; {taken} is not a part of it."
-    hint = 'Quote this value: "…". A note for readers of the file goes to a line of its own, as `# note`, above the entry\'s other keys.'
+    hint = 'Quote this value: "…". Put a note for readers of the file on its own line, as `# note`, above the entry\'s other keys.'
     return Finding(at=start, message=message, hint=hint)
 
 
 def _find_gaps(block: Block) -> Iterator[_Gap]:
-    """The space before, between and behind the items of the list."""
+    """Find the text before, between and after the items of the list."""
     if not isinstance(block.node, yaml.MappingNode):
         return
     pairs = block.node.value
@@ -70,7 +70,7 @@ def _find_gaps(block: Block) -> Iterator[_Gap]:
 
 
 def _find_property(head: bytes, gap: _Gap) -> tuple[int, int] | None:
-    """A tag or an anchor, which looks like the first word of the text."""
+    """Find a tag or an anchor, which looks like the first word of the text."""
     if gap.item is None or head[gap.item.start : gap.item.start + 1] not in {b"!", b"&"}:
         return None
     word = re.compile(rb"\S+").match(head, gap.item.start)
@@ -78,16 +78,16 @@ def _find_property(head: bytes, gap: _Gap) -> tuple[int, int] | None:
 
 
 def _find_header(head: bytes, gap: _Gap) -> tuple[int, int] | None:
-    """A comment behind the `|` or `>` that a block of text starts with."""
+    """Find a comment after the `|` or `>` that starts a block of text."""
     if gap.item is None or gap.style not in {"|", ">"}:
         return None
     first = head.find(b"\n", gap.item.start)
-    found = head.find(b"#", gap.item.start, first)
-    return (found, first) if found >= 0 else None
+    comment = head.find(b"#", gap.item.start, first)
+    return (comment, first) if comment >= 0 else None
 
 
 def _find_comment(head: bytes, gap: _Gap) -> tuple[int, int] | None:
-    """The first comment that reads like a part of a text."""
+    """Find the first comment that looks like a part of a text."""
     position = gap.start
     while (position := head.find(b"#", position, gap.end)) >= 0:
         end = head.find(b"\n", position)
@@ -99,8 +99,10 @@ def _find_comment(head: bytes, gap: _Gap) -> tuple[int, int] | None:
 
 
 def _is_text(head: bytes, gap: _Gap, position: int) -> bool:
-    """A number behind `#`; what stands farther in than the dashes, as the next line of a text does; what touches a text
-    in quotes. A note under the dashes, or behind quotes and a blank, is one.
+    """Return whether a comment looks like text rather than a note.
+
+    Text is a number after `#`, a comment indented deeper than the dashes (like the next line of a text), or a comment
+    that touches a quoted text. A comment under the dashes, or after a quoted text and a blank, is a note.
     """
     line = head.rfind(b"\n", 0, position) + 1
     following = head[position + 1 : position + 2]
@@ -108,23 +110,23 @@ def _is_text(head: bytes, gap: _Gap, position: int) -> bool:
         return True
     if gap.style in {"'", '"'} and head[line:position].strip() != b"-":
         return line < gap.start and following.isalnum()
-    if gap.item is None and line < gap.start:  # behind the key
+    if gap.item is None and line < gap.start:  # after the key
         return False
     return position - line > gap.dash
 
 
 def _open_ended(subject: Subject) -> Iterator[Finding[int | None]]:
-    """Read every entry with nothing and with empty lines behind it."""
+    """Read every entry with and without empty lines after it, and compare the values."""
     blocks = subject.blocks
     texts = [block.data if block.data.endswith(b"\n") else block.data + b"\n" for block in blocks]
     try:
         tight, loose = (parse_blocks(b"".join(t + gap for t in texts), "") for gap in (b"", b"\n\n\n"))
-    except ProblemsError:  # what else is wrong is said elsewhere
+    except ProblemsError:  # another rule reports it
         return
-    for block, one, other in zip(blocks, tight, loose, strict=True):
-        if one.value != other.value:
+    for block, tight_block, loose_block in zip(blocks, tight, loose, strict=True):
+        if tight_block.value != loose_block.value:
             message = (
-                "A text of this entry takes in the empty lines behind it, so the next entry would change it."
+                "A text of this entry includes the empty lines after it, so the next entry would change it."
             )
             hint = "Write `|` or `>` without `+`, or put the text in quotes."
             items = [
@@ -138,14 +140,14 @@ def _open_ended(subject: Subject) -> Iterator[Finding[int | None]]:
 RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="description-cut",
-        says="YAML takes nothing of a description away: no comment, tag or anchor.",
-        why="To YAML ` #` starts a comment, and “fix for #123” is published as “fix for”.",
+        says="A description contains no comment, tag or anchor, which YAML would drop.",
+        why="In YAML, ` #` starts a comment, so “fix for #123” is published as “fix for”.",
         check=_cut,
     ),
     Rule(
         id="text-open",
-        says="No text takes in the empty lines behind its entry, as `|+` does.",
-        why="The next append would change what a past entry says.",
+        says="No text includes the empty lines after its entry, as `|+` does.",
+        why="The next append would change the text of a past entry.",
         check=_open_ended,
     ),
 )

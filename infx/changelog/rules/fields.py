@@ -1,4 +1,4 @@
-"""Rules about what an entry says, apart from its link."""
+"""Rules about the fields of an entry, except for its link."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ _WIDENING = ("evals-only", "all-evals", "eval-min-prefill-ep")
 
 
 def find_contradictions(block: Block) -> Iterator[tuple[str, str]]:
-    """Pairs of fields that cannot both hold."""
-    for one in _NARROWING:
-        for other in _WIDENING:
-            if block.fields.get(one) and block.fields.get(other):
-                yield one, other
+    """Find pairs of fields that contradict each other: (a narrowing field, a widening field)."""
+    for narrowing in _NARROWING:
+        for widening in _WIDENING:
+            if block.fields.get(narrowing) and block.fields.get(widening):
+                yield narrowing, widening
 
 
 def _contradictions(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
-        for one, other in find_contradictions(block):
-            found = block.find(one)
-            message = f"{one} and {other} contradict each other."
-            yield Finding(at=found[0] if found else block.start, message=message, hint="Keep one of them.")
+        for narrowing, widening in find_contradictions(block):
+            located = block.find(narrowing)
+            message = f"{narrowing} and {widening} contradict each other."
+            offset = located[0] if located else block.start
+            yield Finding(at=offset, message=message, hint="Keep one of them.")
 
 
 def _append_only(subject: Subject) -> Iterator[Finding[int | None]]:
@@ -47,9 +48,9 @@ def _aliases(subject: Subject) -> Iterator[Finding[int | None]]:
     for block in subject.blocks:
         if b"&" in block.data or b"*" in block.data:
             for node in _repeated(block.node, seen):
-                message = "This value is used again through an alias; every entry spells out what it says."
+                message = "An alias repeats this value; expected no alias in an entry."
                 offset = block.source.offset(node.start_mark)
-                yield Finding(at=offset, message=message, hint="Write the value out where the alias stands.")
+                yield Finding(at=offset, message=message, hint="Replace the alias by the value.")
 
 
 def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.Node]:
@@ -79,41 +80,40 @@ def _unknown_keys(subject: Subject) -> Iterator[Finding[int | None]]:
 
 def _unchecked_keys(subject: Subject) -> Iterator[Finding[int | None]]:
     if subject.blocks and subject.context.configs is None:
-        message = "There are no configurations beside this file, so config-keys were not looked up."
-        yield Finding(
-            at=None, message=message, hint="Run it in the repository, with revisions, to look them up."
-        )
+        message = "config-keys were not checked, because the configurations of this file are not known."
+        hint = "To check them, compare revisions inside the repository."
+        yield Finding(at=None, message=message, hint=hint)
 
 
 RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="fields-contradict",
-        says="no-evals and append-only do not stand with evals-only, all-evals or eval-min-prefill-ep.",
-        why="One asks for less and the other for more of the same thing.",
+        says="no-evals and append-only are not combined with evals-only, all-evals or eval-min-prefill-ep.",
+        why="One field asks for less and the other for more of the same thing.",
         check=_contradictions,
     ),
     Rule(
         id="append-only-mixed",
-        says="In one pull request all new entries are append-only, or none is.",
-        why="A plan is either what was added to published points, or everything anew.",
+        says="In a pull request, all new entries are append-only or none are.",
+        why="A plan either adds to the published points or measures all points again.",
         check=_append_only,
     ),
     Rule(
         id="alias",
-        says="There is no alias.",
-        why="An entry must say the same thing wherever a merge puts it.",
+        says="An entry contains no alias.",
+        why="An entry must mean the same wherever a merge puts it.",
         check=_aliases,
     ),
     Rule(
         id="config-key-unknown",
-        says="Every key or pattern in config-keys names a configuration of the head.",
-        why="A misspelt key sweeps nothing. Past entries may name configurations that are gone.",
+        says="Every key or pattern in config-keys matches a configuration of the head.",
+        why="A misspelled key sweeps nothing. Past entries may name deleted configurations.",
         check=_unknown_keys,
     ),
     Rule(
         id="config-keys-unchecked",
-        says="(warning) Keys were not looked up, because there are no configurations beside the file.",
-        why="A silent half of a check looks like a whole one.",
+        says="(warning) Keys were not checked, because the configurations of the file are not known.",
+        why="Without a warning, an incomplete check looks complete.",
         check=_unchecked_keys,
         level=Level.WARNING,
     ),

@@ -1,4 +1,4 @@
-"""Rules about where entries stand and how they begin."""
+"""Rules about the position and the first line of entries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from infx.changelog.entries import ENTRY_START
-from infx.changelog.layout import separator
+from infx.changelog.layout import choose_separator
 from infx.changelog.subject import Subject, quote, quote_line
 from infx.rules import Edit, Finding, Rule
 
@@ -21,9 +21,7 @@ def _starts(subject: Subject) -> Iterator[Finding[int | None]]:
         lead = subject.head[appended:until]
         if lead.strip():
             offset = appended + len(lead) - len(lead.lstrip())
-            message = (
-                f"{quote_line(subject.head[offset:until])} belongs to no entry; expected `- config-keys:`."
-            )
+            message = f"{quote_line(subject.head[offset:until])} is not part of an entry; expected `- config-keys:`."
             yield Finding(at=offset, message=message, hint="Put comments inside the entry, or remove them.")
 
 
@@ -38,51 +36,49 @@ def _blank_lines(subject: Subject) -> Iterator[Finding[int | None]]:
             yield Finding(at=appended, message=message, hint="Remove them.", edits=(edit,))
         return
     for start, end, accepted in _gaps(subject, appended):
-        found = head[start:end].replace(b"\r\n", b"\n")  # line ends have a rule of their own
-        if found in accepted or found.strip():
+        gap = head[start:end].replace(b"\r\n", b"\n")  # line ends have a rule of their own
+        if gap in accepted or gap.strip():
             continue
         wanted = accepted[0]
-        what = "one empty line before this entry" if end < len(head) else "nothing behind the last entry"
+        expected = "one empty line before this entry" if end < len(head) else "nothing after the last entry"
         if start == 0:
-            what = "nothing before the first entry"
+            expected = "nothing before the first entry"
         shown = (
-            _blanks_at_the_end(head[max(appended - 200, 0) : appended]) + found
-            if start == appended
-            else found
+            _find_blanks_at_end(head[max(appended - 200, 0) : appended]) + gap if start == appended else gap
         )
-        message = f"Expected {what}, found {quote(shown) if shown else 'none'}."
+        message = f"Expected {expected}, found {quote(shown) if shown else 'none'}."
         hint = "One empty line separates entries, and one newline ends the file."
         offset = end if end < len(head) else start
         yield Finding(at=offset, message=message, hint=hint, edits=(Edit(start, end, wanted),))
 
 
-def _blanks_at_the_end(end: bytes) -> bytes:
-    """Blank lines that the base ends with already, such as one of two blanks."""
+def _find_blanks_at_end(end: bytes) -> bytes:
+    """Return the blank lines at the end of the base."""
     return end[len(end.rstrip(b" \t\r\n")) + 1 :]
 
 
 def _gaps(subject: Subject, appended: int) -> Iterator[tuple[int, int, tuple[bytes, ...]]]:
-    """(start, end, what may stand there) of every space around new entries."""
+    """Return (start, end, accepted bytes) of every gap around new entries."""
     blocks = subject.blocks
-    # Behind a base that ends with an empty line one more is tolerated: it looks like everybody else's append.
-    first = (separator(subject.comparison.base), b"\n") if appended else (b"",)
+    # If the base ends with an empty line, another one is accepted: the diff then looks like any other append.
+    first = (choose_separator(subject.comparison.base), b"\n") if appended else (b"",)
     yield appended, blocks[0].start, first
-    for one, other in itertools.pairwise(blocks):
-        yield one.end, other.start, (b"\n",)
+    for block, next_block in itertools.pairwise(blocks):
+        yield block.end, next_block.start, (b"\n",)
     yield blocks[-1].end, len(subject.head), (b"",)
 
 
 RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="entry-start",
-        says="An entry starts with `- config-keys:` in the first column, and nothing stands between entries.",
-        why="That is how people, diffs and tools see where an entry begins.",
+        says="An entry starts with `- config-keys:` in the first column, without other text between entries.",
+        why="People, diffs and tools find the start of an entry by this line.",
         check=_starts,
     ),
     Rule(
         id="blank-lines",
-        says="Exactly one empty line stands before and between new entries, none behind the last.",
-        why="With one form for everybody, two appended entries differ only in what they say.",
+        says="There is exactly one empty line before and between new entries, and none after the last.",
+        why="With a single layout, two appended entries differ only in their content.",
         check=_blank_lines,
     ),
 )

@@ -1,4 +1,4 @@
-"""Rules about the bytes of what was appended; they hold whether or not it can be parsed."""
+"""Rules about the bytes of the appended text; they apply even if the text cannot be parsed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
 def _lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
-    """(offset, line with its end) of every line that was added."""
+    """Return (offset, line with its end) of every added line."""
     for start, end in subject.comparison.additions:
         offset = start
         for line in subject.head[start:end].split(b"\n"):
@@ -22,31 +22,31 @@ def _lines(subject: Subject) -> Iterator[tuple[int, bytes]]:
 
 
 def find_markers(subject: Subject) -> Iterator[Finding[int | None]]:
-    """Of the whole file where history is touched too: markers seldom stay behind its end."""
+    """Find conflict markers: in the appended text, or in the whole file if past entries changed too."""
     for offset, line in find_marker_lines(subject.head, subject.comparison.appended or 0):
         message = f"Unresolved conflict marker at line {subject.line(offset)}: {quote(line.strip())}."
-        hint = "Take the base branch's file and append your entries after it; or run `infx changelog resolve` while the merge is under way."
+        hint = "Restore the base branch's file and append your entries, or run `infx changelog resolve` in the merge."
         yield Finding(at=offset, message=message, hint=hint)
 
 
 def find_marker_lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Return (offset, line) of every conflict marker from `start` on."""
     for marker in _MARKERS:
-        position = start if data.startswith(marker, start) else _next(data, marker, start)
+        position = start if data.startswith(marker, start) else _find_next(data, marker, start)
         while position >= 0:
             end = data.find(b"\n", position)
             line = data[position : end if end >= 0 else len(data)]
-            rest = line[len(marker) :].strip()
+            text = line[len(marker) :].strip()
             if line[len(marker) : len(marker) + 1] in {b"", b" ", b"\r"} and not (
-                marker == b"=======" and rest
+                marker == b"=======" and text
             ):
                 yield position, line
-            position = _next(data, marker, position)
+            position = _find_next(data, marker, position)
 
 
-def _next(data: bytes, marker: bytes, start: int) -> int:
-    found = data.find(b"\n" + marker, start)
-    return found + 1 if found >= 0 else -1
+def _find_next(data: bytes, marker: bytes, start: int) -> int:
+    line_break = data.find(b"\n" + marker, start)
+    return line_break + 1 if line_break >= 0 else -1
 
 
 def _final_newline(subject: Subject) -> Iterator[Finding[int | None]]:
@@ -54,7 +54,8 @@ def _final_newline(subject: Subject) -> Iterator[Finding[int | None]]:
     if head and not head.endswith(b"\n"):
         edit = Edit(len(head), len(head), b"\n")
         message = "The file does not end with a newline; the next pull request would change this line."
-        yield Finding(at=len(head) - 1, message=message, hint="End the last line.", edits=(edit,))
+        hint = "End the last line with a newline."
+        yield Finding(at=len(head) - 1, message=message, hint=hint, edits=(edit,))
 
 
 def _carriage_returns(subject: Subject) -> Iterator[Finding[int | None]]:
@@ -68,30 +69,30 @@ def _carriage_returns(subject: Subject) -> Iterator[Finding[int | None]]:
     else:
         edits = ()
     more = f" and on {len(ends) - 1} more" if len(ends) > 1 else ""
-    message = f"CR at line {subject.line(first)}{more}: {quote(line)}. Lines end in LF alone."
+    message = f"CR at line {subject.line(first)}{more}: {quote(line)}. Lines end in LF only."
     yield Finding(at=first, message=message, hint=hint, edits=edits)
 
 
 def _byte_order_marks(subject: Subject) -> Iterator[Finding[int | None]]:
-    """Only the one that starts a file is there by an editor's doing and says nothing."""
+    """Find byte order marks; only a mark at the start of the file is repaired, because an editor put it there."""
     for offset, line in _lines(subject):
         value, _, comment = line.partition(b" #")
-        is_link = value.lstrip().startswith(b"pr-link:")  # of which another rule says what is hidden
+        is_link = value.lstrip().startswith(b"pr-link:")  # another rule reports invisible characters in links
         if BOM not in (comment if is_link else line):
             continue
         if line.startswith(BOM) and offset == 0:
-            message = "The file starts with a byte order mark, which nobody can see."
+            message = "The file starts with an invisible byte order mark (U+FEFF)."
             hint = "Save it as UTF-8 without BOM."
             yield Finding(at=0, message=message, hint=hint, edits=(Edit(0, len(BOM), b""),))
         else:
             message = f"An invisible byte order mark (U+FEFF) at line {subject.line(offset)}: {quote(line.rstrip())}."
-            yield Finding(at=offset, message=message, hint="Type the line anew.")
+            yield Finding(at=offset, message=message, hint="Retype the line.")
 
 
 def _tabs(subject: Subject) -> Iterator[Finding[int | None]]:
     for offset, line in _lines(subject):
         if b"\t" in line:
-            shown = quote(line.rstrip(b"\r\n"))  # a tab at its end is what is looked for
+            shown = quote(line.rstrip(b"\r\n"))  # keeps a tab at the end, so that the message shows it
             message = f"TAB at line {subject.line(offset)}: {shown}."
             yield Finding(at=offset, message=message, hint='Write spaces; inside "…" a tab is \\t.')
 
@@ -99,14 +100,14 @@ def _tabs(subject: Subject) -> Iterator[Finding[int | None]]:
 LINE_ENDS = Rule(
     id="line-ends",
     says="Lines end in LF; there is no CR.",
-    why="Tools that read text hide the CR, tools that compare bytes do not.",
+    why="Tools that read text hide the CR; tools that compare bytes do not.",
     check=_carriage_returns,
 )
 
 BYTE_ORDER_MARK = Rule(
     id="byte-order-mark",
     says="There is no byte order mark.",
-    why="YAML readers take it for text, and nobody sees it.",
+    why="It is invisible, and YAML readers treat it as text.",
     check=_byte_order_marks,
 )
 
@@ -114,7 +115,7 @@ RULES: tuple[Rule[[Subject], int | None], ...] = (
     Rule(
         id="conflict-marker",
         says="No line is a conflict marker.",
-        why="With one left behind, nothing after it can be read, for anybody.",
+        why="A leftover marker makes all text after it unreadable.",
         check=find_markers,
     ),
     Rule(
@@ -127,8 +128,8 @@ RULES: tuple[Rule[[Subject], int | None], ...] = (
     BYTE_ORDER_MARK,
     Rule(
         id="tab",
-        says="There is no TAB.",
-        why="It cannot indent YAML, and inside text nobody sees it.",
+        says="Lines contain no TAB.",
+        why="It cannot indent YAML, and it is invisible inside text.",
         check=_tabs,
     ),
 )
