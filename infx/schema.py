@@ -160,7 +160,7 @@ def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
             return [
                 (
                     "dependent-key",
-                    f"{name}: {key} stands without {' and '.join(others)}; expected both or neither.",
+                    f"{name}: {key} is set without {' and '.join(others)}; expected both or neither.",
                     key,
                     None,
                 )

@@ -88,7 +88,7 @@ WRONG = [
      "the file: unknown key \"cuont\". Known keys: count, either, env, flag, kind, name, note, pair, share, some, tags, "
      "two, version, why, word.", "Did you mean count?"),
     ("env:\n  OK: x\n  bad: x", "schema-unknown-key", 4, "env: unknown key \"bad\".", None),
-    ("pair:\n  from: 1", "schema-dependent-key", 3, "pair: from stands without to; expected both or neither.", None),
+    ("pair:\n  from: 1", "schema-dependent-key", 3, "pair: from is set without to; expected both or neither.", None),
     ("either:\n  a: x", "schema-missing-key", 2, "either: the key \"b\" is missing.", "Add b."),
     ("either:\n  c: ''", "schema-minLength", 3, 'either.c: found ""; expected text that is not empty.', None),
 ]  # fmt: skip

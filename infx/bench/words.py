@@ -1,4 +1,4 @@
-"""Rows in words, for people: in names of jobs, messages and tables."""
+"""Describe rows in words for names of jobs, messages and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHORT_FRAMEWORKS = {"sglang": "sgl", "dynamo-sglang": "dyn-sgl", "sglang-disagg
 
 
 def describe_row(row: Row, priority: Decimal | None = None) -> str:
-    """One line for people: priority, model, precision, runner, framework, parallelism, offload, concurrency."""
+    """Describe a row in one line: priority, model, precision, runner, framework, parallelism, offload, concurrency."""
     recipe = row.recipe
     words = (
         recipe.model_prefix,
@@ -30,7 +30,7 @@ def describe_row(row: Row, priority: Decimal | None = None) -> str:
 
 
 def describe_deployment(recipe: Recipe) -> str:
-    """`dsv4 fp8 sglang on cluster:b200`: what runs where, however many engines there are."""
+    """Describe model, framework and runner without the layout: `dsv4 fp8 sglang on cluster:b200`."""
     return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}"
 
 
@@ -39,7 +39,7 @@ def describe_recipe(recipe: Recipe) -> str:
 
 
 def describe_layout(recipe: Recipe) -> str:
-    """`TP8/EP8/DPA`, or `1P (TP8) x 2D (TP4)` for a disaggregated deployment."""
+    """Describe the layout: `TP8/EP8/DPA`, or `1P (TP8) x 2D (TP4)` for a disaggregated deployment."""
     layout = recipe.layout
     if isinstance(layout, Parallelism):
         return _parallelism(layout)
@@ -69,5 +69,5 @@ def _offload(recipe: Recipe) -> str:
 
 
 def plain(text: str) -> str:
-    """One line in which the separators of job names mean what they mean."""
+    """Return the text on one line, without the separators of job names."""
     return " ".join(text.replace("·", " ").replace(" / ", "/").split())

@@ -1,7 +1,7 @@
-"""From the plain values of a configuration, which the schema has approved, to a typed one.
+"""Build a typed configuration from plain values that fit the schema.
 
-The values are walked together with the YAML nodes they came from, so that scenarios and rows know their lines.
-A scenario or row that is None was left out by whoever found it broken; the others keep their places.
+The values are walked together with their YAML nodes, so that scenarios and rows know their lines.
+A scenario or row that is None is broken and is left out; the others keep their indices.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _worker(value: Mapping[str, Any] | None) -> Worker | None:
 def _pairs(
     key: str, values: Mapping[str, Any], nodes: Mapping[str, yaml.Node]
 ) -> Iterable[tuple[Any, yaml.Node]]:
-    """The items of a list, each with the node that it was read from."""
+    """Return the items of a list, each with its YAML node."""
     return zip(values[key], nodes[key].value, strict=True) if key in values else ()
 
 

@@ -1,4 +1,4 @@
-"""What separates two plans: rows that came, rows that went, and rows of which something changed."""
+"""Compare two plans: rows added, rows removed, and rows with changed fields."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from infx.phrases import count
 
 @dataclass(frozen=True, kw_only=True)
 class FieldChange:
-    """A key of a row's JSON, `prefill.tp` of one within; None where the row does not have it."""
+    """A change of one field of a row's JSON."""
 
-    key: str
-    before: str | None
-    after: str | None
+    key: str  # nested fields with a dot: `prefill.tp`
+    before: str | None  # None if the row did not have the field
+    after: str | None  # None if the row no longer has the field
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanDiff:
-    """changed: pairs of the same point before and after."""
+    """The difference between two plans."""
 
     added: tuple[Row, ...]
     removed: tuple[Row, ...]
-    changed: tuple[tuple[Row, Row], ...]
+    changed: tuple[tuple[Row, Row], ...]  # the same point before and after
 
     @property
     def is_empty(self) -> bool:
@@ -38,13 +38,10 @@ class PlanDiff:
 
 
 def diff_plans(before: Sequence[Row], after: Sequence[Row]) -> PlanDiff:
-    """Equal rows drop out; of the rest, the same point on both sides is a change, whatever changed in it.
-
-    What the same point is, is asked again and again, with less that must be the same: the layout of the engines, then
-    only the concurrencies, then neither.
-    """
+    """Return the rows that differ between two plans; a point on both sides counts as changed."""
     removed, added = _without_common(before, after), _without_common(after, before)
     changed: list[tuple[Row, Row]] = []
+    # Pairs are matched ever more loosely: by engine layout, then by concurrency, then by neither.
     for point in (_point_with_layout, _point_with_conc, _point):
         pairs, removed, added = _pair(removed, added, point)
         changed += pairs
@@ -80,7 +77,7 @@ def _point_with_conc(row: Row) -> Hashable:
 def _pair(
     removed: list[Row], added: list[Row], point: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Points of which each side has one kind of row, equally often, become pairs; the others stay where they are."""
+    """Pair the points that each side has with one kind of row, equally often; return the pairs and what remains."""
     before, after = _group(removed, point), _group(added, point)
     plain = {
         key
@@ -103,7 +100,8 @@ def _group(rows: Iterable[Row], point: Callable[[Row], Hashable]) -> defaultdict
 
 
 def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
-    """Field by field; the fingerprint is left out, because it changes with everything else."""
+    """Return the fields that differ between two rows."""
+    # The fingerprint is left out because it changes with every other field.
     old, new = (_flatten(render_row(replace(row, recipe_fingerprint=None))) for row in (before, after))
     keys = [*old, *(key for key in new if key not in old)]
     return tuple(
@@ -124,7 +122,7 @@ def _flatten(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def describe_diff(diff: PlanDiff) -> list[str]:
-    """One line for each group of rows that were added, removed or changed alike."""
+    """Return one line for each group of rows that were added, removed or changed alike."""
     if diff.is_empty:
         return ["The plans have the same rows."]
     lines = [f"+ {text}" for text in _describe_groups(diff.added)]
@@ -143,8 +141,8 @@ def _describe_groups(rows: Iterable[Row]) -> list[str]:
     for row in rows:
         groups[_title(row), describe_layout(row.recipe)].append(row)
     return [
-        f"{count(len(found), 'row')} of {title}, {layout} ({_concurrencies(found)})"
-        for (title, layout), found in groups.items()
+        f"{count(len(group), 'row')} of {title}, {layout} ({_concurrencies(group)})"
+        for (title, layout), group in groups.items()
     ]
 
 
@@ -160,7 +158,7 @@ def _describe_change(change: FieldChange) -> str:
     if change.before is None:
         return f"{change.key} is now {change.after}"
     if change.after is None:
-        return f"{change.key} {change.before} is gone"
+        return f"{change.key} {change.before} was removed"
     return f"{change.key} {change.before} → {change.after}"
 
 

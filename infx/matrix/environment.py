@@ -1,7 +1,6 @@
-"""A row as environment variables, for the scripts that measure it.
+"""Render a row as environment variables for its benchmark script.
 
-The names are those that benchmark scripts of this kind read; a name that does not apply to a row is not set.
-Values are data: whoever writes them into a shell quotes them.
+A variable that does not apply to a row is not set. Values are data: quote them in a shell.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
-    """All variables of one job. Raises InfxError for a setting that is no assignment or too long a value."""
+    """Return all variables of one job. Raises InfxError for an invalid setting or a value that is too long."""
     row, recipe = job.row, job.row.recipe
     values: dict[str, str] = {
         "ROW_ID": job.id,
@@ -122,7 +121,9 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
     for setting in settings:
         match = _SETTING.fullmatch(setting)
         if match is None or "\0" in setting:
-            raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
+            raise InfxError(
+                f"The additional setting {setting!r} is not an assignment.", hint="Write NAME=value."
+            )
         if belongs_to_runner(match[1]):
             raise InfxError(
                 f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
@@ -132,11 +133,12 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _concurrency(row: Row) -> dict[str, str]:
-    """Several nodes have a list; AgentX measures one concurrency on a server, so its list of one is the number too."""
+    """Return the concurrency of a single-node row, or the list of a multi-node row."""
     if not row.recipe.is_multinode:
         return {"CONC": str(row.conc[0])}
     if not row.recipe.is_agentic:
         return {"CONC_LIST": " ".join(map(str, row.conc))}
+    # AgentX measures one concurrency per server, so its script needs both forms.
     conc = str(row.conc[0] if row.eval_conc is None else row.eval_conc)
     return {"CONC": conc, "CONC_LIST": conc}
 

@@ -1,6 +1,6 @@
-"""Queue priority: which row a free runner should take first, as a score. Higher runs sooner.
+"""Compute the queue priority of rows: a free runner should take the row with the highest score first.
 
-The weights are the repository's (`ci-priority.yaml`); arithmetic is decimal, three places, half up.
+The weights come from the repository (`ci-priority.yaml`). Scores are decimals, rounded half up to three places.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True, kw_only=True)
 class Priorities:
-    """Every number is added to `base_score`; a key that a row does not have adds nothing.
-
-    framework_prefix: the first key that is the framework or is followed in it by `-`. model_prefix: exact.
-    patchwork_labels: on a pull request they fix the score, unless one of waived_by is there too.
-    """
+    """The weights of a row's score: every number that applies is added to `base_score`."""
 
     base_score: Decimal
     event: Mapping[str, Decimal]
@@ -34,13 +30,15 @@ class Priorities:
     eval_only: Decimal
     precision: Mapping[str, Decimal]
     spec_decoding: Mapping[str, Decimal]
-    framework_prefix: Mapping[str, Decimal]
-    model_prefix: Mapping[str, Decimal]
+    framework_prefix: Mapping[
+        str, Decimal
+    ]  # the first key equal to the framework or to its start before a `-`
+    model_prefix: Mapping[str, Decimal]  # exact
     checklist_labels: frozenset[str]
     checklist_adjustment: Decimal
-    patchwork_labels: frozenset[str]
+    patchwork_labels: frozenset[str]  # on a pull request, they fix the score to patchwork_score
     patchwork_score: Decimal
-    waived_by: frozenset[str]
+    waived_by: frozenset[str]  # on a pull request, these labels cancel patchwork_labels
     skip_queue_label: str | None
 
 
@@ -53,7 +51,7 @@ NO_PRIORITIES = Priorities(
 
 
 def read_priorities(values: Mapping[str, Any]) -> Priorities:
-    """values: a `ci-priority.yaml` that fits its schema (version 1)."""
+    """Build the weights from a `ci-priority.yaml` that fits its schema (version 1)."""
     adjustments = values.get("adjustments", {})
     labels = values.get("labels", {})
     checklist, patchwork = labels.get("checklist-complete", {}), labels.get("patchwork", {})
@@ -80,7 +78,10 @@ def read_priorities(values: Mapping[str, Any]) -> Priorities:
 def score_row(
     row: Row, nodes: int, priorities: Priorities, *, event: str = "", labels: Collection[str] = ()
 ) -> Decimal:
-    """The score of one row. event: the event that started the run; labels: those of the pull request."""
+    """Return the score of one row.
+
+    event: the event that started the run. labels: the labels of the pull request.
+    """
     if priorities.patchwork_labels.intersection(labels) and not priorities.waived_by.intersection(labels):
         return priorities.patchwork_score.quantize(_PLACES, ROUND_HALF_UP)
     recipe = row.recipe
@@ -101,10 +102,10 @@ def score_row(
     return score.quantize(_PLACES, ROUND_HALF_UP)
 
 
-def queue_token(row: Row, place: str, namespace: str) -> str:
-    """32 hex digits that name one row of one attempt to a scheduler.
+def make_queue_token(row: Row, place: str, namespace: str) -> str:
+    """Return 32 hex digits that identify one row of one attempt to a scheduler.
 
-    place: where the row stands in the plan, `single_node/8k1k/0`. namespace: `<run id>:<attempt>`.
+    place: the row's position in the plan, such as `single_node/8k1k/0`. namespace: `<run id>:<attempt>`.
     """
     text = json.dumps(render_row(row), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(f"{namespace}:{place}:{text}".encode()).hexdigest()[:32]

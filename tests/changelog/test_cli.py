@@ -598,7 +598,7 @@ def test_a_point_appended_to_a_changed_configuration_is_red(repository: Reposito
     given = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
     called = call("changelog", "validate", *given)
     assert called.code == 1
-    assert "is not measured in the same way any more" in called.err
+    assert "is no longer measured in the same way" in called.err
     assert call("changelog", "validate", *given, "--stage", "merge").code == 0
 
 

@@ -46,10 +46,10 @@ def test_new_points_carry_their_key_and_the_fingerprint_of_their_curve() -> None
 @pytest.mark.parametrize(
     ("base", "head", "words"),
     [
-        (BASE, BASE, "There is no new point"),
+        (BASE, BASE, "The entries add no new point"),
         (BASE, BASE.replace("[4, 8]", "[4, 16]"), "lost points.* at concurrency 8"),
-        (BASE, BASE.replace("{tp: 8, ", "{tp: 8, ep: 8, "), "not measured in the same way any more"),
-        (BASE, BASE.replace(":v1", ":v2"), "not measured in the same way any more"),
+        (BASE, BASE.replace("{tp: 8, ", "{tp: 8, ep: 8, "), "no longer measured in the same way"),
+        (BASE, BASE.replace(":v1", ":v2"), "no longer measured in the same way"),
         (single("b", "{tp: 8, conc-list: [4]}"), BASE, "The base has no configuration a"),
         (
             BASE + single("b", "{tp: 8, conc-list: [4]}"),
@@ -74,7 +74,7 @@ def test_new_points_carry_their_key_and_the_fingerprint_of_their_curve() -> None
         (
             BASE,
             BASE.replace("[4, 8]", "[4, 8]").replace("{tp: 4,", "{tp: 2, spec-decoding: mtp, conc-list: [4]}\n      - {tp: 4,"),
-            "New points are on no curve of the base",
+            "New points do not belong to any curve of the base",
         ),
     ],
 )  # fmt: skip

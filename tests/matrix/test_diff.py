@@ -39,7 +39,7 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
         (
             [row(FIXED, 1)],
             [row(WIDE, 1)],
-            [f"~ 1 row of {TITLE} (c1): tp 8 → 16; ep 1 is gone; dp-attn false is gone"],
+            [f"~ 1 row of {TITLE} (c1): tp 8 → 16; ep 1 was removed; dp-attn false was removed"],
         ),
         # Two layouts on one side: nobody knows which became which.
         (

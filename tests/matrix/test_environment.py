@@ -120,8 +120,8 @@ def with_setting(setting: str) -> Recipe:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("export X=1", "is no assignment"),
-        ("$(touch x)=1", "is no assignment"),
+        ("export X=1", "is not an assignment"),
+        ("$(touch x)=1", "is not an assignment"),
         ("PATH=/tmp", "belongs to the runner"),
         ("GITHUB_TOKEN=x", "belongs to the runner"),
         ("LD_PRELOAD=x.so", "belongs to the runner"),

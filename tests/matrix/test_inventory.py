@@ -324,7 +324,7 @@ def test_a_key_in_two_files_is_an_error_with_both_places_and_nothing_else() -> N
     assert check(AGGREGATED + SINGLE, SINGLE).problems == (
         Problem(
             rule="config-key-repeated",
-            message="m1-fp8-h200-vllm: the key stands in a.yaml:24 too. A key names one configuration.",
+            message="m1-fp8-h200-vllm: the key is also in a.yaml:24. A key names one configuration.",
             path="b.yaml",
             line=1,
             hint="Rename one of them.",

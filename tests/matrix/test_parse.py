@@ -53,7 +53,7 @@ WRONG = [
         "star",
         change(SINGLE, "m1-fp8-h200-vllm:", "m1-*-vllm:"),
         [
-            "c.yaml:1: m1-*-vllm: a key contains *, which stands for any text where a changelog names keys. Choose a key without *."
+            "c.yaml:1: m1-*-vllm: a key contains *, which matches any text where a changelog names keys. Choose a key without *."
         ],
     ),
     (
@@ -65,7 +65,7 @@ WRONG = [
         "question-mark",
         change(SINGLE, "m1-fp8-h200-vllm:", "m1-fp?-vllm:"),
         [
-            "c.yaml:1: m1-fp?-vllm: a key contains ?, which stands for any character where a changelog names keys. Choose a key without ?."
+            "c.yaml:1: m1-fp?-vllm: a key contains ?, which matches any character where a changelog names keys. Choose a key without ?."
         ],
     ),
     (
@@ -250,7 +250,7 @@ WRONG = [
         "ep-alone",
         change(DISAGG, "        kv-offloading: dram\n", "        kv-offloading: dram\n        ep: 8\n"),
         [
-            "c.yaml:35: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: ep stands without tp; expected both or neither."
+            "c.yaml:35: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: ep is set without tp; expected both or neither."
         ],
     ),
     (

@@ -93,7 +93,7 @@ def test_an_entry_whose_scenario_no_configuration_has_is_told() -> None:
     assert result.rows == ()
     assert [(problem.rule, problem.level) for problem in result.warnings] == [("entry-idle", Level.WARNING)]
     assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
-        "Nothing is to be run: what is asked for has no row."
+        "Nothing to run: no row matches the request."
     )
 
 
@@ -115,7 +115,7 @@ def test_a_correction_of_links_is_no_plan_without_rows() -> None:
     result = plan_delta(delta, INPUTS, None, Options(profile=DEFAULT), "perf-changelog.yaml")
     assert result.warnings == ()
     assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
-        "Nothing is to be run: the changelog only corrects links."
+        "Nothing to run: the changelog only corrects links."
     )
 
 

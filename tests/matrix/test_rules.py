@@ -36,14 +36,14 @@ WRONG = [
         "transfer-single",
         change(SINGLE, "  multinode: false", "  multinode: false\n  kv-p2p-transfer: nixl"),
         [
-            "c.yaml:9: m1-fp8-h200-vllm.kv-p2p-transfer: one node has nobody to transfer KV cache to; expected only with multinode: true. Remove it."
+            "c.yaml:9: m1-fp8-h200-vllm.kv-p2p-transfer: a single node does not transfer KV cache; expected only with multinode: true. Remove it."
         ],
     ),
     (
         "transfer-single-row",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, conc-list: [4, 64], kv-p2p-transfer: nixl}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].kv-p2p-transfer: one node has nobody to transfer KV cache to; expected only with multinode: true. Remove it."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].kv-p2p-transfer: a single node does not transfer KV cache; expected only with multinode: true. Remove it."
         ],
     ),
     (
@@ -61,7 +61,7 @@ WRONG = [
             "        spec-decoding: mtp\n        kv-p2p-transfer: nixl\n",
         ),
         [
-            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top. Name the transfer engine on this row too, or once at the top."
+            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: kv-p2p-transfer is missing; with disagg: true it is required on every row or at the top. Name the transfer engine on this row too, or once at the top."
         ],
     ),
     (
@@ -72,7 +72,7 @@ WRONG = [
             "        spec-decoding: mtp\n        kv-p2p-transfer: ucx\n",
         ),
         [
-            "c.yaml:9: m2-fp4-gb200-dynamo-trt.kv-p2p-transfer: stands here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
+            "c.yaml:9: m2-fp4-gb200-dynamo-trt.kv-p2p-transfer: is set here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
         ],
     ),
     (
@@ -83,7 +83,7 @@ WRONG = [
             '        spec-decoding: mtp\n        router: {name: r, version: "1"}\n',
         ),
         [
-            "c.yaml:8: m2-fp4-gb200-dynamo-trt.router: stands here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
+            "c.yaml:8: m2-fp4-gb200-dynamo-trt.router: is set here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
         ],
     ),
     (
@@ -221,7 +221,7 @@ WRONG = [
         "conc-half",
         change(SINGLE, "conc-start: 4, conc-end: 64", "conc-end: 64"),
         [
-            "c.yaml:14: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has conc-end alone; expected either conc-list or conc-start with conc-end."
+            "c.yaml:14: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has only conc-end; expected either conc-list or conc-start with conc-end."
         ],
     ),
     (
@@ -256,7 +256,7 @@ WRONG = [
         "offload-missing",
         change(SINGLE, "{tp: 8, kv-offloading: none, conc-list: [1, 8]}", "{tp: 8, conc-list: [1, 8]}"),
         [
-            "c.yaml:19: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[0]: kv-offloading is missing; an AgentX row on one node says none or dram. Add kv-offloading: none, or dram with a kv-offload-backend."
+            "c.yaml:19: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[0]: kv-offloading is missing; an AgentX row on one node needs none or dram. Add kv-offloading: none, or dram with a kv-offload-backend."
         ],
     ),
     (
@@ -341,7 +341,7 @@ WRONG = [
             "        spec-decoding: mtp\n        srt-recipe: low.yaml\n",
         ),
         [
-            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[0]: CONFIG_FILE names a recipe in the older way, srt-recipe belongs to the newer; a row has one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
+            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[0]: CONFIG_FILE names a recipe in the older form, but srt-recipe belongs to the newer; use only one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
         ],
     ),
     (
@@ -352,7 +352,7 @@ WRONG = [
             'worker: {tp: 8, additional-settings: ["EVAL_CONFIG_FILE=a.yaml"]}',
         ),
         [
-            "c.yaml:20: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].worker.additional-settings[0]: EVAL_CONFIG_FILE names a recipe in the older way, srt-recipe belongs to the newer; a row has one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
+            "c.yaml:20: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].worker.additional-settings[0]: EVAL_CONFIG_FILE names a recipe in the older form, but srt-recipe belongs to the newer; use only one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
         ],
     ),
     (

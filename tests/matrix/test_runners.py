@@ -102,7 +102,7 @@ WRONG = [
     (
         "stray",
         change(CLUSTERS, "  h200: [h200-a_0, h200-a_1]", "  h200: [h200-a_0, h200-a_1, h200-z]"),
-        ['r.yaml:2: labels.h200[2]: the runner "h200-z" is in no cluster: label; expected exactly one.'],
+        ['r.yaml:2: labels.h200[2]: the runner "h200-z" is not in any cluster: label; expected exactly one.'],
     ),
     (
         "two-clusters",
@@ -131,9 +131,9 @@ WRONG = [
         "no-slurm",
         CLUSTERS[: CLUSTERS.index("    slurm:\n")] + "",
         [
-            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weights" is no volume of this cluster. Add it to slurm.volumes.',
-            'r.yaml:16: clusters.h200-a.models.download-root: "weights" is no volume of this cluster. Add it to slurm.volumes.',
-            "r.yaml:17: clusters.h200-a.scheduler: the settings of slurm are missing; expected them beside it, under that name.",
+            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weights" is not a volume of this cluster. Add it to slurm.volumes.',
+            'r.yaml:16: clusters.h200-a.models.download-root: "weights" is not a volume of this cluster. Add it to slurm.volumes.',
+            "r.yaml:17: clusters.h200-a.scheduler: the settings of slurm are missing; expected them next to scheduler, under that name.",
         ],
     ),
     (
@@ -167,7 +167,7 @@ WRONG = [
         "volume-unknown",
         change(CLUSTERS, "{root: weights,", "{root: weight,"),
         [
-            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weight" is no volume of this cluster. Did you mean weights?'
+            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weight" is not a volume of this cluster. Did you mean weights?'
         ],
     ),
     (
@@ -188,7 +188,7 @@ WRONG = [
         "download-unknown",
         change(CLUSTERS, "download-root: weights", "download-root: cache"),
         [
-            'r.yaml:16: clusters.h200-a.models.download-root: "cache" is no volume of this cluster. Did you mean scratch?'
+            'r.yaml:16: clusters.h200-a.models.download-root: "cache" is not a volume of this cluster. Did you mean scratch?'
         ],
     ),
     (
@@ -271,7 +271,7 @@ WRONG = [
         "import-local",
         change(CLUSTERS, "dir: /mnt/squash, visibility: shared", "dir: /mnt/squash, visibility: node-local"),
         [
-            "r.yaml:29: clusters.h200-a.slurm.squash.import: what the submit host imports to node-local storage no node can see; expected shared storage or another import."
+            "r.yaml:29: clusters.h200-a.slurm.squash.import: nodes cannot see what the submit host imports to node-local storage; expected shared storage or another import."
         ],
     ),
     (

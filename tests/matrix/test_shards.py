@@ -15,7 +15,7 @@ from infx.errors import InfxError, ProblemsError
 from infx.matrix.estimate import estimate_loads, estimate_minutes, order_rows
 from infx.matrix.folder import JOBS, find_job, read_jobs, render_folder
 from infx.matrix.priority import NO_PRIORITIES
-from infx.matrix.scheduling import Scheduler, runner_labels
+from infx.matrix.scheduling import Scheduler, list_runner_labels
 from infx.matrix.shards import ShardContext, Shards, cut_shards, render_matrix
 from infx.policy.load import default_policy
 from infx.policy.model import Estimates
@@ -193,7 +193,7 @@ def test_a_label_lets_a_pull_request_pass_others(on: tuple[str, ...], skips: int
     weights = replace(NO_PRIORITIES, skip_queue_label="skip_queue")
     occasion = ShardContext(labels=on, pull=77)
     (job,) = cut_shards([row()], RUNNERS, weights, POLICY, occasion, with_canary=False).jobs
-    labels = runner_labels(job, Scheduler(attempt=1))
+    labels = list_runner_labels(job, Scheduler(attempt=1))
     assert ("ci-skip-queue-pr-77" in labels) is (skips == 77)
 
 

@@ -59,7 +59,7 @@ def test_sound_files_have_no_problems() -> None:
     [
         pytest.param(
             change(MODELS, "  8k1k: {}\n", "  8k1k: {deprecated: 2026-02-30}\n"),
-            ["m.yaml:3: scenarios.8k1k.deprecated: there is no day 2026-02-30."],
+            ["m.yaml:3: scenarios.8k1k.deprecated: 2026-02-30 is not a valid date."],
             id="a day that does not exist",
         ),
         pytest.param(
@@ -186,15 +186,15 @@ def test_wrong_golden_lengths(text: str, expected: list[str]) -> None:
         pytest.param(
             change(PRIORITIES, "name: skip_queue", "name: skip-queue"),
             [
-                'p.yaml:7: labels.skip-queue.name: "skip-queue" is no label of the policy. Did you mean skip_queue?'
+                'p.yaml:7: labels.skip-queue.name: "skip-queue" is not a label of the policy. Did you mean skip_queue?'
             ],
             id="label with a hyphen",
         ),
         pytest.param(
             change(PRIORITIES, "[ci-patchwork],", "[ci-patchworks, x],"),
             [
-                'p.yaml:9: labels.patchwork.names[0]: "ci-patchworks" is no label of the policy. Did you mean ci-patchwork or ci-patchwork-waived?',
-                'p.yaml:9: labels.patchwork.names[1]: "x" is no label of the policy. Add it to labels.control of the policy.',
+                'p.yaml:9: labels.patchwork.names[0]: "ci-patchworks" is not a label of the policy. Did you mean ci-patchwork or ci-patchwork-waived?',
+                'p.yaml:9: labels.patchwork.names[1]: "x" is not a label of the policy. Add it to labels.control of the policy.',
             ],
             id="two labels",
         ),
