@@ -1,6 +1,6 @@
-"""JSON Schemas of every file infx reads, and what they find, in words.
+"""Check files against their JSON Schemas, and explain the errors in words.
 
-jsonschema-rs answers yes or no; only when it says no does jsonschema, slower by orders of magnitude, say why.
+jsonschema-rs only decides whether a file is valid. jsonschema, which is slower by orders of magnitude, explains errors.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 
 @functools.cache
 def read_schema(name: str) -> dict[str, Any]:
-    """The schema `infx/schemas/<name>.json` that the package carries."""
+    """Return the schema `infx/schemas/<name>.json` of the package."""
     text = Path(__file__).with_name("schemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 def is_valid(name: str, value: object) -> bool:
-    """name: a schema, or `<schema>#<definition>` for a part of it. To JSON Schema 8.0 is an integer; see `fits`."""
+    """Return whether the value fits a schema, or `<schema>#<definition>` for a part of a schema.
+
+    JSON Schema accepts 8.0 as an integer; see `fits`.
+    """
     return bool(_validator(name).is_valid(value))
 
 
@@ -47,15 +50,15 @@ def _validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Whether a part of the document is valid for certain, with integers as YAML has them: 8.0 is none."""
+    """Return whether a part of the document is certainly valid; unlike `is_valid`, refuse 8.0 as an integer."""
     return is_valid(name, value) and (not document.has_whole_floats or is_valid(name, _nudged(value)))
 
 
 def _nudged(value: Any) -> Any:
-    """A copy in which 8.0 is the number just below, so that nothing can take it for 8; one so large that it has only
-    whole neighbours is no number at all.
+    """Return a copy in which 8.0 is replaced by the next smaller number, so that it does not pass as the integer 8.
 
-    What is invalid only then, such as a 1.0 that must be at least 1, gets the slower look of `check_value`.
+    A number so large that the next smaller one is an integer too is replaced by None. If a valid value becomes invalid,
+    such as 1.0 that must be at least 1, the slower `check_value` decides.
     """
     if isinstance(value, dict):
         return {key: _nudged(child) for key, child in value.items()}
@@ -68,17 +71,19 @@ def _nudged(value: Any) -> Any:
 
 
 def check(name: str, document: Document) -> list[Problem]:
-    """Every way in which a document breaks the schema, each with path and line."""
+    """Return a problem with path and line for each way in which a document breaks the schema."""
     return check_value(name, document.value, document)
 
 
 def check_value(
     name: str, value: object, document: Document, at: tuple[str | int, ...] = ()
 ) -> list[Problem]:
-    """Like `check`, for the part of a document that stands at `at`."""
+    """Check the part of a document at the path `at`; see `check`."""
     if fits(name, value, document):
         return []
-    problems: dict[tuple[int | None, str], Problem] = {}  # several keywords may say the same of one value
+    problems: dict[
+        tuple[int | None, str], Problem
+    ] = {}  # several keywords may give the same message for a value
     for error in _explainer(name).iter_errors(value):
         for leaf in _leaves(error):
             for problem in _explain(leaf, document, at):
@@ -92,7 +97,7 @@ def check_value(
 
 @functools.cache
 def _explainer(name: str) -> Any:
-    """jsonschema's validator, with integers as YAML has them: 8.0 is none."""
+    """Return jsonschema's validator, changed to refuse 8.0 as an integer."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
@@ -104,7 +109,7 @@ def _explainer(name: str) -> Any:
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """A failed oneOf or anyOf says nothing by itself: take the alternative that came nearest."""
+    """Yield the innermost errors; for a failed oneOf or anyOf, those of the alternative with the fewest errors."""
     if not error.context:
         yield error
         return
@@ -113,7 +118,9 @@ def _leaves(error: ValidationError) -> Iterator[ValidationError]:
     branches: dict[Any, list[ValidationError]] = {}
     for child in error.context:
         branches.setdefault(child.schema_path[0], []).append(child)
-    nearest = min(branches.values(), key=lambda found: (len(found), min(relevance(child) for child in found)))
+    nearest = min(
+        branches.values(), key=lambda errors: (len(errors), min(relevance(child) for child in errors))
+    )
     for child in nearest:
         yield from _leaves(child)
 
@@ -133,7 +140,7 @@ _Fault = tuple[str, str, str | None, str | None]  # rule, message, the key on wh
 
 
 def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
-    """What is wrong with the keys of a mapping; None if the error is about a value."""
+    """Return the faults of a mapping's keys, or None if the error is about a value."""
     instance: Any = error.instance
     wanted: Any = error.validator_value
     schema: Any = error.schema
@@ -186,7 +193,7 @@ def _explain_value(error: ValidationError, name: str) -> _Fault:
 
 
 def _constraint(error: ValidationError) -> str:
-    """The schema's `$comment`, if the author wrote one, is the best statement of what was expected."""
+    """Return the found and the expected value; the schema's `$comment` describes the expected value best."""
     expected = error.schema.get("$comment") if isinstance(error.schema, dict) else None
     limits = {
         "minimum": f"at least {error.validator_value}",
@@ -207,18 +214,18 @@ def _constraint(error: ValidationError) -> str:
 
 
 def _counted(error: ValidationError, noun: str) -> str:
-    """Return the least number of a limit with its noun."""
+    """Return the number of a limit with its noun."""
     return f"{error.validator_value} {noun}{'s' * (error.validator_value != 1)}"
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
-    """A path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
+    """Return a path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in path)
     return text.lstrip(".") or "the file"
 
 
 def _plain(key: str) -> str:
-    """A key on one line and without control characters, whatever a file holds."""
+    """Return a key on one line and without control characters."""
     return key if key.isprintable() and key else json.dumps(key, ensure_ascii=not key.isprintable())
 
 

@@ -69,7 +69,7 @@ def test_sound_files_have_no_problems() -> None:
         ),
         pytest.param(
             change(MODELS, "deprecated: 2026-10-01", "deprecated: soon"),
-            ['m.yaml:10: models.m2.deprecated: found "soon"; expected a day as 2026-07-17.'],
+            ['m.yaml:10: models.m2.deprecated: found "soon"; expected a date such as 2026-07-17.'],
             id="no date",
         ),
         pytest.param(
