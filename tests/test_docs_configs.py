@@ -1,4 +1,4 @@
-"""docs/configs.md against what it describes: its examples pass, its tables are complete."""
+"""The examples of docs/configs.md are valid, and its tables are complete."""
 
 from __future__ import annotations
 

@@ -32,11 +32,11 @@ def test_a_long_name_loses_only_text() -> None:
         "",
     ],
 )
-def test_other_jobs_are_no_rows(name: str) -> None:
+def test_other_jobs_are_not_rows(name: str) -> None:
     assert parse_job_name(name) is None
 
 
-def test_a_hostile_runner_label_cannot_pretend_to_be_another_row() -> None:
+def test_a_hostile_runner_label_cannot_imitate_another_row() -> None:
     evil = row(replace(FIXED, runner="gpu / 000000000000 · canary · h200"))
     parsed = parse_job_name("sweep / " + job_name("0123456789ab", "single-node 8k1k", evil, SCORE))
     assert parsed is not None

@@ -396,16 +396,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*case[1:], id=case[0]) for case in WRONG])
-def test_contradictions_are_reported_whole(text: str, expected: list[str]) -> None:
+def test_contradictions_have_a_whole_message(text: str, expected: list[str]) -> None:
     file = parse_master(text.encode(), "c.yaml")
     assert [str(problem) for problem in sort_problems(file.problems)] == expected
     assert not file.configs
 
 
 def test_every_rule_has_a_case() -> None:
-    found = {problem.rule for case in WRONG for problem in parse_master(case[1].encode(), "c.yaml").problems}
+    covered = {
+        problem.rule for case in WRONG for problem in parse_master(case[1].encode(), "c.yaml").problems
+    }
     ids = {rule.id for rule in CONFIG_RULES} | {rule.id for rule in SCENARIO_RULES}
-    assert ids | {rule.id for rule in ROW_RULES} <= found
+    assert ids | {rule.id for rule in ROW_RULES} <= covered
 
 
 @pytest.mark.parametrize(
@@ -452,5 +454,5 @@ def test_every_rule_has_a_case() -> None:
         ),
     ],
 )
-def test_what_is_allowed_passes(text: str) -> None:
+def test_allowed_configurations_pass(text: str) -> None:
     assert not parse_master(text.encode(), "c.yaml").problems

@@ -1,4 +1,4 @@
-"""The files beside configurations, right and wrong: the whole message, path and line of each problem."""
+"""Valid and invalid tables: the whole message, path and line of each problem."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ labels:
 LABELS = ["skip_queue", "ci-checklist-complete", "ci-patchwork", "ci-patchwork-waived"]
 
 
-def test_sound_files_have_no_problems() -> None:
+def test_valid_files_have_no_problems() -> None:
     assert not check_models(MODELS.encode(), "m.yaml")
     assert not check_thresholds(THRESHOLDS.encode(), "t.yaml")
     assert not check_golden_lengths(LENGTHS.encode(), "g.yaml")
@@ -65,7 +65,7 @@ def test_sound_files_have_no_problems() -> None:
         pytest.param(
             change(MODELS, "8k1k: {}, 1k1k", "8k1k: {}, 1k8k"),
             ['m.yaml:9: models.m1.scenarios.1k8k: "1k8k" is not among the scenarios. Did you mean 1k1k?'],
-            id="a scenario nobody knows",
+            id="an unknown scenario",
         ),
         pytest.param(
             change(MODELS, "deprecated: 2026-10-01", "deprecated: soon"),
