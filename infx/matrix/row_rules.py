@@ -59,7 +59,7 @@ def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Fi
         foreign = [name for name in layout_keys if not any(name in layout for layout in allowed)]
         yield Finding(
             at=(foreign[0],) if foreign else (),
-            message=f"the row has {join_words(layout_keys) or 'no engine'}; with {kind} a row has {wanted}",
+            message=f"the row has {join_words(layout_keys) or 'no engine'}; with {kind} a row must have {wanted}",
         )
 
 
@@ -100,7 +100,7 @@ def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) ->
     if row.power is not None and isinstance(scenario, FixedScenario) and not config.multinode:
         yield Finding(
             at=("power",),
-            message="power of a fixed-seq-len row is measured on several nodes only",
+            message="power of a fixed-seq-len row can be measured only with multinode: true",
             hint="Remove it.",
         )
 
@@ -119,7 +119,7 @@ def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[Finding[Path]]
         yield Finding(
             at=("kv-offloading",),
             message="kv-offloading: dram needs a kv-offload-backend",
-            hint="Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}.",
+            hint="Name the backend that stores the KV cache, such as kv-offload-backend: {name: hicache}.",
         )
 
 

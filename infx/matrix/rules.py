@@ -143,7 +143,7 @@ def _find_agentic_runner(config: Config) -> Iterator[Finding[Path]]:
             at=("runner",),
             message=f'found "{config.runner}"; AgentX needs a cluster:<id> label, because its memory budget '
             "is that of one cluster's nodes",
-            hint="Name the cluster.",
+            hint="Use the label of a cluster.",
         )
 
 

@@ -90,14 +90,14 @@ WRONG = [
         "agentic-runner",
         change(SINGLE, "runner: cluster:h200-a", "runner: h200"),
         [
-            'c.yaml:7: m1-fp8-h200-vllm.runner: found "h200"; AgentX needs a cluster:<id> label, because its memory budget is that of one cluster\'s nodes. Name the cluster.'
+            'c.yaml:7: m1-fp8-h200-vllm.runner: found "h200"; AgentX needs a cluster:<id> label, because its memory budget is that of one cluster\'s nodes. Use the label of a cluster.'
         ],
     ),
     (
         "single-worker",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{worker: {tp: 8}, num-nodes: 2, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].worker: the row has worker and num-nodes; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].worker: the row has worker and num-nodes; with multinode: false a row must have tp."
         ],
     ),
     (
@@ -108,28 +108,28 @@ WRONG = [
             "{tp: 8, prefill: {num-worker: 1, tp: 8}, decode: {num-worker: 1, tp: 8}, conc-list: [4, 64]}",
         ),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].prefill: the row has tp, prefill and decode; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].prefill: the row has tp, prefill and decode; with multinode: false a row must have tp."
         ],
     ),
     (
         "single-nodes",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, num-nodes: 2, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].num-nodes: the row has tp and num-nodes; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].num-nodes: the row has tp and num-nodes; with multinode: false a row must have tp."
         ],
     ),
     (
         "single-none",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has no engine; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has no engine; with multinode: false a row must have tp."
         ],
     ),
     (
         "disagg-half",
         change(DISAGG, "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n", ""),
         [
-            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: the row has prefill; with disagg: true a row has prefill with decode."
+            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: the row has prefill; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -140,7 +140,7 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        worker: {tp: 8}\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].worker: the row has worker, prefill and decode; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].worker: the row has worker, prefill and decode; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -151,7 +151,7 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        num-nodes: 4\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].num-nodes: the row has prefill, decode and num-nodes; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].num-nodes: the row has prefill, decode and num-nodes; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -162,14 +162,14 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        tp: 8\n        pp: 2\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].tp: the row has tp, prefill and decode; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].tp: the row has tp, prefill and decode; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
         "agg-no-nodes",
         change(AGGREGATED, "      - num-nodes: 2\n        srt", "      - srt"),
         [
-            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -180,14 +180,14 @@ WRONG = [
             "        worker: {tp: 8, pp: 1}\n        prefill: {num-worker: 1, tp: 8}\n",
         ),
         [
-            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker, prefill and num-nodes; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker, prefill and num-nodes; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
         "agg-roles-nodes",
         change(AGGREGATED, "      - conc-list: [8]\n", "      - conc-list: [8]\n        num-nodes: 2\n"),
         [
-            "c.yaml:21: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has prefill, decode and num-nodes; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:21: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has prefill, decode and num-nodes; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -198,7 +198,7 @@ WRONG = [
             "        tp: 8\n",
         ),
         [
-            "c.yaml:22: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1].tp: the row has tp; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:22: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1].tp: the row has tp; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -242,7 +242,7 @@ WRONG = [
         "power-row",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, power: true, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].power: power of a fixed-seq-len row is measured on several nodes only. Remove it."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].power: power of a fixed-seq-len row can be measured only with multinode: true. Remove it."
         ],
     ),
     (
@@ -263,7 +263,7 @@ WRONG = [
         "backend-missing",
         change(SINGLE, "kv-offload-backend: {name: hicache}, ", ""),
         [
-            "c.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1].kv-offloading: kv-offloading: dram needs a kv-offload-backend. Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}."
+            "c.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1].kv-offloading: kv-offloading: dram needs a kv-offload-backend. Name the backend that stores the KV cache, such as kv-offload-backend: {name: hicache}."
         ],
     ),
     (
