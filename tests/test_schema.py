@@ -50,7 +50,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     def read(name: str) -> dict[str, Any]:
         return made
 
-    caches = (schema._validator, schema._explainer)
+    caches = (schema._build_validator, schema._build_explainer)
     monkeypatch.setattr(schema, "read_schema", read)
     for cache in caches:
         cache.cache_clear()
@@ -133,8 +133,8 @@ def test_a_value_that_only_one_validator_refuses_is_refused(
     made_up: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonschema.Draft202012Validator, "iter_errors", lambda *_: iter(()))
-    schema._explainer.cache_clear()
-    monkeypatch.setattr(schema, "_explainer", lambda name: jsonschema.Draft202012Validator(made_up))
+    schema._build_explainer.cache_clear()
+    monkeypatch.setattr(schema, "_build_explainer", lambda name: jsonschema.Draft202012Validator(made_up))
     assert [p.message for p in check("name: 1\n")] == ["the file: does not fit the schema made-up."]
 
 

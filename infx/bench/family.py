@@ -59,7 +59,7 @@ def read_rows(plan: Any, path: str) -> list[Row]:
     """
     reader = RowReader()
     rows, invalid, misplaced = [], [], []
-    for place, values in _lists(plan):
+    for place, values in _list_values(plan):
         if not schema.is_valid("matrix-row", values):
             invalid.append(place)
             continue
@@ -84,7 +84,7 @@ def read_rows(plan: Any, path: str) -> list[Row]:
     return rows
 
 
-def _lists(plan: Any) -> list[tuple[str, Any]]:
+def _list_values(plan: Any) -> list[tuple[str, Any]]:
     if not isinstance(plan, Mapping):
         return [("The file", plan)]
     values = []

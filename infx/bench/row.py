@@ -305,7 +305,7 @@ def _read_workload(values: Mapping[str, Any]) -> FixedWorkload | AgenticWorkload
 
 
 def read_parallelism(values: Mapping[str, Any]) -> Parallelism:
-    return Parallelism(**_degrees(values))
+    return Parallelism(**_read_degrees(values))
 
 
 def read_worker(values: Mapping[str, Any]) -> Worker:
@@ -315,11 +315,11 @@ def read_worker(values: Mapping[str, Any]) -> Worker:
         num_worker=values.get("num-worker", 1),  # optional only in configurations
         hardware=values.get("hardware"),
         additional_settings=None if settings is None else tuple(settings),
-        **_degrees(values),
+        **_read_degrees(values),
     )
 
 
-def _degrees(values: Mapping[str, Any]) -> dict[str, Any]:
+def _read_degrees(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tp": values["tp"],
         "pp": values.get("pp", 1),

@@ -144,11 +144,11 @@ def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
             key=key,
             path=master.path,
             line=line,
-            model=_text(entry, "model"),
-            model_prefix=_text(entry, "model-prefix"),
-            runner=_text(entry, "runner"),
-            framework=_text(entry, "framework"),
-            precision=_text(entry, "precision"),
+            model=_read_text(entry, "model"),
+            model_prefix=_read_text(entry, "model-prefix"),
+            runner=_read_text(entry, "runner"),
+            framework=_read_text(entry, "framework"),
+            precision=_read_text(entry, "precision"),
             scenarios=tuple(map(spell_scenario, scenarios_of(config))) if config else (),
             rows=_count_rows(config) if config else None,
             errors=levels.count(Level.ERROR),
@@ -156,7 +156,7 @@ def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
         )
 
 
-def _text(entry: Mapping[str, Any], key: str) -> str:
+def _read_text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else "?"
 

@@ -39,16 +39,16 @@ class PlanDiff:
 
 def diff_plans(before: Sequence[Row], after: Sequence[Row]) -> PlanDiff:
     """Return the rows that differ between two plans; a point on both sides counts as changed."""
-    removed, added = _without_common(before, after), _without_common(after, before)
+    removed, added = _drop_common(before, after), _drop_common(after, before)
     changed: list[tuple[Row, Row]] = []
     # Pairs are matched ever more loosely: by engine layout, then by concurrency, then by neither.
-    for point in (_point_with_layout, _point_with_conc, _point):
+    for point in (_identify_with_layout, _identify_with_conc, _identify_point):
         pairs, removed, added = _pair(removed, added, point)
         changed += pairs
     return PlanDiff(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
 
 
-def _without_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+def _drop_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     left = Counter(others)
     kept = []
     for row in rows:
@@ -59,19 +59,19 @@ def _without_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _point(row: Row) -> Hashable:
+def _identify_point(row: Row) -> Hashable:
     recipe = row.recipe
     conc = () if recipe.is_multinode and not recipe.is_agentic else row.conc
     group = (recipe.model_prefix, recipe.precision, recipe.framework, recipe.runner, recipe.spec_decoding)
     return (family_of(row), row.eval_suite, group, conc)
 
 
-def _point_with_layout(row: Row) -> Hashable:
-    return (_point(row), describe_layout(row.recipe))
+def _identify_with_layout(row: Row) -> Hashable:
+    return (_identify_point(row), describe_layout(row.recipe))
 
 
-def _point_with_conc(row: Row) -> Hashable:
-    return (_point(row), row.conc)
+def _identify_with_conc(row: Row) -> Hashable:
+    return (_identify_point(row), row.conc)
 
 
 def _pair(
@@ -105,7 +105,7 @@ def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
     old, new = (_flatten(render_row(replace(row, recipe_fingerprint=None))) for row in (before, after))
     keys = [*old, *(key for key in new if key not in old)]
     return tuple(
-        FieldChange(key=key, before=_shown(old.get(key)), after=_shown(new.get(key)))
+        FieldChange(key=key, before=_show(old.get(key)), after=_show(new.get(key)))
         for key in keys
         if old.get(key) != new.get(key)
     )
@@ -129,28 +129,28 @@ def describe_diff(diff: PlanDiff) -> list[str]:
     lines += [f"- {text}" for text in _describe_groups(diff.removed)]
     alike: dict[tuple[str, tuple[FieldChange, ...]], list[Row]] = defaultdict(list)
     for before, after in diff.changed:
-        alike[_title(after), find_changes(before, after)].append(after)
+        alike[_describe_group(after), find_changes(before, after)].append(after)
     for (title, changes), rows in alike.items():
         words = "; ".join(_describe_change(change) for change in changes) or "only the fingerprint"
-        lines.append(f"~ {count(len(rows), 'row')} of {title} ({_concurrencies(rows)}): {words}")
+        lines.append(f"~ {count(len(rows), 'row')} of {title} ({_list_concurrencies(rows)}): {words}")
     return [visible(line) for line in lines]  # a plan may come from anywhere
 
 
 def _describe_groups(rows: Iterable[Row]) -> list[str]:
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[_title(row), describe_layout(row.recipe)].append(row)
+        groups[_describe_group(row), describe_layout(row.recipe)].append(row)
     return [
-        f"{count(len(group), 'row')} of {title}, {layout} ({_concurrencies(group)})"
+        f"{count(len(group), 'row')} of {title}, {layout} ({_list_concurrencies(group)})"
         for (title, layout), group in groups.items()
     ]
 
 
-def _title(row: Row) -> str:
+def _describe_group(row: Row) -> str:
     return f"{describe_deployment(row.recipe)}, {family_of(row)}"
 
 
-def _concurrencies(rows: Iterable[Row]) -> str:
+def _list_concurrencies(rows: Iterable[Row]) -> str:
     return "c" + ",".join(map(str, sorted({conc for row in rows for conc in row.conc})))
 
 
@@ -162,7 +162,7 @@ def _describe_change(change: FieldChange) -> str:
     return f"{change.key} {change.before} → {change.after}"
 
 
-def _shown(value: object) -> str | None:
+def _show(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

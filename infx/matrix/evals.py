@@ -75,9 +75,9 @@ def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) ->
         if suite is not None:
             marked.append(_mark(row, max(row.conc), suite))
             if conc is not None:
-                copies.append(replace(_mark(row, conc, _task(profile)), eval_only=True))
+                copies.append(replace(_mark(row, conc, _find_task(profile)), eval_only=True))
         elif conc is not None:
-            marked.append(_mark(row, conc, _task(profile)))
+            marked.append(_mark(row, conc, _find_task(profile)))
         else:
             marked.append(row if row.run_eval is False else replace(row, run_eval=False))
     return marked + copies
@@ -98,7 +98,7 @@ def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
         for row in servers
         if (suite := _find_suite(row, profile, on_request=True))
     ]
-    return [_evaluate_batch(_mark(row, max(row.conc), _task(profile))) for row in servers] + suites
+    return [_evaluate_batch(_mark(row, max(row.conc), _find_task(profile))) for row in servers] + suites
 
 
 def _evaluate_batch(row: Row) -> Row:
@@ -225,7 +225,7 @@ def _find_suite(row: Row, profile: EvalProfile, *, on_request: bool) -> EvalTask
     return None
 
 
-def _task(profile: EvalProfile) -> EvalTask | None:
+def _find_task(profile: EvalProfile) -> EvalTask | None:
     return profile.task if profile.emit_task else None
 
 

@@ -92,7 +92,7 @@ def _expand_fixed(
 ) -> Iterator[Row]:
     """Yield single-node rows by concurrency, then by runner; for multi-node, one row per runner with all points."""
     _check_power(config, scenario)
-    layout = _limit_layout(_layout(search), limits)
+    layout = _limit_layout(_build_layout(search), limits)
     if layout is None:
         return
     workload = FixedWorkload(
@@ -117,7 +117,7 @@ def _expand_agentic(
     config: Config, search: SearchRow, budget: int, runners: Sequence[str], limits: ExpansionLimits
 ) -> Iterator[Row]:
     """Yield a row for every point: single-node by concurrency, then by runner; multi-node in the reverse order."""
-    layout = _layout(search)
+    layout = _build_layout(search)
     workload = AgenticWorkload(
         kv_offloading=search.kv_offloading or KvOffloading.NONE,
         total_cpu_dram_gb=budget,
@@ -137,7 +137,7 @@ def _expand_agentic(
         yield Row(recipe=recipe, conc=(conc,), exp_name=names[conc])
 
 
-def _layout(search: SearchRow) -> Parallelism | Roles:
+def _build_layout(search: SearchRow) -> Parallelism | Roles:
     """Return the engine, with defaults for omitted fields, or the two roles."""
     if search.engine is not None:
         return search.engine.filled()
@@ -214,7 +214,7 @@ def _find_budget(config: Config, scenario: AgenticScenario, search: SearchRow, i
             raise dram.BudgetError("dram-utilization is missing")
         if hardware is None:
             raise dram.BudgetError(f"{inventory.path} has no hardware record for {config.runner}")
-        layout = _layout(search)
+        layout = _build_layout(search)
         if isinstance(layout, Roles):
             gpus = dram.count_per_node(layout.prefill, hardware)
         else:

@@ -42,7 +42,7 @@ def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Finding[Pat
 
 def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str] | None:
     """Return a message and a hint if a row needs more GPUs than its nodes have."""
-    for name, gpus, nodes in _demands(row):
+    for name, gpus, nodes in _iterate_demands(row):
         if gpus > nodes * per_node:
             engines = f"{name} takes" if name else "the engine takes"
             have = f"a node of {label} has" if nodes == 1 else f"{count(nodes, 'node')} of {label} have"
@@ -53,7 +53,7 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str]
     return None
 
 
-def _demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
+def _iterate_demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
     """Yield (role, its GPUs, its stated nodes); a role without a stated number gets as many nodes as it needs."""
     if row.engine is not None:
         yield "", row.engine.gpus, 1

@@ -44,7 +44,7 @@ def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[
                 )
                 if len(set(block.points)) < len(block.points):
                     yield config, _find_repeated(block)
-                groups[_topology(config, scenario, row)].append(block)
+                groups[_describe_topology(config, scenario, row)].append(block)
     for blocks in groups.values():
         owners: dict[int, _Block] = {}
         for block in blocks:
@@ -56,7 +56,7 @@ def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[
                 yield block.config, _find_common(owners[points[0]], block, points)
 
 
-def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
+def _describe_topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
     """Return everything in a matrix row except its concurrency, with defaults for omitted fields."""
     shape: tuple[object, ...]
     if isinstance(scenario, AgenticScenario):

@@ -52,7 +52,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
     entries = document.value
     if only is not None:
         entries = {key: value for key, value in entries.items() if key in only}
-    problems = [_pattern_problem(key, document) for key in entries if is_pattern(key)]
+    problems = [_report_pattern(key, document) for key in entries if is_pattern(key)]
     wrong = _check_structure(entries, document)
     configs = {}
     for key_node, node in document.root.value:
@@ -95,7 +95,7 @@ def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
     return problems
 
 
-def _pattern_problem(key: str, document: yaml12.Document) -> Problem:
+def _report_pattern(key: str, document: yaml12.Document) -> Problem:
     mark, meaning = ("*", "any text") if "*" in key else ("?", "any character")
     return Problem(
         rule="config-key-star",

@@ -51,7 +51,9 @@ def find_idle(
 ) -> Iterator[Problem]:
     """Yield a warning for each entry with scenario types that none of its configurations has."""
     for entry, named in zip(entries, keys, strict=True):
-        if entry.scenario_types and not any(_has(head.configs[key], entry.scenario_types) for key in named):
+        if entry.scenario_types and not any(
+            _has_scenario(head.configs[key], entry.scenario_types) for key in named
+        ):
             wanted = " or ".join(entry.scenario_types)
             yield Problem(
                 rule="entry-idle",
@@ -78,6 +80,6 @@ def find_empty(entries: Sequence[Entry], path: str) -> Iterator[Problem]:
         )
 
 
-def _has(config: Config, types: Iterable[ScenarioType]) -> bool:
+def _has_scenario(config: Config, types: Iterable[ScenarioType]) -> bool:
     present = {ScenarioType.FIXED: bool(config.fixed), ScenarioType.AGENTIC: bool(config.agentic)}
     return any(present[name] for name in types)

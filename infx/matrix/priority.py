@@ -56,20 +56,20 @@ def read_priorities(values: Mapping[str, Any]) -> Priorities:
     labels = values.get("labels", {})
     checklist, patchwork = labels.get("checklist-complete", {}), labels.get("patchwork", {})
     return Priorities(
-        base_score=_decimal(values.get("base-score", 1)),
-        event=_table(adjustments.get("event")),
-        additional_node=_decimal(adjustments.get("additional-node", 0)),
-        multi_node=_decimal(adjustments.get("multi-node", 0)),
-        agentic=_decimal(adjustments.get("agentic", 0)),
-        eval_only=_decimal(adjustments.get("eval-only", 0)),
-        precision=_table(adjustments.get("precision")),
-        spec_decoding=_table(adjustments.get("spec-decoding")),
-        framework_prefix=_table(adjustments.get("framework-prefix")),
-        model_prefix=_table(adjustments.get("model-prefix")),
+        base_score=_read_decimal(values.get("base-score", 1)),
+        event=_read_table(adjustments.get("event")),
+        additional_node=_read_decimal(adjustments.get("additional-node", 0)),
+        multi_node=_read_decimal(adjustments.get("multi-node", 0)),
+        agentic=_read_decimal(adjustments.get("agentic", 0)),
+        eval_only=_read_decimal(adjustments.get("eval-only", 0)),
+        precision=_read_table(adjustments.get("precision")),
+        spec_decoding=_read_table(adjustments.get("spec-decoding")),
+        framework_prefix=_read_table(adjustments.get("framework-prefix")),
+        model_prefix=_read_table(adjustments.get("model-prefix")),
         checklist_labels=frozenset(checklist.get("names", ())),
-        checklist_adjustment=_decimal(checklist.get("adjustment", 0)),
+        checklist_adjustment=_read_decimal(checklist.get("adjustment", 0)),
         patchwork_labels=frozenset(patchwork.get("names", ())),
-        patchwork_score=_decimal(patchwork.get("score", 0)),
+        patchwork_score=_read_decimal(patchwork.get("score", 0)),
         waived_by=frozenset(patchwork.get("waived-by", ())),
         skip_queue_label=labels.get("skip-queue", {}).get("name"),
     )
@@ -95,7 +95,7 @@ def score_row(
         score += priorities.eval_only
     score += priorities.precision.get(recipe.precision, _NOTHING)
     score += priorities.spec_decoding.get(recipe.spec_decoding.value, _NOTHING)
-    score += _framework(recipe.framework, priorities.framework_prefix)
+    score += _score_framework(recipe.framework, priorities.framework_prefix)
     score += priorities.model_prefix.get(recipe.model_prefix, _NOTHING)
     if priorities.checklist_labels.intersection(labels):
         score += priorities.checklist_adjustment
@@ -111,16 +111,16 @@ def make_queue_token(row: Row, place: str, namespace: str) -> str:
     return hashlib.sha256(f"{namespace}:{place}:{text}".encode()).hexdigest()[:32]
 
 
-def _framework(framework: str, table: Mapping[str, Decimal]) -> Decimal:
+def _score_framework(framework: str, table: Mapping[str, Decimal]) -> Decimal:
     for prefix, adjustment in table.items():
         if framework == prefix or framework.startswith(f"{prefix}-"):
             return adjustment
     return _NOTHING
 
 
-def _table(values: Mapping[str, Any] | None) -> dict[str, Decimal]:
-    return {key: _decimal(value) for key, value in (values or {}).items()}
+def _read_table(values: Mapping[str, Any] | None) -> dict[str, Decimal]:
+    return {key: _read_decimal(value) for key, value in (values or {}).items()}
 
 
-def _decimal(value: float | str) -> Decimal:
+def _read_decimal(value: float | str) -> Decimal:
     return Decimal(str(value))

@@ -28,11 +28,11 @@ def state_problem(found: Finding[Path], document: Document) -> Problem:
 
 def check_config(config: Config) -> Iterator[Finding[Path]]:
     """Yield all findings about one configuration, without the inventory and other configurations."""
-    yield from _below((config.key,), find_all(CONFIG_RULES, config))
+    yield from _extend_paths((config.key,), find_all(CONFIG_RULES, config))
     for at, scenario in iterate_scenarios(config):
-        yield from _below(at, find_all(SCENARIO_RULES, scenario))
+        yield from _extend_paths(at, find_all(SCENARIO_RULES, scenario))
         for row in scenario.search_space:
-            yield from _below(row_path(at, row), find_all(ROW_RULES, row, config, scenario))
+            yield from _extend_paths(row_path(at, row), find_all(ROW_RULES, row, config, scenario))
 
 
 def iterate_scenarios(config: Config) -> Iterator[tuple[Path, Scenario]]:
@@ -52,7 +52,7 @@ def iterate_rows(config: Config) -> Iterator[SearchRow]:
         yield from scenario.search_space
 
 
-def _below(top: Path, findings: Iterable[Finding[Path]]) -> Iterator[Finding[Path]]:
+def _extend_paths(top: Path, findings: Iterable[Finding[Path]]) -> Iterator[Finding[Path]]:
     """Yield the findings with their paths extended to the top of the file."""
     for finding in findings:
         yield replace(finding, at=(*top, *finding.at))
@@ -129,7 +129,7 @@ def _find_transfer_at_both_levels(config: Config) -> Iterator[Finding[Path]]:
 
 def _find_both_levels(name: str, lines: list[int]) -> Iterator[Finding[Path]]:
     if lines:
-        rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_listed(lines)}"
+        rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_list_lines(lines)}"
         yield Finding(
             at=(name,),
             message=f"is set here and on {rows}; expected at one level",
@@ -167,12 +167,12 @@ def _find_missing_utilization(scenario: Scenario) -> Iterator[Finding[Path]]:
         where = "line" if len(lines) == 1 else "lines"
         yield Finding(
             at=(),
-            message=f"dram-utilization is missing; kv-offloading: dram on {where} {_listed(lines)} needs it",
+            message=f"dram-utilization is missing; kv-offloading: dram on {where} {_list_lines(lines)} needs it",
             hint="Give the share of a node's DRAM that may be used, such as dram-utilization: 0.80.",
         )
 
 
-def _listed(lines: list[int]) -> str:
+def _list_lines(lines: list[int]) -> str:
     return ", ".join(map(str, lines))
 
 

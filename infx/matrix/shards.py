@@ -118,7 +118,7 @@ def check_limits(shards: Shards, policy: Policy) -> list[Problem]:
     if shards.count > limits.matrix_rows:
         most = limits.matrix_rows**2
         text = f"The plan has {count(len(shards.jobs), 'row')}; two nested matrices hold {most:,}."
-        problems.append(_too_much("limit-rows", text, "Name fewer config keys, or split the change."))
+        problems.append(_report_excess("limit-rows", text, "Name fewer config keys, or split the change."))
     for number in range(min(shards.count, limits.matrix_rows)):
         part = shards.jobs[number * limits.matrix_rows : (number + 1) * limits.matrix_rows]
         characters = len(render_matrix(part, _LONGEST).encode("utf-16-le")) // 2
@@ -126,17 +126,17 @@ def check_limits(shards: Shards, policy: Policy) -> list[Problem]:
             text = (
                 f"Shard {number} has {characters:,} characters; an output holds {limits.output_characters:,}."
             )
-            problems.append(_too_much("limit-output", text, "Lower limits.matrix-rows in the policy."))
+            problems.append(_report_excess("limit-output", text, "Lower limits.matrix-rows in the policy."))
     names = Counter(job.result_name for job in shards.jobs)
     for job in shards.jobs:
         if len(job.name) > MAX_NAME:
             text = f"The job name of row {job.id} is longer than {MAX_NAME} characters even without its description."
-            problems.append(_too_much("limit-name", text, f"Shorten the runner label {job.runs_on}."))
+            problems.append(_report_excess("limit-name", text, f"Shorten the runner label {job.runs_on}."))
         if names[job.result_name] > 1 or _FORBIDDEN_IN_ARTIFACTS & set(job.result_name):
             text = f"The result name {job.result_name} is not unique, or not a valid name of an artifact."
-            problems.append(_too_much("result-name", text, "This is a bug in infx; please report it."))
+            problems.append(_report_excess("result-name", text, "This is a bug in infx; please report it."))
     return problems
 
 
-def _too_much(rule: str, message: str, hint: str) -> Problem:
+def _report_excess(rule: str, message: str, hint: str) -> Problem:
     return Problem(rule=rule, message=message, hint=hint)

@@ -59,14 +59,18 @@ def summarize(plan: Plan, runners: Runners, policy: Policy) -> PlanSummary:
     for planned in plan.rows:
         groups[planned.key, planned.entry].append(planned)
     lines = [
-        _line(key, _why(plan.entries, entry), [planned.row for planned in group], runners, policy)
+        _summarize_group(
+            key, _describe_reason(plan.entries, entry), [planned.row for planned in group], runners, policy
+        )
         for (key, entry), group in groups.items()
     ]
     loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
     return PlanSummary(lines=tuple(lines), loads=tuple(loads), asked=bool(plan.entries or lines))
 
 
-def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> SummaryLine:
+def _summarize_group(
+    key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy
+) -> SummaryLine:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
     return SummaryLine(
@@ -75,14 +79,14 @@ def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Pol
         throughput=len(rows) - len(evals),
         evals=len(evals),
         conc=tuple(sorted(points)),
-        evaluated=tuple(dict.fromkeys(map(_evaluated, evals))),
+        evaluated=tuple(dict.fromkeys(map(_describe_eval, evals))),
         gpus=max(count_gpus(row.recipe) for row in rows),
         nodes=max(count_nodes(row.recipe, runners) for row in rows),
         gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
     )
 
 
-def _why(entries: Sequence[Entry], index: int | None) -> str:
+def _describe_reason(entries: Sequence[Entry], index: int | None) -> str:
     if index is None:
         return "requested by a command"
     entry = entries[index]
@@ -91,7 +95,7 @@ def _why(entries: Sequence[Entry], index: int | None) -> str:
     return f"line {entry.line}: {short}"
 
 
-def _evaluated(row: Row) -> str:
+def _describe_eval(row: Row) -> str:
     suite = f"{row.eval_suite} " if row.eval_suite else ""
     return f"{suite}c{','.join(map(str, row.eval_concs))}"
 

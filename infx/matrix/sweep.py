@@ -95,21 +95,21 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         return list(rows)
     rows_by_name = Counter(row.exp_name for row in rows)
     problems = [
-        _name_problem(name, "is named twice.", "Name it once.")
+        _report_name(name, "is named twice.", "Name it once.")
         for name, times in Counter(names).items()
         if times > 1
     ]
     for name in dict.fromkeys(names):
         if rows_by_name[name] == 0:
             hint = suggest(name, rows_by_name)
-            problems.append(_name_problem(name, "is not a row of this selection.", hint))
+            problems.append(_report_name(name, "is not a row of this selection.", hint))
         elif rows_by_name[name] > 1:
             text = f"matches {count(rows_by_name[name], 'row')}; expected one."
-            problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
+            problems.append(_report_name(name, text, "Narrow the selection with --config-key or --conc."))
     if problems:
         raise UnknownNamesError(problems)
     return [row for row in rows if row.exp_name in names]
 
 
-def _name_problem(name: str, text: str, hint: str | None) -> Problem:
+def _report_name(name: str, text: str, hint: str | None) -> Problem:
     return Problem(rule="exp-name", message=f"The experiment name {name!r} {text}", hint=hint)
