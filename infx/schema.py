@@ -1,6 +1,7 @@
 """Check files against their JSON Schemas, and explain the errors in words.
 
-jsonschema-rs only decides whether a file is valid. jsonschema, which is slower by orders of magnitude, explains errors.
+jsonschema-rs only decides whether a file is valid. jsonschema, which is slower by orders of magnitude,
+explains errors.
 """
 
 from __future__ import annotations
@@ -50,15 +51,15 @@ def _build_validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Return whether a part of the document is certainly valid; unlike `is_valid`, refuse 8.0 as an integer."""
+    """Return whether a part of the document is certainly valid; 8.0 is not an integer here."""
     return is_valid(name, value) and (not document.has_whole_floats or is_valid(name, _nudge(value)))
 
 
 def _nudge(value: Any) -> Any:
     """Return a copy in which 8.0 is replaced by the next smaller number, so that it does not pass as the integer 8.
 
-    A number so large that the next smaller one is an integer too is replaced by None. If a valid value becomes invalid,
-    such as 1.0 that must be at least 1, the slower `check_value` decides.
+    A number so large that the next smaller one is an integer too is replaced by None. If a valid value
+    becomes invalid, such as 1.0 that must be at least 1, the slower `check_value` decides.
     """
     if isinstance(value, dict):
         return {key: _nudge(child) for key, child in value.items()}
@@ -109,7 +110,7 @@ def _build_explainer(name: str) -> Any:
 
 
 def _iterate_leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """Yield the innermost errors; for a failed oneOf or anyOf, those of the alternative with the fewest errors."""
+    """Yield the innermost errors; of a failed oneOf or anyOf, only those of the nearest alternative."""
     if not error.context:
         yield error
         return

@@ -49,7 +49,7 @@ class Parallelism:
         return self.tp * self.pp * self.pcp_size
 
     def filled(self) -> Self:
-        """Return a copy with defaults for omitted fields: no expert parallelism, no data-parallel attention."""
+        """Return a copy with defaults for omitted fields: ep 1, no data-parallel attention."""
         return replace(self, ep=self.ep or 1, dp_attn=bool(self.dp_attn))
 
 
@@ -64,7 +64,7 @@ class Worker(Parallelism):
 
 @dataclass(frozen=True, kw_only=True)
 class Concurrency:
-    """The concurrencies of a search row: `values` (conc-list) or `start`..`end` (conc-start, conc-end), never both."""
+    """Concurrencies of a search row: either `values` (conc-list) or `start`..`end` (conc-start, conc-end)."""
 
     values: tuple[int, ...] | None = None
     start: int | None = None

@@ -41,7 +41,7 @@ def places_of(rows: Iterable[Row]) -> list[str]:
 
 
 def family_of(row: Row) -> str:
-    """Return the kind of job, a part of a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
+    """Return the kind of job in a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
     recipe = row.recipe
     nodes = "multi-node" if recipe.is_multinode else "single-node"
     if row.eval_only:

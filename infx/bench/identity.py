@@ -26,7 +26,7 @@ def hardware_of(runner: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Curve:
-    """Points that are compared with each other: one model in one scenario, on one engine and one kind of hardware."""
+    """Points that are compared with each other: one model, scenario, engine and kind of hardware."""
 
     model_prefix: str
     scenario: str
@@ -49,7 +49,7 @@ def curve_of(recipe: Recipe) -> Curve:
 
 
 def series_of(recipe: Recipe) -> Hashable:
-    """Return the key of the line that a chart draws, a part of a curve; its points differ in concurrency and layout."""
+    """Return the key of a line in a chart, a part of a curve; its points differ in concurrency and layout."""
     layout = recipe.layout
     drafts = None if recipe.is_agentic else recipe.spec_decoding
     roles = (layout.prefill.hardware, layout.decode.hardware) if isinstance(layout, Roles) else None

@@ -45,7 +45,7 @@ class NamedKeys:
 def resolve_keys(
     patterns: Iterable[str], keys: Collection[str], *, path: str | None = None, line: int | None = None
 ) -> tuple[list[str], list[Problem]]:
-    """Return every key that the patterns name, once and in their order, and a problem for each pattern without a match.
+    """Return the keys that the patterns name, each once, and a problem for each unmatched pattern.
 
     path, line: the position of the patterns, for the problems.
     """

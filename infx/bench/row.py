@@ -1,9 +1,10 @@
 """A row: one job of a sweep, and the recipe that it shares with other rows.
 
-The `Recipe` holds everything except the concurrency and the accuracy run. The planner groups rows by equal recipes:
-for trimming, accuracy selection of multi-node rows, fingerprints and append-only deltas.
+The `Recipe` holds everything except the concurrency and the accuracy run. The planner groups rows by equal
+recipes: for trimming, accuracy selection of multi-node rows, fingerprints and append-only deltas.
 
-In JSON a row is one flat mapping with kebab-case keys (schemas/matrix-row.json). A field that is None is omitted.
+In JSON a row is one flat mapping with kebab-case keys (schemas/matrix-row.json). A field that is None is
+omitted.
 """
 
 from __future__ import annotations
@@ -240,7 +241,7 @@ def _render_component(component: Component | None) -> dict[str, str] | None:
 
 
 class RowReader:
-    """A reader of rows from JSON that fits schemas/matrix-row.json; equal recipes share one object to save memory."""
+    """A reader of rows from JSON that fits schemas/matrix-row.json; equal recipes share one object."""
 
     def __init__(self) -> None:
         self._recipes: dict[Recipe, Recipe] = {}

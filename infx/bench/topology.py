@@ -47,12 +47,12 @@ def read_stated_nodes(roles: tuple[Worker, Worker]) -> tuple[int | None, ...]:
 
 
 def read_nodes(text: str) -> int | None:
-    """Return the value of a setting in NODE_SETTINGS, or None if it is not a number of nodes from 1 to 99999."""
+    """Return the value of a setting in NODE_SETTINGS, or None if it is not from 1 to 99999."""
     return int(text) or None if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def find_hardware(label: str, runners: Runners) -> Hardware | None:
-    """Return one node of a runner label: the label's record, or the node size of its GPU family if all records agree."""
+    """Return the label's node, or one with the node size on which all records of its GPU family agree."""
     if label in runners.hardware:
         return runners.hardware[label]
     family = hardware_of(label)

@@ -11,7 +11,7 @@ _SHORT_FRAMEWORKS = {"sglang": "sgl", "dynamo-sglang": "dyn-sgl", "sglang-disagg
 
 
 def describe_row(row: Row, priority: Decimal | None = None) -> str:
-    """Describe a row in one line: priority, model, precision, runner, framework, parallelism, offload, concurrency."""
+    """Describe a row in one line: priority, model, precision, runner, framework, layout, offload and points."""
     recipe = row.recipe
     words = (
         recipe.model_prefix,

@@ -1,7 +1,7 @@
 """Append-only entries: find the points that the head adds to the base, and refuse any other change.
 
-New points may only extend an existing curve: the base's points must still be measured in the same way, and the new
-points must lie on a curve that the base measured with one image.
+New points may only extend an existing curve: the base's points must still be measured in the same way, and
+the new points must lie on a curve that the base measured with one image.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _find_missing(
 
 
 def find_strangers(base: Iterable[Row], recipes: Iterable[Recipe]) -> dict[Recipe, tuple[str, ...]]:
-    """Return the recipes that extend no curve of the base, each with the images of its curve (empty: no such curve)."""
+    """Return the recipes that extend no curve of the base, each with its curve's images (empty: no curve)."""
     images: dict[Hashable, set[str]] = {}
     for row in base:
         images.setdefault(series_of(row.recipe), set()).add(row.recipe.image)

@@ -21,13 +21,13 @@ class Claim:
 
 
 def claim_throughput(entries: Sequence[Entry], keys: Sequence[Sequence[str]]) -> Iterator[Claim]:
-    """Yield the claims of the entries that measure throughput, in their order. keys: the resolved keys of each entry."""
+    """Yield the claims of the throughput entries, in their order. keys: the resolved keys of each entry."""
     measuring = [index for index, entry in enumerate(entries) if not (entry.evals_only or entry.all_evals)]
     return _claim(measuring, entries, keys)
 
 
 def claim_evals(entries: Sequence[Entry], keys: Sequence[Sequence[str]], order: Sequence[str]) -> list[Claim]:
-    """Return the claims of the entries that request accuracy runs: all-evals first, otherwise in the entries' order.
+    """Return the claims of the entries that request accuracy runs: all-evals first, else in their order.
 
     order: all keys, in the files' order.
     """

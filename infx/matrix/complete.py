@@ -1,4 +1,4 @@
-"""Complete the rows of a plan: add fingerprints, shorten replays, and fill in fields that only planned rows have."""
+"""Complete the rows of a plan: add fingerprints, shorten replays, add fields that only planned rows have."""
 
 from __future__ import annotations
 

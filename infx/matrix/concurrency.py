@@ -1,4 +1,4 @@
-"""Expand the concurrencies (numbers of simultaneous clients) of a search row, within the bounds of the options."""
+"""Expand the concurrencies (numbers of simultaneous clients) of a search row, within the options' bounds."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def expand_filtered(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]
 
 
 def expand_capped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
-    """Return the points within the bounds, or the maximum if every point is too large (lists and multi-node ranges)."""
+    """Return a list's or multi-node range's points within the bounds, or the maximum if all are larger."""
     if bounds.exclude_all:
         return ()
     points = expand_all(concurrency, bounds.step)

@@ -77,7 +77,7 @@ def _identify_with_conc(row: Row) -> Hashable:
 def _pair(
     removed: list[Row], added: list[Row], point: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Pair the points that each side has with one kind of row, equally often; return the pairs and what remains."""
+    """Pair the points for which both sides have one kind of row, equally often; return pairs and others."""
     before, after = _group(removed, point), _group(added, point)
     plain = {
         key

@@ -21,7 +21,7 @@ _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
-    """Return all variables of one job. Raises InfxError for an invalid setting or a value that is too long."""
+    """Return all variables of one job. Raises InfxError for an invalid setting or too long a value."""
     row, recipe = job.row, job.row.recipe
     values: dict[str, str] = {
         "ROW_ID": job.id,

@@ -63,8 +63,8 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
 def order_rows(rows: Sequence[Row], estimates: Estimates) -> list[int]:
     """Return the positions of the rows in the order in which failures cost least.
 
-    The cheapest point of every recipe comes before any second point, and cheap recipes come first: the first point
-    shows whether a recipe works at all.
+    The cheapest point of every recipe comes before any second point, and cheap recipes come first: the first
+    point shows whether a recipe works at all.
     """
     by_recipe: dict[object, list[tuple[float, int, int]]] = defaultdict(list)
     for index, row in enumerate(rows):

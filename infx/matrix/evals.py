@@ -1,7 +1,7 @@
 """Select the rows that also get an accuracy run, by an eval profile of the policy.
 
-There are three steps: `mark_rows` picks rows, or `evaluate_all` takes every eligible row; `drop_repeated` keeps one
-of several equal accuracy runs; `keep_evals` removes the throughput rows.
+There are three steps: `mark_rows` picks rows, or `evaluate_all` takes every eligible row; `drop_repeated`
+keeps one of several equal accuracy runs; `keep_evals` removes the throughput rows.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def key_of(recipe: Recipe, fields: Sequence[EvalField]) -> Hashable:
 
 
 def _pick(rows: Sequence[Row], indices: Sequence[int], rule: EvalRule) -> dict[int, int]:
-    """Return the evaluated concurrency of each picked row, by index; for a multi-node row, the highest picked."""
+    """Return the evaluated concurrency of each picked row; for a multi-node row, the highest picked."""
     picked: dict[int, int] = {}
     groups: dict[Hashable, list[tuple[int, int]]] = {}
     key_once = functools.cache(lambda recipe: key_of(recipe, rule.group))
@@ -190,7 +190,7 @@ def _choose(values: Sequence[int], pick: EvalPick) -> int:
 def _pick_fallback(
     rows: Sequence[Row], indices: Sequence[int], picked: Mapping[int, int], fields: Sequence[EvalField]
 ) -> dict[int, int]:
-    """Return the row with the highest concurrency of each deployment without a picked row; the first of equals."""
+    """Return the first row with the highest concurrency of each deployment without a picked row."""
     groups: dict[Hashable, list[int]] = {}
     for index in indices:
         groups.setdefault(key_of(rows[index].recipe, fields), []).append(index)
@@ -251,7 +251,7 @@ def _drop_power(recipe: Recipe) -> Recipe:
 
 
 def _make_engine_reader(name: str) -> Callable[[Recipe], Hashable]:
-    """Return a function that reads a field of the engine, or of both roles' engines (None for a missing field)."""
+    """Return a function that reads a field of the engine, or of both roles' engines (None if missing)."""
 
     def read(recipe: Recipe) -> Hashable:
         layout = recipe.layout

@@ -48,8 +48,8 @@ def expand_config(
 ) -> list[Row]:
     """Return the rows of one configuration, fixed scenarios first.
 
-    on: runner labels or names that replace the configuration's label. Raises ProblemsError if a memory budget cannot
-    be computed, even for points that the limits exclude.
+    on: runner labels or names that replace the configuration's label. Raises ProblemsError if a memory budget
+    cannot be computed, even for points that the limits exclude.
     """
     rows: list[Row] = []
     problems: list[Problem] = []
@@ -90,7 +90,7 @@ def _expand_fixed(
     runners: Sequence[str],
     limits: ExpansionLimits,
 ) -> Iterator[Row]:
-    """Yield single-node rows by concurrency, then by runner; for multi-node, one row per runner with all points."""
+    """Yield single-node rows by concurrency, then by runner; multi-node rows by runner, with all points."""
     _check_power(config, scenario)
     layout = _limit_layout(_build_layout(search), limits)
     if layout is None:
@@ -116,7 +116,7 @@ def _expand_fixed(
 def _expand_agentic(
     config: Config, search: SearchRow, budget: int, runners: Sequence[str], limits: ExpansionLimits
 ) -> Iterator[Row]:
-    """Yield a row for every point: single-node by concurrency, then by runner; multi-node in the reverse order."""
+    """Yield a row for every point: single-node by concurrency, then by runner; multi-node in reverse."""
     layout = _build_layout(search)
     workload = AgenticWorkload(
         kv_offloading=search.kv_offloading or KvOffloading.NONE,

@@ -34,7 +34,7 @@ class Filter:
 
 
 def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners) -> list[Config]:
-    """Return the selected configurations. Raises ProblemsError for a runner label that is not in the inventory."""
+    """Return the selected configurations. Raises ProblemsError for an unknown runner label."""
     unknown = [label for label in wanted.runner_labels if label not in inventory.labels]
     if unknown:
         raise ProblemsError(
@@ -49,7 +49,7 @@ def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners
 
 
 def select_nodes(label: str, inventory: Runners, part: str | None) -> list[str] | None:
-    """Return the label's runners whose name contains `part`, in the inventory's order; None without `part`."""
+    """Return the label's runners whose name contains `part`, in the file's order; None without `part`."""
     if part is None:
         return None
     return [name for name in inventory.labels.get(label, ()) if part in name]

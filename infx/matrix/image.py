@@ -1,8 +1,8 @@
 """Check container image references: is a reference valid, and does it always mean the same image?
 
-The grammar is that of https://github.com/distribution/reference (reference.go and regexp.go), which Docker, containerd
-and the registries share, with two additions: enroot writes `#` instead of `/` after the registry, and a user before
-the registry; pyxis also accepts the absolute path of a squash file.
+The grammar is that of https://github.com/distribution/reference (reference.go and regexp.go), which Docker,
+containerd and the registries share, with two additions: enroot writes `#` instead of `/` after the registry,
+and a user before the registry; pyxis also accepts the absolute path of a squash file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}  # hexadecimal digits of 
 _MAX_NAME, _MAX_TAG = 255, 128  # characters
 _MAX_TEXT = 600  # more than registry, repository, tag and digest have together
 
-# A tag with one of these words moves, unless the tag also contains a date or a commit. With a branch word, which may
-# also mark a pre-release, a version is enough.
+# A tag with one of these words moves, unless the tag also contains a date or a commit. With a branch word,
+# which may also mark a pre-release, a version is enough.
 _MOVING = frozenset(("latest", "nightly", "daily", "weekly", "rolling", "edge", "snapshot"))
 _BRANCHES = frozenset(("main", "master", "head", "trunk", "dev", "devel", "canary", "stable", "unstable"))
 

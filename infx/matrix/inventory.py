@@ -17,7 +17,7 @@ _SHOWN_LABELS = 20
 
 
 def check_inventory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
-    """Check that the label exists, its nodes hold the engines, and their memory is known where KV cache goes to DRAM."""
+    """Check that the label exists, its nodes hold the engines, and their memory is known if rows offload."""
     yield from find_unserved_rows(config, runners)
     if config.runner in runners.labels:
         yield from _check_memory(config, runners)
@@ -54,7 +54,7 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str]
 
 
 def _iterate_demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
-    """Yield (role, its GPUs, its stated nodes); a role without a stated number gets as many nodes as it needs."""
+    """Yield (role, its GPUs, its stated nodes); a role without a stated number has enough nodes."""
     if row.engine is not None:
         yield "", row.engine.gpus, 1
     elif row.worker is not None and row.num_nodes is not None:

@@ -54,7 +54,7 @@ def load_inputs(
 
 
 def find_unserved(inputs: PlanInputs, configs: Iterable[Config]) -> list[Problem]:
-    """Return a warning for each configuration without a runner, and for each row that is too large for a node."""
+    """Return a warning for each configuration without a runner, and for each row too large for its nodes."""
     problems = [
         state_problem(finding, inputs.documents[config.path])
         for config in configs

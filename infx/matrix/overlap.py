@@ -1,8 +1,8 @@
 """Warn about points that are scheduled more than once, which wastes GPU hours.
 
 Two blocks of a search space have the same topology when their rows differ only in the concurrency. Within one
-configuration the planner drops the second measurement; in two configurations both run. Both cases are warnings,
-because they may be intended.
+configuration the planner drops the second measurement; in two configurations both run. Both cases are
+warnings, because they may be intended.
 """
 
 from __future__ import annotations

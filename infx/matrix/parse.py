@@ -1,7 +1,8 @@
 """Parse a master configuration file into typed configurations.
 
-The schema check of a whole file takes a millisecond. Only invalid entries are checked in detail, so a valid file
-costs little more than loading its YAML. `rules` checks the fields against each other, in every valid part.
+The schema check of a whole file takes a millisecond. Only invalid entries are checked in detail, so a valid
+file costs little more than loading its YAML. `rules` checks the fields against each other, in every valid
+part.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from infx.phrases import count
 
 
 def warn_repeated(config: Config, row: Row) -> Problem:
-    """Return a warning about `row`, which was dropped because its configuration lists the same points twice."""
+    """Return a warning about `row`, which repeats points of its configuration and was dropped."""
     at = ", ".join(show_points(list(dict.fromkeys(row.conc))))
     message = f"{config.key}: {describe_recipe(row.recipe)} is listed twice at concurrency {at}; it is planned once."
     return Problem(
@@ -30,7 +30,7 @@ def warn_repeated(config: Config, row: Row) -> Problem:
 
 
 def find_shared(planned: Iterable[Planned]) -> Iterator[Problem]:
-    """Yield a warning for each pair of configurations that have points in common, which are planned for both."""
+    """Yield a warning for each pair of configurations with common points, which are planned for both."""
     owners: dict[tuple[Recipe, int], str] = {}
     shared: dict[tuple[str, str], int] = {}
     for item in planned:

@@ -1,6 +1,7 @@
 """Compute the queue priority of rows: a free runner should take the row with the highest score first.
 
-The weights come from the repository (`ci-priority.yaml`). Scores are decimals, rounded half up to three places.
+The weights come from the repository (`ci-priority.yaml`). Scores are decimals, rounded half up to three
+places.
 """
 
 from __future__ import annotations

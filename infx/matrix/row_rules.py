@@ -13,7 +13,8 @@ from infx.rules import Finding, Path, Rule
 # A recipe is named by settings of the launcher, or by srt-recipe and eval-srt-recipe.
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
 RESERVED_SETTINGS = ("SRT_RECIPE", "EVAL_SRT_RECIPE")
-# A configuration must not set variables that the runner or the shell needs, or that name a row and its results.
+# A configuration must not set variables that the runner or the shell needs, or that name a row and its
+# results.
 _RUNNER_PREFIXES = ("GITHUB_", "RUNNER_", "ACTIONS_", "INFX_", "LD_", "DYLD_")
 _RUNNER_SETTINGS = frozenset(
     (
@@ -186,7 +187,7 @@ def belongs_to_runner(name: str) -> bool:
 
 
 def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
-    """Find values of PREFILL_NODES and DECODE_NODES that are not numbers of nodes, or that contradict each other."""
+    """Find numbers of nodes (PREFILL_NODES, DECODE_NODES) that are not valid or contradict each other."""
     seen: dict[str, str] = {}
     for at, name, value in _iterate_settings(row):
         if name not in NODE_SETTINGS:

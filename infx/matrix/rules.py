@@ -1,7 +1,7 @@
 """Rules between the fields of one configuration.
 
-Each rule is a function from a configuration, a scenario or a row to its findings; the tables at the end give each
-rule the id of its problems. No rule needs a runner inventory or another configuration.
+Each rule is a function from a configuration, a scenario or a row to its findings; the tables at the end give
+each rule the id of its problems. No rule needs a runner inventory or another configuration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rules between the parts of a runner inventory.
 
-Each rule is a function from the plain values of the file, which fit the schema, to its findings. The rules about
-clusters apply only to a file with `clusters`: with `hardware` by label, a runner may belong to no cluster, and a label
-may have no record.
+Each rule is a function from the plain values of the file, which fit the schema, to its findings. The rules
+about clusters apply only to a file with `clusters`: with `hardware` by label, a runner may belong to no
+cluster, and a label may have no record.
 """
 
 from __future__ import annotations

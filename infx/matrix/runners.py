@@ -1,7 +1,7 @@
 """Parse a runner inventory.
 
-Two shapes are in use: labels with `hardware` by label, and labels with `clusters` by id, where a record describes the
-label `cluster:<id>`.
+Two shapes are in use: labels with `hardware` by label, and labels with `clusters` by id, where a record
+describes the label `cluster:<id>`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from infx.matrix.runner_rules import check_inventory_file
 def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
     """Parse an inventory. Raises nothing.
 
-    The result has no labels if the file does not fit the schema, and all labels if the file only breaks a rule.
+    The result has no labels if the file does not fit the schema, and all labels if the file only breaks a
+    rule.
     """
     try:
         document = yaml12.load_mapping(data, path)

@@ -1,7 +1,7 @@
 """Build the labels of a job's `runs-on`.
 
-Without a scheduler, a job has only its runner label. A scheduler that assigns runners by priority reads a job's score,
-token and attempt from additional labels.
+Without a scheduler, a job has only its runner label. A scheduler that assigns runners by priority reads a
+job's score, token and attempt from additional labels.
 """
 
 from __future__ import annotations

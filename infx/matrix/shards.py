@@ -1,7 +1,7 @@
 """Cut a plan into shards that fit GitHub's limits, with an order, ids and names for the jobs.
 
-All limits are checked before anything is written: rows of a matrix, characters of an output, length of a job's name,
-names of artifacts. A plan that exceeds a limit is refused as a whole; no row is ever dropped.
+All limits are checked before anything is written: rows of a matrix, characters of an output, length of a
+job's name, names of artifacts. A plan that exceeds a limit is refused as a whole; no row is ever dropped.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def choose_canary(jobs: Sequence[RowJob], pools: Sequence[Collection[str]]) -> R
 
 
 def render_matrix(jobs: Sequence[RowJob], scheduler: Scheduler | None = None) -> str:
-    """Render one shard as a matrix with the id, labels and name of each job; jobs read the other fields from the plan."""
+    """Render one shard as a matrix of ids, labels and names; jobs read the other fields from the plan."""
     vector = [{"id": job.id, "runs-on": list_runner_labels(job, scheduler), "name": job.name} for job in jobs]
     return json.dumps(vector, ensure_ascii=False, separators=(",", ":"))
 

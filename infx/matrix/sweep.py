@@ -32,7 +32,7 @@ class SweepRequest:
 
 
 def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: SweepRequest) -> list[Row]:
-    """Return the rows of every configuration that passes the filters and has a wanted node, in the files' order."""
+    """Return the rows of every configuration that the filters select, in the files' order."""
     chosen = select_configs(configs.values(), request.wanted, inventory)
     return _finish(_expand(chosen, inventory, request, select_nodes), request)
 
@@ -78,7 +78,7 @@ def _finish(rows: Sequence[Row], request: SweepRequest) -> list[Row]:
 
 
 def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
-    """Return the lightest point of every recipe and its usual accuracy run, to test whether the recipe works at all."""
+    """Return the lightest point and the usual accuracy run of every recipe, to test whether it works."""
     evals = [
         replace(row, conc=row.conc if row.eval_conc is None else (row.eval_conc,), eval_all_concs=None)
         for row in keep_evals(select_evals(rows, EvalMode.MARKED, profile))

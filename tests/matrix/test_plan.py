@@ -101,7 +101,7 @@ def test_an_entry_without_a_matching_scenario_is_a_warning() -> None:
 
 
 def test_a_plan_without_rows_is_a_warning() -> None:
-    """No concurrency is at least 16, so no row is evaluated; without a warning the empty sweep would go unnoticed."""
+    """Without a concurrency of at least 16 no row is evaluated, and the empty sweep would be green."""
     inputs = load(single("a", "{tp: 8, conc-list: [4, 8]}"))
     result = plan(inputs, entry("a", evals_only="true"))
     assert result.rows == ()

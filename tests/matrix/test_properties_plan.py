@@ -122,7 +122,7 @@ def test_trimming_adds_no_point_and_loses_no_recipe(configs: list[str]) -> None:
 
 @given(st.data(), configurations())
 def test_a_delta_has_exactly_the_points_that_the_base_lacks(data: st.DataObject, configs: list[str]) -> None:
-    """Remove points of the head to make a base: the delta returns exactly the removed points, or is refused."""
+    """After points of the head are removed to make a base, the delta has exactly these points."""
     made = load(*configs)
     before = PlanInputs(
         configs={key: thin(config, data) for key, config in made.configs.items()},

@@ -107,7 +107,7 @@ def test_there_is_no_canary_without_a_request() -> None:
 
 
 def test_cheap_failures_come_first() -> None:
-    """The first points of all recipes come before any second point; cheap recipes come first (4, 8, then 32 GPUs)."""
+    """First points of all recipes come before second points, cheap recipes first (4, 8, 32 GPUs)."""
     small = replace(FIXED, layout=Parallelism(tp=4))
     rows = [row(DISAGG, 16), row(FIXED, 2), row(FIXED, 1), row(small, 9), row(small, 7)]
     ordered = [rows[index] for index in order_rows(rows, POLICY.estimates)]
