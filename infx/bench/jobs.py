@@ -54,7 +54,7 @@ class JobName:
     runner: str
 
 
-def job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
+def render_job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
     """Render `<id> · <family> · <runner> · <text>`, with the text cut to fit 100 characters.
 
     The name is longer only if the parts before the text are longer; `check_limits` refuses such a plan.

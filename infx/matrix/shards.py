@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from infx.bench.config import Runners
 from infx.bench.family import CANARY, family_of, places_of
 from infx.bench.identity import row_ids
-from infx.bench.jobs import MAX_NAME, RowJob, job_name
+from infx.bench.jobs import MAX_NAME, RowJob, render_job_name
 from infx.bench.row import Row
 from infx.bench.topology import count_nodes
 from infx.errors import Problem, ProblemsError
@@ -73,7 +73,7 @@ def cut_shards(
                 id=ids[index],
                 row=row,
                 family=family,
-                name=job_name(ids[index], family, row, score),
+                name=render_job_name(ids[index], family, row, score),
                 priority=score,
                 queue_token=make_queue_token(row, places[index], occasion.namespace),
                 shard=number // size,
@@ -100,7 +100,7 @@ def choose_canary(jobs: Sequence[RowJob], pools: Sequence[Collection[str]]) -> R
         candidates = [job for job in jobs if job.family in order and not job.row.run_eval]
         if candidates:
             best = min(candidates, key=lambda job: (min(job.row.conc), order[job.family]))
-            name = job_name(best.id, CANARY, best.row, best.priority)
+            name = render_job_name(best.id, CANARY, best.row, best.priority)
             return replace(best, family=CANARY, name=name)
     return None
 
