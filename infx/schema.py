@@ -1,6 +1,7 @@
-"""JSON Schemas of every file infx reads, and what they find, in words.
+"""Check files against their JSON Schemas, and explain the errors in words.
 
-jsonschema-rs answers yes or no; only when it says no does jsonschema, slower by orders of magnitude, say why.
+jsonschema-rs only decides whether a file is valid. jsonschema, which is slower by orders of magnitude,
+explains errors.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ if TYPE_CHECKING:
 
 @functools.cache
 def read_schema(name: str) -> dict[str, Any]:
-    """The schema `infx/schemas/<name>.json` that the package carries."""
+    """Return the schema `infx/schemas/<name>.json` of the package."""
     text = Path(__file__).with_name("schemas").joinpath(f"{name}.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 def is_valid(name: str, value: object) -> bool:
-    """name: a schema, or `<schema>#<definition>` for a part of it. To JSON Schema 8.0 is an integer; see `fits`."""
-    return bool(_validator(name).is_valid(value))
+    """Return whether the value fits a schema, or `<schema>#<definition>` for a part of a schema.
+
+    JSON Schema accepts 8.0 as an integer; see `fits`.
+    """
+    return bool(_build_validator(name).is_valid(value))
 
 
 @functools.cache
-def _validator(name: str) -> Any:
+def _build_validator(name: str) -> Any:
     import jsonschema_rs  # 25 ms that most commands do not need
 
     file, _, part = name.partition("#")
@@ -47,20 +51,20 @@ def _validator(name: str) -> Any:
 
 
 def fits(name: str, value: object, document: Document) -> bool:
-    """Whether a part of the document is valid for certain, with integers as YAML has them: 8.0 is none."""
-    return is_valid(name, value) and (not document.has_whole_floats or is_valid(name, _nudged(value)))
+    """Return whether a part of the document is certainly valid; 8.0 is not an integer here."""
+    return is_valid(name, value) and (not document.has_whole_floats or is_valid(name, _nudge(value)))
 
 
-def _nudged(value: Any) -> Any:
-    """A copy in which 8.0 is the number just below, so that nothing can take it for 8; one so large that it has only
-    whole neighbours is no number at all.
+def _nudge(value: Any) -> Any:
+    """Return a copy in which 8.0 is replaced by the next smaller number, so that it does not pass as the integer 8.
 
-    What is invalid only then, such as a 1.0 that must be at least 1, gets the slower look of `check_value`.
+    A number so large that the next smaller one is an integer too is replaced by None. If a valid value
+    becomes invalid, such as 1.0 that must be at least 1, the slower `check_value` decides.
     """
     if isinstance(value, dict):
-        return {key: _nudged(child) for key, child in value.items()}
+        return {key: _nudge(child) for key, child in value.items()}
     if isinstance(value, list):
-        return [_nudged(child) for child in value]
+        return [_nudge(child) for child in value]
     if not isinstance(value, float) or not value.is_integer():
         return value
     below = math.nextafter(value, 0.5)
@@ -68,19 +72,21 @@ def _nudged(value: Any) -> Any:
 
 
 def check(name: str, document: Document) -> list[Problem]:
-    """Every way in which a document breaks the schema, each with path and line."""
+    """Return a problem with path and line for each way in which a document breaks the schema."""
     return check_value(name, document.value, document)
 
 
 def check_value(
     name: str, value: object, document: Document, at: tuple[str | int, ...] = ()
 ) -> list[Problem]:
-    """Like `check`, for the part of a document that stands at `at`."""
+    """Check the part of a document at the path `at`; see `check`."""
     if fits(name, value, document):
         return []
-    problems: dict[tuple[int | None, str], Problem] = {}  # several keywords may say the same of one value
-    for error in _explainer(name).iter_errors(value):
-        for leaf in _leaves(error):
+    problems: dict[
+        tuple[int | None, str], Problem
+    ] = {}  # several keywords may give the same message for a value
+    for error in _build_explainer(name).iter_errors(value):
+        for leaf in _iterate_leaves(error):
             for problem in _explain(leaf, document, at):
                 problems.setdefault((problem.line, problem.message), problem)
     if not problems and not is_valid(name, value):
@@ -91,8 +97,8 @@ def check_value(
 
 
 @functools.cache
-def _explainer(name: str) -> Any:
-    """jsonschema's validator, with integers as YAML has them: 8.0 is none."""
+def _build_explainer(name: str) -> Any:
+    """Return jsonschema's validator, changed to refuse 8.0 as an integer."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
@@ -103,8 +109,8 @@ def _explainer(name: str) -> Any:
     return extend(Draft202012Validator, type_checker=types)(read_schema(name))  # type: ignore[no-untyped-call]
 
 
-def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """A failed oneOf or anyOf says nothing by itself: take the alternative that came nearest."""
+def _iterate_leaves(error: ValidationError) -> Iterator[ValidationError]:
+    """Yield the innermost errors; of a failed oneOf or anyOf, only those of the nearest alternative."""
     if not error.context:
         yield error
         return
@@ -113,9 +119,11 @@ def _leaves(error: ValidationError) -> Iterator[ValidationError]:
     branches: dict[Any, list[ValidationError]] = {}
     for child in error.context:
         branches.setdefault(child.schema_path[0], []).append(child)
-    nearest = min(branches.values(), key=lambda found: (len(found), min(relevance(child) for child in found)))
+    nearest = min(
+        branches.values(), key=lambda errors: (len(errors), min(relevance(child) for child in errors))
+    )
     for child in nearest:
-        yield from _leaves(child)
+        yield from _iterate_leaves(child)
 
 
 def _explain(error: ValidationError, document: Document, at: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -133,7 +141,7 @@ _Fault = tuple[str, str, str | None, str | None]  # rule, message, the key on wh
 
 
 def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
-    """What is wrong with the keys of a mapping; None if the error is about a value."""
+    """Return the faults of a mapping's keys, or None if the error is about a value."""
     instance: Any = error.instance
     wanted: Any = error.validator_value
     schema: Any = error.schema
@@ -142,14 +150,14 @@ def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
             known = sorted(schema.get("properties", {}))
             listed = f" Known keys: {', '.join(known)}." if known else ""
             return [
-                ("unknown-key", f"{name}: unknown key {_shown(key)}.{listed}", key, suggest(key, known))
+                ("unknown-key", f"{name}: unknown key {_show(key)}.{listed}", key, suggest(key, known))
                 for key in instance
                 if key not in known and not _matches_pattern(key, schema)
             ]
         case "required":
             # jsonschema yields one error per missing key; its message starts with the key.
             return [
-                ("missing-key", f"{name}: the key {_shown(key)} is missing.", None, f"Add {key}.")
+                ("missing-key", f"{name}: the key {_show(key)} is missing.", None, f"Add {key}.")
                 for key in wanted
                 if key not in instance and error.message.startswith(repr(key))
             ]
@@ -160,7 +168,7 @@ def _find_key_faults(error: ValidationError, name: str) -> list[_Fault] | None:
             return [
                 (
                     "dependent-key",
-                    f"{name}: {key} stands without {' and '.join(others)}; expected both or neither.",
+                    f"{name}: {key} is set without {' and '.join(others)}; expected both or neither.",
                     key,
                     None,
                 )
@@ -177,57 +185,57 @@ def _explain_value(error: ValidationError, name: str) -> _Fault:
         case "type":
             number = isinstance(instance, int | float) and not isinstance(instance, bool)
             hint = "Put it in quotes." if number and wanted == "string" else None
-            return "type", f"{name}: found {_shown(instance)}; expected {_article(wanted)}.", None, hint
+            return "type", f"{name}: found {_show(instance)}; expected {_describe_types(wanted)}.", None, hint
         case "enum" | "const":
             choices = wanted if error.validator == "enum" else [wanted]
-            message = f"{name}: found {_shown(instance)}; expected {_one_of(choices)}."
+            message = f"{name}: found {_show(instance)}; expected {_list_choices(choices)}."
             return "choice", message, None, suggest(str(instance), [str(choice) for choice in choices])
-    return str(error.validator), f"{name}: {_constraint(error)}.", None, None
+    return str(error.validator), f"{name}: {_describe_constraint(error)}.", None, None
 
 
-def _constraint(error: ValidationError) -> str:
-    """The schema's `$comment`, if the author wrote one, is the best statement of what was expected."""
+def _describe_constraint(error: ValidationError) -> str:
+    """Return the found and the expected value; the schema's `$comment` describes the expected value best."""
     expected = error.schema.get("$comment") if isinstance(error.schema, dict) else None
     limits = {
         "minimum": f"at least {error.validator_value}",
         "maximum": f"at most {error.validator_value}",
         "exclusiveMinimum": f"more than {error.validator_value}",
         "exclusiveMaximum": f"less than {error.validator_value}",
-        "minItems": f"at least {_counted(error, 'item')}",
+        "minItems": f"at least {_count_noun(error, 'item')}",
         "minLength": "text that is not empty"
         if error.validator_value == 1
-        else f"at least {_counted(error, 'character')}",
-        "minProperties": f"at least {_counted(error, 'key')}",
+        else f"at least {_count_noun(error, 'character')}",
+        "minProperties": f"at least {_count_noun(error, 'key')}",
         "uniqueItems": "each item once",
     }
     wanted = expected or limits.get(str(error.validator))
     if wanted:
-        return f"found {_shown(error.instance)}; expected {wanted}"
+        return f"found {_show(error.instance)}; expected {wanted}"
     return error.message.rstrip(".")
 
 
-def _counted(error: ValidationError, noun: str) -> str:
-    """Return the least number of a limit with its noun."""
+def _count_noun(error: ValidationError, noun: str) -> str:
+    """Return the number of a limit with its noun."""
     return f"{error.validator_value} {noun}{'s' * (error.validator_value != 1)}"
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
-    """A path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in path)
+    """Return a path as messages show it: `m1.scenarios.fixed-seq-len[0]`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_escape_key(step)}" for step in path)
     return text.lstrip(".") or "the file"
 
 
-def _plain(key: str) -> str:
-    """A key on one line and without control characters, whatever a file holds."""
+def _escape_key(key: str) -> str:
+    """Return a key on one line and without control characters."""
     return key if key.isprintable() and key else json.dumps(key, ensure_ascii=not key.isprintable())
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _article(types: str | list[str]) -> str:
+def _describe_types(types: str | list[str]) -> str:
     names = {
         "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
         "array": "a list", "object": "a mapping", "null": "nothing",
@@ -235,7 +243,7 @@ def _article(types: str | list[str]) -> str:
     return " or ".join(names[name] for name in ([types] if isinstance(types, str) else types))
 
 
-def _one_of(choices: list[object]) -> str:
+def _list_choices(choices: list[object]) -> str:
     words = [json.dumps(choice) if not isinstance(choice, str) else choice for choice in choices]
     return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
 

@@ -1,4 +1,4 @@
-"""docs/tables.md shows files of four kinds; each example is read by the very schema that infx holds such a file to."""
+"""The example of each table in docs/tables.md fits the schema of this table."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from infx.errors import Problem
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """A schema with every keyword that our own use, under the name `made-up`."""
+    """Provide a schema named `made-up` with every keyword that infx's schemas use."""
     text: dict[str, Any] = {"type": "string", "minLength": 1}
     made: dict[str, Any] = {
         "type": "object",
@@ -50,7 +50,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     def read(name: str) -> dict[str, Any]:
         return made
 
-    caches = (schema._validator, schema._explainer)
+    caches = (schema._build_validator, schema._build_explainer)
     monkeypatch.setattr(schema, "read_schema", read)
     for cache in caches:
         cache.cache_clear()
@@ -63,7 +63,7 @@ def check(text: str) -> list[Problem]:
     return schema.check("made-up", yaml12.load(text.encode(), "f.yaml"))
 
 
-# (what follows `name: x` on line 1, rule, line, message, hint)
+# (text after `name: x` on line 1, rule, line, message, hint)
 WRONG = [
     ("count: nine", "schema-type", 2, 'count: found "nine"; expected a whole number.', None),
     ("count: 8.0", "schema-type", 2, "count: found 8.0; expected a whole number.", None),
@@ -88,7 +88,7 @@ WRONG = [
      "the file: unknown key \"cuont\". Known keys: count, either, env, flag, kind, name, note, pair, share, some, tags, "
      "two, version, why, word.", "Did you mean count?"),
     ("env:\n  OK: x\n  bad: x", "schema-unknown-key", 4, "env: unknown key \"bad\".", None),
-    ("pair:\n  from: 1", "schema-dependent-key", 3, "pair: from stands without to; expected both or neither.", None),
+    ("pair:\n  from: 1", "schema-dependent-key", 3, "pair: from is set without to; expected both or neither.", None),
     ("either:\n  a: x", "schema-missing-key", 2, "either: the key \"b\" is missing.", "Add b."),
     ("either:\n  c: ''", "schema-minLength", 3, 'either.c: found ""; expected text that is not empty.', None),
 ]  # fmt: skip
@@ -96,7 +96,7 @@ WRONG = [
 
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize(("text", "rule", "line", "message", "hint"), WRONG)
-def test_says_what_is_wrong_where_and_what_was_expected(
+def test_a_problem_has_the_line_the_fault_and_the_expected_value(
     text: str, rule: str, line: int, message: str, hint: str | None
 ) -> None:
     assert check(f"name: x\n{text}\n") == [
@@ -105,7 +105,7 @@ def test_says_what_is_wrong_where_and_what_was_expected(
 
 
 @pytest.mark.usefixtures("made_up")
-def test_everything_is_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     problems = check("count: 0\nkind: x\nenv:\n  b: 1\n")
     assert [(p.rule, p.line) for p in problems] == [
         ("schema-missing-key", 1),
@@ -116,7 +116,7 @@ def test_everything_is_said_at_once() -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def test_a_part_is_checked_at_its_place() -> None:
+def test_problems_of_a_part_have_the_path_in_the_document() -> None:
     document = yaml12.load(b"- name: x\n- name: x\n  count: 0\n", "f.yaml")
     (problem,) = schema.check_value("made-up", document.value[1], document, (1,))
     assert (problem.line, problem.message) == (3, "[1].count: found 0; expected at least 1.")
@@ -129,18 +129,18 @@ def test_long_values_are_shortened() -> None:
     assert "..." in problem.message
 
 
-def test_a_disagreement_of_the_two_validators_is_still_a_refusal(
+def test_a_value_that_only_one_validator_refuses_is_refused(
     made_up: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonschema.Draft202012Validator, "iter_errors", lambda *_: iter(()))
-    schema._explainer.cache_clear()
-    monkeypatch.setattr(schema, "_explainer", lambda name: jsonschema.Draft202012Validator(made_up))
+    schema._build_explainer.cache_clear()
+    monkeypatch.setattr(schema, "_build_explainer", lambda name: jsonschema.Draft202012Validator(made_up))
     assert [p.message for p in check("name: 1\n")] == ["the file: does not fit the schema made-up."]
 
 
 @pytest.mark.usefixtures("made_up")
-def test_a_pattern_that_only_python_finds_satisfied_is_refused() -> None:
-    """To Python `$` also stands before a last line feed, to the fast validator it does not."""
+def test_a_pattern_that_only_python_matches_is_refused() -> None:
+    """In Python, `$` also matches before a last line feed; in the fast validator it does not."""
     (problem,) = check('name: x\nword: "abc\\n"\n')
     assert (problem.rule, problem.message) == ("schema-value", "the file: does not fit the schema made-up.")
 
@@ -153,5 +153,5 @@ def test_is_valid_reads_a_definition() -> None:
 @pytest.mark.parametrize(
     ("path", "text"), [((), "the file"), (("a", "b", 0, "c"), "a.b[0].c"), ((1,), "[1]"), ((1, "a"), "[1].a")]
 )
-def test_a_path_in_words(path: tuple[str | int, ...], text: str) -> None:
+def test_a_path_is_shown_with_dots_and_indices(path: tuple[str | int, ...], text: str) -> None:
     assert schema.dotted(path) == text

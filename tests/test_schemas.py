@@ -1,4 +1,4 @@
-"""The schemas themselves: that they are schemas, that editors can use them, that real rows and entries fit."""
+"""The schemas are valid, editors can use them, and real rows and entries fit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MULTI_AGENTIC_ROW = {key: value for key, value in MULTI_ROW.items() if key not i
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_a_schema_with_words_for_editors(name: str) -> None:
+def test_each_schema_is_valid_and_has_a_title_and_a_description(name: str) -> None:
     text = schema.read_schema(name)
     jsonschema.Draft202012Validator.check_schema(text)
     assert text["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -50,7 +50,7 @@ def test_each_is_a_schema_with_words_for_editors(name: str) -> None:
     assert schema.is_valid(name, None) is False
 
 
-def test_our_files_name_the_schema_that_their_path_is_checked_by() -> None:
+def test_files_of_infx_name_their_own_schema() -> None:
     for path in [*ROOT.glob("configs/**/*.yaml"), ROOT / "infx/policy/default.yaml"]:
         match = re.search(
             r"^# yaml-language-server: \$schema=(\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE
@@ -94,14 +94,14 @@ def test_rows_of_no_shape_do_not_fit(row: dict[str, Any]) -> None:
     assert not schema.is_valid("matrix-row", row)
 
 
-def test_8_0_is_no_whole_number_wherever_one_is_wanted() -> None:
+def test_8_0_is_not_a_whole_number() -> None:
     text = b"labels: {h200: [a]}\nhardware: {h200: {gpus-per-node: 8.0}}\n"
     assert [str(problem) for problem in schema.check("runners", yaml12.load(text, "r.yaml"))] == [
         "r.yaml:2: hardware.h200.gpus-per-node: found 8.0; expected a whole number."
     ]
 
 
-def test_1_0_is_a_number_where_any_is_wanted() -> None:
+def test_1_0_is_a_number() -> None:
     document = yaml12.load(b"default: {gsm8k: 1.0, mmlu: 0.0}\n", "t.yaml")
     assert schema.fits("eval-thresholds", document.value, document)
 
@@ -132,8 +132,8 @@ def _iterate_rows(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_mapping_in_our_schemas_says_what_else_may_stand_in_it(name: str) -> None:
-    """A key that nobody knows is a typing error, so no object may be left open by accident."""
+def test_every_mapping_in_a_schema_states_whether_it_allows_more_keys(name: str) -> None:
+    """An unknown key is a typing error, so every object must say whether it allows more keys."""
 
     def walk(node: Any, path: str) -> Iterator[str]:
         if isinstance(node, dict):

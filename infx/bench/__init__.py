@@ -1,1 +1,1 @@
-"""What a benchmark is made of: configurations, rows, entries, and the names that identify them."""
+"""The parts of a benchmark: configurations, rows, entries, and the names that identify them."""

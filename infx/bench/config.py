@@ -1,7 +1,6 @@
 """Benchmark configurations as typed values.
 
-A field that a file may leave out and that then stays out of a row is `None`; where leaving it out means a value,
-that value is the default here and nowhere else.
+An optional field is None if rows omit it too; otherwise its default is set here and nowhere else.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Parallelism:
         return self.tp * self.pp * self.pcp_size
 
     def filled(self) -> Self:
-        """Return the same with what may be left out: no expert parallelism, no data-parallel attention."""
+        """Return a copy with defaults for omitted fields: ep 1, no data-parallel attention."""
         return replace(self, ep=self.ep or 1, dp_attn=bool(self.dp_attn))
 
 
@@ -65,7 +64,7 @@ class Worker(Parallelism):
 
 @dataclass(frozen=True, kw_only=True)
 class Concurrency:
-    """Either `values` (conc-list) or the range `start`..`end` (conc-start, conc-end), never both."""
+    """Concurrencies of a search row: either `values` (conc-list) or `start`..`end` (conc-start, conc-end)."""
 
     values: tuple[int, ...] | None = None
     start: int | None = None
@@ -77,11 +76,11 @@ class SearchRow:
     """One entry of a search space.
 
     Exactly one layout is set: `engine` (single node), `worker` with `num_nodes` (aggregated multi-node), or
-    `prefill` and `decode`. index: its place in the list, from 0. line: in the file, from 1.
+    `prefill` and `decode`.
     """
 
-    index: int
-    line: int
+    index: int  # in the list, from 0
+    line: int  # in the file, from 1
     concurrency: Concurrency
     spec_decoding: SpecDecoding = SpecDecoding.NONE
     engine: Parallelism | None = None
@@ -100,27 +99,24 @@ class SearchRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FixedScenario:
-    """Requests of fixed input and output length, in tokens. index: its place among its kind, from 0."""
+    """Requests of fixed input and output length, in tokens."""
 
     isl: int
     osl: int
     search_space: tuple[SearchRow, ...]
     line: int
-    index: int = 0
+    index: int = 0  # among the scenarios of its kind
     require_power: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgenticScenario:
-    """Replayed coding sessions; `dram_utilization` is the share of a node's DRAM that KV offload may use.
-
-    index: its place among its kind, from 0.
-    """
+    """Replayed coding sessions."""
 
     search_space: tuple[SearchRow, ...]
     line: int
-    index: int = 0
-    dram_utilization: Decimal | None = None
+    index: int = 0  # among the scenarios of its kind
+    dram_utilization: Decimal | None = None  # share of a node's DRAM that KV offload may use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,16 +143,16 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
-    """What a budget needs to know of one node; `dram_mib` is the DRAM that jobs may use, in MiB."""
+    """One node of a runner label."""
 
     gpus_per_node: int
-    dram_mib: int | None = None
+    dram_mib: int | None = None  # DRAM that jobs may use, in MiB
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runners:
-    """labels: runner label → runner names, in the file's order. hardware: runner label → one node of it."""
+    """A runner inventory."""
 
-    labels: Mapping[str, tuple[str, ...]]
-    hardware: Mapping[str, Hardware]
+    labels: Mapping[str, tuple[str, ...]]  # runner label → runner names, in the file's order
+    hardware: Mapping[str, Hardware]  # runner label → one of its nodes
     path: str

@@ -1,4 +1,4 @@
-"""What a head's changelog has that its base has not: new entries, or corrected links."""
+"""The difference between a head's changelog and its base's: new entries, or corrected links."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from infx.bench.entry import Entry
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """A past entry's link line that the head wrote anew; both without their line break."""
+    """A link line of a past entry that the head changed."""
 
     line: int
-    before: bytes
-    after: bytes
+    before: bytes  # without the line break
+    after: bytes  # without the line break
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """Entries or corrections, never both; neither where the two files say the same.
-
-    is_append: the head starts with the base's bytes, a missing final newline completed.
-    """
+    """The entries or the corrections that a head adds, never both."""
 
     entries: tuple[Entry, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    is_append: bool = True
+    is_append: bool = (
+        True  # whether the head starts with the base's bytes, apart from a missing final newline
+    )

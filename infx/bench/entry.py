@@ -1,4 +1,4 @@
-"""An entry of the changelog: what it asks to measure. How one is read is the changelog's business."""
+"""An entry of the changelog, without the text that it was parsed from."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from infx.bench.scenario import ScenarioType
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What an appended entry says; `line` is that of its first key, from 1.
+    """An appended entry of the changelog."""
 
-    config_keys: exact keys or patterns, as written. pr_link: None where the entry gives no text.
-    scenario_types: empty means all.
-    """
-
-    line: int
-    config_keys: tuple[str, ...]
+    line: int  # of the first key, from 1
+    config_keys: tuple[str, ...]  # exact keys or patterns, as written
     description: tuple[str, ...]
-    pr_link: str | None
-    scenario_types: tuple[ScenarioType, ...] = ()
+    pr_link: str | None  # None if the value is not text
+    scenario_types: tuple[ScenarioType, ...] = ()  # empty for all
     evals_only: bool = False
     all_evals: bool = False
     no_evals: bool = False

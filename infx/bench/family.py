@@ -1,4 +1,4 @@
-"""Which kind of job a row is: its family in a job's name, and its place in a plan's JSON."""
+"""Classify rows: the family in a job's name, and the position in a plan's JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EVAL_BUCKETS = {
 
 
 def bucket_of(row: Row) -> tuple[str, ...]:
-    """The keys that lead to the row's list in a plan."""
+    """Return the keys that lead to the row's list in a plan."""
     recipe = row.recipe
     if row.eval_only:
         return (_EVAL_BUCKETS[recipe.is_multinode, recipe.is_agentic],)
@@ -30,7 +30,7 @@ def bucket_of(row: Row) -> tuple[str, ...]:
 
 
 def places_of(rows: Iterable[Row]) -> list[str]:
-    """Where each row stands in the plan's JSON, such as `single_node/8k1k/0`."""
+    """Return the position of each row in the plan's JSON, such as `single_node/8k1k/0`."""
     counts: Counter[tuple[str, ...]] = Counter()
     places = []
     for row in rows:
@@ -41,7 +41,7 @@ def places_of(rows: Iterable[Row]) -> list[str]:
 
 
 def family_of(row: Row) -> str:
-    """The words that start a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
+    """Return the kind of job in a job's name, such as `single-node 8k1k` or `multi-node agentic eval`."""
     recipe = row.recipe
     nodes = "multi-node" if recipe.is_multinode else "single-node"
     if row.eval_only:
@@ -53,38 +53,41 @@ def family_of(row: Row) -> str:
 
 
 def read_rows(plan: Any, path: str) -> list[Row]:
-    """Every row of a plan's JSON, bucket after bucket. Raises InfxError for what is not a row, or not of its bucket."""
+    """Return the rows of a plan's JSON, bucket after bucket.
+
+    Raises InfxError for a value that is not a row, or for a row in the wrong bucket.
+    """
     reader = RowReader()
-    rows, strangers, misplaced = [], [], []
-    for place, values in _lists(plan):
+    rows, invalid, misplaced = [], [], []
+    for place, values in _list_values(plan):
         if not schema.is_valid("matrix-row", values):
-            strangers.append(place)
+            invalid.append(place)
             continue
         row = reader.read(values)
         bucket = "/".join(bucket_of(row))
         if place.rpartition("/")[0] != bucket:
             misplaced.append((place, bucket))
         rows.append(row)
-    if misplaced and not strangers:
+    if misplaced and not invalid:
         (place, bucket), others = misplaced[0], len(misplaced) - 1
         more = f", and {count(others, 'other row')} elsewhere" if others else ""
         raise InfxError(
             f"The row at {place} belongs to {bucket}{more}.",
-            hint="Make the plan anew with infx plan.",
+            hint="Create the plan again with infx plan.",
             where=path,
         )
-    if strangers:
-        more = f" and {len(strangers) - 1:,} more are" if len(strangers) > 1 else " is"
+    if invalid:
+        more = f" and {len(invalid) - 1:,} more are not rows" if len(invalid) > 1 else " is not a row"
         raise InfxError(
-            f"{strangers[0]}{more} no row of a plan.", hint="Make the plan anew with infx plan.", where=path
+            f"{invalid[0]}{more} of a plan.", hint="Create the plan again with infx plan.", where=path
         )
     return rows
 
 
-def _lists(plan: Any) -> list[tuple[str, Any]]:
+def _list_values(plan: Any) -> list[tuple[str, Any]]:
     if not isinstance(plan, Mapping):
         return [("The file", plan)]
-    found = []
+    values = []
     for bucket in ("single_node", "multi_node", *_EVAL_BUCKETS.values()):
         below = plan.get(bucket) or []
         lists = (
@@ -94,5 +97,5 @@ def _lists(plan: Any) -> list[tuple[str, Any]]:
         )
         for name, items in lists.items():
             rows = items if isinstance(items, list) else [items]
-            found += [(f"{name}/{index}", row) for index, row in enumerate(rows)]
-    return found
+            values += [(f"{name}/{index}", row) for index, row in enumerate(rows)]
+    return values

@@ -1,6 +1,6 @@
-"""What makes a row the row that it is: the hardware, the curves and the digests that it is known by.
+"""Identify rows: by hardware, curve, fingerprint and id.
 
-Planner, sign-off and results ask here, so that they cannot take different rows for the same, or the same for two.
+Planner, sign-off and results share these functions, so that they agree on which rows are the same.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ID_DIGITS = 12
 
 
 def hardware_of(runner: str) -> str:
-    """Return the family of GPUs behind a runner label: `b200` of `cluster:b200-nv`, whatever its case."""
+    """Return the GPU family of a runner label in lower case: `b200` for `cluster:b200-nv`."""
     return runner.removeprefix("cluster:").partition("-")[0].lower()
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Curve:
-    """What is compared as one: the same model in the same scenario, by one engine on one hardware."""
+    """Points that are compared with each other: one model, scenario, engine and kind of hardware."""
 
     model_prefix: str
     scenario: str
@@ -49,7 +49,7 @@ def curve_of(recipe: Recipe) -> Curve:
 
 
 def series_of(recipe: Recipe) -> Hashable:
-    """Return what a chart draws as one line, a part of a curve: points of a series differ in concurrency and layout."""
+    """Return the key of a line in a chart, a part of a curve; its points differ in concurrency and layout."""
     layout = recipe.layout
     drafts = None if recipe.is_agentic else recipe.spec_decoding
     roles = (layout.prefill.hardware, layout.decode.hardware) if isinstance(layout, Roles) else None
@@ -57,26 +57,24 @@ def series_of(recipe: Recipe) -> Hashable:
 
 
 def digest(values: Any) -> str:
-    """Return the SHA-256, 64 hex digits, of the values' compact, key-sorted, ASCII JSON; what JSON does not know is text."""
+    """Return the SHA-256 of the values' compact, key-sorted ASCII JSON, as 64 hex digits.
+
+    A value that JSON does not support is converted to text.
+    """
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fingerprint_recipe(recipe: Recipe) -> str:
-    """Return the name for what is measured, the same for all concurrencies.
-
-    Fixed workloads hash with `run-eval: false`, as their rows have it when no accuracy run is asked for.
-    """
+    """Return a digest of the recipe, which all concurrencies share."""
     values = render_recipe(recipe)
-    if not recipe.is_agentic:
+    if not recipe.is_agentic:  # fixed rows without an accuracy run have this field
         values["run-eval"] = False
     return digest(values)
 
 
 def row_ids(rows: Iterable[Row]) -> list[str]:
-    """Return an id for each row, in order: the start of its digest; the second of two identical rows ends in `-2`,
-    and so on.
-    """
+    """Return an id for each row, in order: the start of its digest, with `-2`, `-3`, … for repeated rows."""
     seen: Counter[str] = Counter()
     ids = []
     for row in rows:

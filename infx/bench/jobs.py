@@ -1,6 +1,6 @@
-"""From rows to jobs: a name to read, and names for what the job leaves.
+"""Turn rows into jobs with readable names and names for their results.
 
-Whoever maps a job of a run back to its row reads the id in its name and takes the rest from the plan.
+To map a job of a run back to its row, parse the id in its name and look it up in the plan.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ _JOB_ID = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowJob:
-    """A row that will be run. priority: see `priority.py`. nodes: how many it occupies. skip_queue_pull: the pull
-    request whose label lets its jobs pass others.
-    """
+    """A row on its way to a runner."""
 
     id: str
     row: Row
     family: str
     name: str
-    priority: Decimal
+    priority: Decimal  # see `matrix/priority.py`
     queue_token: str
     shard: int
     nodes: int = 1
-    skip_queue_pull: int | None = None
+    skip_queue_pull: int | None = None  # the pull request whose label moves its jobs to the front
 
     @property
     def runs_on(self) -> str:
@@ -41,7 +39,7 @@ class RowJob:
 
     @property
     def result_name(self) -> str:
-        """The stem of everything the job uploads; unique over the plan because the id is."""
+        """Return the stem of everything that the job uploads; it is unique within the plan, like the id."""
         recipe = self.row.recipe
         words = f"{self.row.exp_name}_{recipe.precision}_{recipe.framework}_{recipe.runner}"
         return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', words)[:150]}_{self.id}"
@@ -49,17 +47,17 @@ class RowJob:
 
 @dataclass(frozen=True, kw_only=True)
 class JobName:
-    """What the name of a job that has run says for certain."""
+    """The parts of a job's name that are never cut."""
 
     id: str
     family: str
     runner: str
 
 
-def job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
-    """`<id> · <family> · <runner> · <text>`; a cut to 100 characters takes only from the text.
+def render_job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
+    """Render `<id> · <family> · <runner> · <text>`, with the text cut to fit 100 characters.
 
-    Longer than that only where the parts that are never cut are; `measure` refuses such a plan.
+    The name is longer only if the parts before the text are longer; `check_limits` refuses such a plan.
     """
     head = SEPARATOR.join((row_id, family, plain(row.recipe.runner)))
     full = SEPARATOR.join((head, describe_row(row, priority)))
@@ -69,6 +67,7 @@ def job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
 
 
 def parse_job_name(name: str) -> JobName | None:
-    """The id, family and runner of a job; None if it is no job of a row. Called workflows put theirs before `/`."""
+    """Return the id, family and runner of a job, or None if the job does not belong to a row."""
+    # A called workflow adds the name of the calling job and ` / ` in front.
     match = _JOB_ID.fullmatch(name.rsplit(" / ", 1)[-1])
     return JobName(id=match["id"], family=match["family"], runner=match["runner"]) if match else None

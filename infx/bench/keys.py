@@ -1,4 +1,4 @@
-"""The one wildcard of infx: `*` stands for any text, `?` for one character, nothing else is special."""
+"""Match patterns of configuration keys: `*` matches any text, `?` one character, nothing else is special."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from infx.phrases import count
 
 @functools.cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """Each text between two stars is taken where it stands first, for good: patterns come from pull requests, and one
-    that is tried everywhere could take for ever.
-    """
+    """Compile a pattern to a regular expression that cannot backtrack."""
+    # Each text between two stars matches only at its first occurrence: patterns come from pull requests, and
+    # backtracking could take exponential time.
     first, *others = (re.escape(part).replace(r"\?", ".") for part in re.split(r"\*+", pattern))
     between = "".join(f"(?>.*?{part})" for part in others[:-1])
     return re.compile(f"{first}{between}.*{others[-1]}" if others else first, re.DOTALL)
@@ -26,7 +26,7 @@ def is_pattern(text: str) -> bool:
 
 
 def match_keys(pattern: str, keys: Iterable[str]) -> list[str]:
-    """The keys that a key or a pattern names, in the order of `keys`."""
+    """Return the keys that a key or a pattern names, in the order of `keys`."""
     if is_pattern(pattern):
         return [key for key in keys if _compile(pattern).fullmatch(key)]
     return [key for key in keys if key == pattern]
@@ -45,18 +45,18 @@ class NamedKeys:
 def resolve_keys(
     patterns: Iterable[str], keys: Collection[str], *, path: str | None = None, line: int | None = None
 ) -> tuple[list[str], list[Problem]]:
-    """Every key that the patterns name, once, in the order in which they name them; a problem for each that names none.
+    """Return the keys that the patterns name, each once, and a problem for each unmatched pattern.
 
-    path, line: where the patterns stand, for the problems.
+    path, line: the position of the patterns, for the problems.
     """
-    found: dict[str, None] = {}
+    resolved: dict[str, None] = {}
     problems = []
     for pattern in patterns:
         matches = match_keys(pattern, keys)
         if not matches:
             problems.append(_unmatched(pattern, keys, path, line))
-        found.update(dict.fromkeys(matches))
-    return list(found), problems
+        resolved.update(dict.fromkeys(matches))
+    return list(resolved), problems
 
 
 def _unmatched(pattern: str, keys: Collection[str], path: str | None, line: int | None) -> Problem:

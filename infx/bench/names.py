@@ -1,4 +1,4 @@
-"""How workloads and experiments are called, in files, job names and charts."""
+"""Name workloads and experiments in files, job names and charts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AGENTIC = "agentic"
 
 
 def name_sequence(isl: int, osl: int) -> str:
-    """8k1k for 8192 and 1024 tokens; lengths without a name are written out."""
+    """Return the name of a sequence: `8k1k` for 8192 and 1024 tokens; other lengths are written out."""
     return _NAMES.get((isl, osl), f"{isl}_{osl}")
 
 
@@ -21,13 +21,13 @@ def scenario_of(recipe: Recipe) -> str:
 
 
 def scenarios_of(config: Config) -> tuple[str, ...]:
-    """The scenarios of a configuration, each once, AgentX last."""
+    """Return the scenarios of a configuration, each once, AgentX last."""
     fixed = [name_sequence(scenario.isl, scenario.osl) for scenario in config.fixed]
     return tuple(dict.fromkeys([*fixed, *([AGENTIC] if config.agentic else [])]))
 
 
 def spell_scenario(name: str) -> str:
-    """A scenario as files spell it, which call AgentX by its type."""
+    """Return a scenario as files spell it, where AgentX has the name of its type."""
     return ScenarioType.AGENTIC.value if name == AGENTIC else name
 
 
@@ -42,7 +42,7 @@ def name_agentic(
     spec_decoding: SpecDecoding,
     workload: AgenticWorkload,
 ) -> str:
-    """dsv4_tp8_conc32_kvdram-hicache_spec-mtp; dsv4_p1x8_d1x16ep16dpa_conc64."""
+    """Return a name like dsv4_tp8_conc32_kvdram-hicache_spec-mtp or dsv4_p1x8_d1x16ep16dpa_conc64."""
     backend = workload.kv_offload_backend
     offload = "none" if backend is None else f"{workload.kv_offloading.value}-{backend.name}"
     if isinstance(layout, Roles):

@@ -1,10 +1,10 @@
 """A row: one job of a sweep, and the recipe that it shares with other rows.
 
-Everything that two points of one curve have in common stands in the `Recipe`; a row adds the concurrency and
-what accuracy run it asks for. So "the same topology" is equality of recipes, wherever the planner groups:
-trimming, accuracy selection of multi-node rows, fingerprints, append-only deltas.
+The `Recipe` holds everything except the concurrency and the accuracy run. The planner groups rows by equal
+recipes: for trimming, accuracy selection of multi-node rows, fingerprints and append-only deltas.
 
-In JSON a row is one flat mapping with kebab-case keys (schemas/matrix-row.json). A field that is None is left out.
+In JSON a row is one flat mapping with kebab-case keys (schemas/matrix-row.json). A field that is None is
+omitted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, SpecDecoding, Worker
 
-# Seconds of one AgentX replay, and warm-up requests per lane that go with them.
+# Seconds of one AgentX replay, and the warm-up requests per lane for each duration.
 AGENTIC_DURATION = 3600
 FAST_DURATION = 1200
 WARMUP_REQUESTS = {AGENTIC_DURATION: 10, FAST_DURATION: 1}
@@ -34,11 +34,11 @@ class FixedWorkload:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgenticWorkload:
-    """Replayed coding sessions. duration: seconds. total_cpu_dram_gb: decimal GB per node for the KV cache."""
+    """Replayed coding sessions."""
 
     kv_offloading: KvOffloading
-    total_cpu_dram_gb: int
-    duration: int = AGENTIC_DURATION
+    total_cpu_dram_gb: int  # decimal GB per node for the KV cache
+    duration: int = AGENTIC_DURATION  # seconds
     kv_offload_backend: Component | None = None
 
     @property
@@ -47,21 +47,21 @@ class AgenticWorkload:
 
     @property
     def warmup_requests(self) -> int:
-        """Per lane; a shortened replay warms up once."""
+        """Return the warm-up requests per lane."""
         return WARMUP_REQUESTS.get(self.duration, WARMUP_REQUESTS[AGENTIC_DURATION])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Roles:
-    """A multi-node deployment. Aggregated ones stand in `prefill`, with a `decode` of no workers."""
+    """The workers of a multi-node deployment."""
 
-    prefill: Worker
-    decode: Worker
+    prefill: Worker  # all workers of an aggregated deployment
+    decode: Worker  # without workers in an aggregated deployment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
-    """What is measured, but for the number of clients."""
+    """Everything about a measurement except the number of clients."""
 
     image: str
     model: str
@@ -82,7 +82,7 @@ class Recipe:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """The planner groups by recipe all the time, so the hash is computed once."""
+        """Compute the hash once, because the planner often groups by recipe."""
         object.__setattr__(self, "_hash", hash(_compared(self)))
 
     def __hash__(self) -> int:
@@ -106,26 +106,22 @@ _compared = attrgetter(*(item.name for item in fields(Recipe) if item.compare))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One job. conc: simultaneous clients; a single-node row has exactly one value.
-
-    run_eval: an accuracy run goes with it; eval_only: nothing else does. eval_conc: the concurrency of `conc` that
-    is evaluated, eval_all_concs: all are (multi-node).
-    """
+    """One job of a sweep: a recipe at some concurrencies, with or without an accuracy run."""
 
     recipe: Recipe
-    conc: tuple[int, ...]
+    conc: tuple[int, ...]  # simultaneous clients; exactly one value in a single-node row
     exp_name: str
-    run_eval: bool | None = None
-    eval_only: bool | None = None
-    eval_conc: int | None = None
-    eval_all_concs: bool | None = None
+    run_eval: bool | None = None  # whether the row has an accuracy run
+    eval_only: bool | None = None  # whether the row has nothing but the accuracy run
+    eval_conc: int | None = None  # the evaluated concurrency of a multi-node row
+    eval_all_concs: bool | None = None  # whether all concurrencies are evaluated (multi-node)
     eval_framework: str | None = None
     eval_suite: str | None = None
     recipe_fingerprint: str | None = None
 
     @property
     def eval_concs(self) -> tuple[int, ...]:
-        """The concurrencies that its accuracy run measures, if it has one."""
+        """Return the concurrencies that an accuracy run of this row measures."""
         return self.conc if self.eval_all_concs or self.eval_conc is None else (self.eval_conc,)
 
     def to_saved(self) -> dict[str, Any]:
@@ -133,7 +129,7 @@ class Row:
 
     @classmethod
     def from_saved(cls, value: Any) -> Row:
-        """Raises ValueError with what was expected."""
+        """Read a saved row. Raises ValueError that names the expected value."""
         from infx import schema
 
         if not schema.is_valid("matrix-row", value):
@@ -142,12 +138,12 @@ class Row:
 
 
 def render_row(row: Row) -> dict[str, Any]:
-    """The row as a flat mapping for JSON."""
+    """Render the row as a flat mapping for JSON."""
     return render_recipe(row.recipe) | render_point(row)
 
 
 def render_point(row: Row) -> dict[str, Any]:
-    """What a row says beside its recipe."""
+    """Render the fields of a row that are not part of its recipe."""
     values: dict[str, Any] = {
         "conc": list(row.conc) if row.recipe.is_multinode else row.conc[0],
         "exp-name": row.exp_name,
@@ -166,7 +162,7 @@ def render_point(row: Row) -> dict[str, Any]:
 
 
 def render_recipe(recipe: Recipe) -> dict[str, Any]:
-    """What a row says of its recipe: all of its keys but conc, exp-name, the eval keys and the fingerprint."""
+    """Render the recipe: all keys of a row except conc, exp-name, the eval keys and the fingerprint."""
     values: dict[str, Any] = {
         "image": recipe.image,
         "model": recipe.model,
@@ -245,7 +241,7 @@ def _render_component(component: Component | None) -> dict[str, str] | None:
 
 
 class RowReader:
-    """Rows from JSON that fits schemas/matrix-row.json; equal recipes become one object, to stay small."""
+    """A reader of rows from JSON that fits schemas/matrix-row.json; equal recipes share one object."""
 
     def __init__(self) -> None:
         self._recipes: dict[Recipe, Recipe] = {}
@@ -310,21 +306,21 @@ def _read_workload(values: Mapping[str, Any]) -> FixedWorkload | AgenticWorkload
 
 
 def read_parallelism(values: Mapping[str, Any]) -> Parallelism:
-    return Parallelism(**_degrees(values))
+    return Parallelism(**_read_degrees(values))
 
 
 def read_worker(values: Mapping[str, Any]) -> Worker:
-    """A configuration may leave the number of workers out, a row may not."""
+    """Read a worker from a configuration or a row."""
     settings = values.get("additional-settings")
     return Worker(
-        num_worker=values.get("num-worker", 1),
+        num_worker=values.get("num-worker", 1),  # optional only in configurations
         hardware=values.get("hardware"),
         additional_settings=None if settings is None else tuple(settings),
-        **_degrees(values),
+        **_read_degrees(values),
     )
 
 
-def _degrees(values: Mapping[str, Any]) -> dict[str, Any]:
+def _read_degrees(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "tp": values["tp"],
         "pp": values.get("pp", 1),

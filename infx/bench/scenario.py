@@ -1,4 +1,4 @@
-"""The kinds of scenarios: all that the changelog knows of a configuration."""
+"""The kinds of scenarios, the only part of a configuration that the changelog needs."""
 
 from __future__ import annotations
 

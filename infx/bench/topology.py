@@ -1,4 +1,4 @@
-"""How much hardware a row takes: GPUs and nodes."""
+"""Count the GPUs and the nodes that a row uses."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from infx.bench.config import Hardware, Parallelism, Runners, Worker
 from infx.bench.identity import hardware_of
 from infx.bench.row import Recipe, Roles
 
-USUAL_GPUS_PER_NODE = 8  # of a label about which the inventory says nothing
-# Settings that state how many nodes the prefill and the decode workers take, whichever role they stand at.
+USUAL_GPUS_PER_NODE = 8  # for a label without a record in the inventory
+# Settings that state the nodes of the prefill and the decode workers; either role may carry both settings.
 NODE_SETTINGS = ("PREFILL_NODES", "DECODE_NODES")
 
 
 def count_gpus(recipe: Recipe) -> int:
-    """GPUs that all engines of the row use together."""
+    """Return the number of GPUs of all engines of the row."""
     if isinstance(recipe.layout, Parallelism):
         return recipe.layout.gpus
     return sum(role.num_worker * role.gpus for role in (recipe.layout.prefill, recipe.layout.decode))
 
 
 def count_nodes(recipe: Recipe, runners: Runners) -> int:
-    """Nodes that the row occupies.
+    """Return the number of nodes that the row occupies.
 
-    A number that the recipe or its settings state counts as stated; else every role fills whole nodes.
+    A number that the recipe or its settings state is used; otherwise every role fills whole nodes.
     """
     if not isinstance(recipe.layout, Roles):
         return 1
@@ -34,12 +34,12 @@ def count_nodes(recipe: Recipe, runners: Runners) -> int:
     roles = (recipe.layout.prefill, recipe.layout.decode)
     return sum(
         nodes or math.ceil(role.num_worker * role.gpus / per_node)
-        for nodes, role in zip(stated_nodes(roles), roles, strict=True)
+        for nodes, role in zip(read_stated_nodes(roles), roles, strict=True)
     )
 
 
-def stated_nodes(roles: tuple[Worker, Worker]) -> tuple[int | None, ...]:
-    """Return the numbers of nodes that the settings of prefill and decode state for each."""
+def read_stated_nodes(roles: tuple[Worker, Worker]) -> tuple[int | None, ...]:
+    """Return the numbers of nodes that the settings state for prefill and for decode."""
     settings = dict(
         setting.partition("=")[::2] for role in roles for setting in role.additional_settings or ()
     )
@@ -47,16 +47,16 @@ def stated_nodes(roles: tuple[Worker, Worker]) -> tuple[int | None, ...]:
 
 
 def read_nodes(text: str) -> int | None:
-    """The value of a setting in NODE_SETTINGS; None for what is no number of nodes from 1 to 99999."""
+    """Return the value of a setting in NODE_SETTINGS, or None if it is not from 1 to 99999."""
     return int(text) or None if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def find_hardware(label: str, runners: Runners) -> Hardware | None:
-    """One node of a runner label: its own record, else that of its GPU family if all clusters agree on it."""
+    """Return the label's node, or one with the node size on which all records of its GPU family agree."""
     if label in runners.hardware:
         return runners.hardware[label]
     family = hardware_of(label)
-    found = {record for name, record in runners.hardware.items() if hardware_of(name) == family}
-    if len({record.gpus_per_node for record in found}) != 1:
+    family_records = {record for name, record in runners.hardware.items() if hardware_of(name) == family}
+    if len({record.gpus_per_node for record in family_records}) != 1:
         return None
-    return Hardware(gpus_per_node=found.pop().gpus_per_node)
+    return Hardware(gpus_per_node=family_records.pop().gpus_per_node)

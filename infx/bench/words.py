@@ -1,4 +1,4 @@
-"""Rows in words, for people: in names of jobs, messages and tables."""
+"""Describe rows in words for names of jobs, messages and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHORT_FRAMEWORKS = {"sglang": "sgl", "dynamo-sglang": "dyn-sgl", "sglang-disagg
 
 
 def describe_row(row: Row, priority: Decimal | None = None) -> str:
-    """One line for people: priority, model, precision, runner, framework, parallelism, offload, concurrency."""
+    """Describe a row in one line: priority, model, precision, runner, framework, layout, offload and points."""
     recipe = row.recipe
     words = (
         recipe.model_prefix,
@@ -20,7 +20,7 @@ def describe_row(row: Row, priority: Decimal | None = None) -> str:
         _SHORT_FRAMEWORKS.get(recipe.framework, recipe.framework),
         describe_layout(recipe),
         recipe.spec_decoding.value if recipe.spec_decoding is not SpecDecoding.NONE else "",
-        _offload(recipe),
+        _describe_offload(recipe),
         "c" + ",".join(map(str, row.conc)),
     )
     text = " ".join(word for word in words if word)
@@ -30,7 +30,7 @@ def describe_row(row: Row, priority: Decimal | None = None) -> str:
 
 
 def describe_deployment(recipe: Recipe) -> str:
-    """`dsv4 fp8 sglang on cluster:b200`: what runs where, however many engines there are."""
+    """Describe model, framework and runner without the layout: `dsv4 fp8 sglang on cluster:b200`."""
     return f"{recipe.model_prefix} {recipe.precision} {recipe.framework} on {recipe.runner}"
 
 
@@ -39,28 +39,28 @@ def describe_recipe(recipe: Recipe) -> str:
 
 
 def describe_layout(recipe: Recipe) -> str:
-    """`TP8/EP8/DPA`, or `1P (TP8) x 2D (TP4)` for a disaggregated deployment."""
+    """Describe the layout: `TP8/EP8/DPA`, or `1P (TP8) x 2D (TP4)` for a disaggregated deployment."""
     layout = recipe.layout
     if isinstance(layout, Parallelism):
-        return _parallelism(layout)
+        return _describe_parallelism(layout)
     if not recipe.disagg:
-        return _workers(layout.prefill)
-    prefill, decode = layout.prefill, layout.decode
-    return f"{prefill.num_worker}P ({_parallelism(prefill)}) x {decode.num_worker}D ({_parallelism(decode)})"
+        return _describe_workers(layout.prefill)
+    prefill = f"{layout.prefill.num_worker}P ({_describe_parallelism(layout.prefill)})"
+    return f"{prefill} x {layout.decode.num_worker}D ({_describe_parallelism(layout.decode)})"
 
 
-def _workers(worker: Worker) -> str:
-    text = _parallelism(worker)
+def _describe_workers(worker: Worker) -> str:
+    text = _describe_parallelism(worker)
     return text if worker.num_worker == 1 else f"{worker.num_worker}x {text}"
 
 
-def _parallelism(engine: Parallelism) -> str:
+def _describe_parallelism(engine: Parallelism) -> str:
     degrees = (("PP", engine.pp), ("DCP", engine.dcp_size), ("PCP", engine.pcp_size), ("EP", engine.ep or 1))
     parts = [f"TP{engine.tp}", *(f"{name}{value}" for name, value in degrees if value != 1)]
     return "/".join([*parts, "DPA"] if engine.dp_attn else parts)
 
 
-def _offload(recipe: Recipe) -> str:
+def _describe_offload(recipe: Recipe) -> str:
     workload = recipe.workload
     if not isinstance(workload, AgenticWorkload) or not workload.offloads:
         return ""
@@ -69,5 +69,5 @@ def _offload(recipe: Recipe) -> str:
 
 
 def plain(text: str) -> str:
-    """One line in which the separators of job names mean what they mean."""
+    """Return the text on one line, without the separators of job names."""
     return " ".join(text.replace("·", " ").replace(" / ", "/").split())

@@ -1,1 +1,1 @@
-"""From configurations to rows, plans and shards: what runs, where, and why."""
+"""Turn configurations into rows, plans and shards."""

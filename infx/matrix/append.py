@@ -1,7 +1,7 @@
-"""Append-only entries: the points that the head has and the base has not, if nothing else changed.
+"""Append-only entries: find the points that the head adds to the base, and refuse any other change.
 
-A curve may only be extended by points that belong to it: what the base measured must still be measured in the
-same way, and the new points must lie on a curve that the base draws with one image.
+New points may only extend an existing curve: the base's points must still be measured in the same way, and
+the new points must lie on a curve that the base measured with one image.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from infx.errors import Problem, ProblemsError
 from infx.matrix.concurrency import show_points
 from infx.matrix.points import collect_points, drop_points
 
-_HINT = "Leave append-only out to measure the whole configuration anew."
+_HINT = "Remove append-only to measure the whole configuration again."
 
 
 def check_unchanged(
@@ -26,7 +26,10 @@ def check_unchanged(
     selected: Mapping[str, frozenset[ScenarioType]],
     path: str,
 ) -> list[Problem]:
-    """What changed besides the points of the selected scenarios. base, head: key → the configuration as YAML gives it."""
+    """Return a problem for each change other than points of the selected scenarios.
+
+    `base` and `head` map a key to its configuration, as YAML gives it.
+    """
     return [
         Problem(rule="append-only", message=message, path=path, hint=_HINT)
         for message in _find_changes(base, head, selected)
@@ -39,7 +42,7 @@ def _find_changes(
     for key in {**base, **head}:
         if key in selected:
             if key not in base:
-                yield f"The base has no configuration {key}; append-only adds points to one that is there."
+                yield f"The base has no configuration {key}; append-only can only extend an existing configuration."
             elif key in head:
                 yield from _find_changes_within(key, base[key], head[key], selected[key])
         elif base.get(key) != head.get(key):
@@ -47,12 +50,12 @@ def _find_changes(
 
 
 def _find_changes_within(key: str, old: Any, new: Any, types: frozenset[ScenarioType]) -> Iterator[str]:
-    """A selected configuration keeps its scenarios; what is not selected stays as it is."""
+    """Yield what changed in a selected configuration, apart from the selected scenarios."""
     old_scenarios, new_scenarios = old["scenarios"], new["scenarios"]
     unselected = [name for name in {**old_scenarios, **new_scenarios} if name not in types]
     for name in sorted({*old_scenarios} ^ {*new_scenarios}):
         change = "lost" if name in old_scenarios else "gained"
-        yield f"{key} {change} the scenario {name}; append-only adds points to scenarios that are there."
+        yield f"{key} {change} the scenario {name}; append-only can only extend existing scenarios."
     for name in unselected:
         if name in old_scenarios and name in new_scenarios and old_scenarios[name] != new_scenarios[name]:
             yield f"{key}: the scenario {name} changed, but the entry does not select it."
@@ -61,14 +64,19 @@ def _find_changes_within(key: str, old: Any, new: Any, types: frozenset[Scenario
 
 
 def select_added(base: Sequence[Row], head: Sequence[Row], path: str) -> list[Row]:
-    """The points of `head` that `base` lacks. Raises ProblemsError where points went missing or found no curve."""
+    """Return the points of `head` that `base` lacks.
+
+    Raises ProblemsError if points of the base are missing or a new point belongs to no curve.
+    """
     known = collect_points(base)
     messages = list(_find_missing(known, collect_points(head)))
     added, _ = drop_points(head, known)
     if not base:
-        messages.append("The base has no points of these configurations; append-only adds to some.")
+        messages.append(
+            "The base has no points of these configurations, so append-only has nothing to extend."
+        )
     elif not added and not messages:
-        messages.append("There is no new point; append-only adds some.")
+        messages.append("The entries add no new point; append-only needs at least one.")
     elif not messages:
         messages += _describe_strangers(base, added)
     if messages:
@@ -84,14 +92,12 @@ def _find_missing(
     for recipe, concurrencies in base.items():
         missing = show_points([conc for conc in concurrencies if conc not in head.get(recipe, {})])
         if missing:
-            what = "is not measured in the same way any more" if recipe not in head else "lost points"
+            what = "is no longer measured in the same way" if recipe not in head else "lost points"
             yield f"A curve of the base {what}: {describe_recipe(recipe)} at concurrency {', '.join(missing)}."
 
 
 def find_strangers(base: Iterable[Row], recipes: Iterable[Recipe]) -> dict[Recipe, tuple[str, ...]]:
-    """Return the recipes that do not go on with a curve of the base: each with the images that its curve has, none
-    where there is no curve.
-    """
+    """Return the recipes that extend no curve of the base, each with its curve's images (empty: no curve)."""
     images: dict[Hashable, set[str]] = {}
     for row in base:
         images.setdefault(series_of(row.recipe), set()).add(row.recipe.image)
@@ -105,4 +111,4 @@ def _describe_strangers(base: Sequence[Row], added: Sequence[Row]) -> Iterator[s
             listed = ", ".join(images)
             yield f"New points of {describe_recipe(recipe)} use {recipe.image}; their curve was measured with {listed}."
         else:
-            yield f"New points are on no curve of the base: {describe_recipe(recipe)}."
+            yield f"New points do not belong to any curve of the base: {describe_recipe(recipe)}."

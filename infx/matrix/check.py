@@ -1,4 +1,4 @@
-"""Everything about configurations that can be wrong before a GPU is used, in one report."""
+"""Check configurations and the files next to them, and report all problems at once."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from infx.rules import Finding
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """path: as problems show it."""
+    """A file of the repository, as bytes."""
 
-    path: str
+    path: str  # as problems show it
     data: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """What a repository has; a runner inventory or table that it does not have is None."""
+    """The files of a repository; None for a runner inventory or table that it does not have."""
 
     masters: tuple[File, ...]
     runners: File | None = None
@@ -43,10 +43,7 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigSummary:
-    """One configuration at a glance; of a broken one whatever its text says.
-
-    scenarios: 8k1k, agentic-coding, … rows: jobs of a full sweep; None if they cannot be counted.
-    """
+    """A configuration in one line; a broken configuration shows the values of its text."""
 
     key: str
     path: str
@@ -56,8 +53,8 @@ class ConfigSummary:
     runner: str
     framework: str
     precision: str
-    scenarios: tuple[str, ...]
-    rows: int | None
+    scenarios: tuple[str, ...]  # 8k1k, agentic-coding, …
+    rows: int | None  # jobs of a full sweep; None if they cannot be counted
     errors: int
     warnings: int
 
@@ -69,7 +66,10 @@ class ConfigReport:
 
 
 def check_files(files: Files, known_labels: Collection[str]) -> ConfigReport:
-    """known_labels: every label of pull requests that the policy names. Raises nothing."""
+    """Return a summary of every configuration and all problems. Raises nothing.
+
+    known_labels: the pull request labels that the policy names.
+    """
     masters = [parse_master(file.data, file.path) for file in files.masters]
     problems = [problem for master in masters for problem in master.problems]
     problems += find_repeated_keys(masters)
@@ -85,13 +85,13 @@ def _check_runners(file: File | None, masters: Sequence[MasterFile]) -> list[Pro
     if file is None:
         return []
     runners, problems = parse_runners(file.data, file.path)
-    if problems and not runners.labels:  # broken, and said so; every label would be unknown now
+    if problems and not runners.labels:  # the file is broken; every label would be reported as unknown
         return problems
     for master in masters:
         if master.document is not None:
             for config in master.configs.values():
-                found = check_inventory(config, runners)
-                problems += [state_problem(one, master.document) for one in found]
+                findings = check_inventory(config, runners)
+                problems += [state_problem(finding, master.document) for finding in findings]
     return problems
 
 
@@ -107,29 +107,29 @@ def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Probl
 
 
 def _find_moving_images(masters: Sequence[MasterFile]) -> Iterator[Problem]:
-    """Warn of images of which nobody can say later what was measured."""
+    """Yield a warning for each image whose tag may later point to another image."""
     for master in masters:
         for config in master.configs.values():
             if master.document is not None and (reason := find_moving_tag(config.image)):
-                found = Finding(
+                finding = Finding(
                     rule="image-moves",
                     at=(config.key, "image"),
                     message=f'found "{config.image}"; {reason}, so its results cannot be reproduced',
                     hint="Name a release, or add its digest (@sha256:…).",
                     level=Level.WARNING,
                 )
-                yield state_problem(found, master.document)
+                yield state_problem(finding, master.document)
 
 
 def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
     documents = {master.path: master.document for master in masters}
     first = {key: config for master in reversed(masters) for key, config in master.configs.items()}
     configs = [config for master in masters for config in master.configs.values()]
-    # A key that stands twice is a problem of its own.
-    for config, found in check_overlaps(config for config in configs if first[config.key] is config):
+    # A repeated key is reported as a problem of its own.
+    for config, finding in check_overlaps(config for config in configs if first[config.key] is config):
         document = documents[config.path]
         if document is not None:
-            yield state_problem(found, document)
+            yield state_problem(finding, document)
 
 
 def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[ConfigSummary]:
@@ -144,11 +144,11 @@ def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
             key=key,
             path=master.path,
             line=line,
-            model=_text(entry, "model"),
-            model_prefix=_text(entry, "model-prefix"),
-            runner=_text(entry, "runner"),
-            framework=_text(entry, "framework"),
-            precision=_text(entry, "precision"),
+            model=_read_text(entry, "model"),
+            model_prefix=_read_text(entry, "model-prefix"),
+            runner=_read_text(entry, "runner"),
+            framework=_read_text(entry, "framework"),
+            precision=_read_text(entry, "precision"),
             scenarios=tuple(map(spell_scenario, scenarios_of(config))) if config else (),
             rows=_count_rows(config) if config else None,
             errors=levels.count(Level.ERROR),
@@ -156,15 +156,16 @@ def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[Conf
         )
 
 
-def _text(entry: Mapping[str, Any], key: str) -> str:
+def _read_text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else "?"
 
 
 def _count_rows(config: Config) -> int:
-    """Multi-node rows of fixed length measure their whole list of concurrencies in one job."""
+    """Return the number of jobs of a full sweep."""
     fixed = [row for scenario in config.fixed for row in scenario.search_space]
     agentic = [row for scenario in config.agentic for row in scenario.search_space]
+    # A fixed multi-node row measures its whole list of concurrencies in one job.
     jobs = len(fixed) if config.multinode else _count_points(fixed)
     return jobs + _count_points(agentic)
 

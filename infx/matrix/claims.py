@@ -1,4 +1,4 @@
-"""Which entry plans which scenario of which configuration: the first one that names it, and no other."""
+"""Assign each scenario of a configuration to the first entry that names it."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ ALL_TYPES = frozenset(ScenarioType)
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Configurations that one entry plans together. entry: its index. types: scenarios that nobody claimed before."""
+    """Configurations that one entry plans together."""
 
-    entry: int
+    entry: int  # index of the entry
     keys: tuple[str, ...]
-    types: frozenset[ScenarioType]
+    types: frozenset[ScenarioType]  # scenarios that no earlier entry claimed
 
 
 def claim_throughput(entries: Sequence[Entry], keys: Sequence[Sequence[str]]) -> Iterator[Claim]:
-    """Claims of the entries that measure throughput, in their order. keys: the resolved keys of each entry."""
+    """Yield the claims of the throughput entries, in their order. keys: the resolved keys of each entry."""
     measuring = [index for index, entry in enumerate(entries) if not (entry.evals_only or entry.all_evals)]
     return _claim(measuring, entries, keys)
 
 
 def claim_evals(entries: Sequence[Entry], keys: Sequence[Sequence[str]], order: Sequence[str]) -> list[Claim]:
-    """Claims of the entries that ask for accuracy runs, those with all-evals first, else in their order.
+    """Return the claims of the entries that request accuracy runs: all-evals first, else in their order.
 
-    Accuracy runs are chosen among the configurations of a claim, so who claims must not depend on the order in which
-    entries stand: all-evals before others, then who names more, then by what they name. order: all keys, in the files' order.
+    order: all keys, in the files' order.
     """
     place = {key: index for index, key in enumerate(order)}
 
+    # Accuracy runs are selected within a claim, so the claims must not depend on the order of the entries:
+    # all-evals comes first, then the entry that names more, then the named keys decide.
     def rank(index: int) -> tuple[bool, int, list[int], list[str], int]:
         entry = entries[index]
         types = entry.scenario_types or tuple(ScenarioType)
-        named = [place[key] for key in keys[index]]  # its own order decides which of equal rows is first
+        named = [place[key] for key in keys[index]]  # the entry's order decides which of equal rows is first
         size = len(named) * len(set(types))
         return (not entry.all_evals, -size, named, sorted(map(str, types)), entry.eval_min_prefill_ep or 0)
 

@@ -1,4 +1,4 @@
-"""The last touch to rows of a plan: fingerprints, short replays, and the fields that only a plan's rows spell out."""
+"""Complete the rows of a plan: add fingerprints, shorten replays, add fields that only planned rows have."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from infx.matrix.planned import Planned
 
 
 def complete_throughput(planned: Iterable[Planned], *, fast: bool = False) -> Iterator[Planned]:
-    """With fingerprints, which a fast run shares with the run that it shortens."""
-    fingerprint = functools.cache(fingerprint_recipe)  # once for each recipe
+    """Yield throughput rows with their fingerprints; a fast row keeps the fingerprint of the full row."""
+    fingerprint = functools.cache(fingerprint_recipe)
     complete = functools.cache(
         lambda recipe: _shorten(_complete_recipe(recipe)) if fast else _complete_recipe(recipe)
     )
-    for one in planned:
-        recipe = one.row.recipe
-        yield replace(one, row=_complete_row(one.row, complete(recipe), fingerprint(recipe)))
+    for item in planned:
+        recipe = item.row.recipe
+        yield replace(item, row=_complete_row(item.row, complete(recipe), fingerprint(recipe)))
 
 
 def complete_evals(planned: Iterable[Planned]) -> Iterator[Planned]:
     complete = functools.cache(_complete_recipe)
-    for one in planned:
-        yield replace(one, row=_complete_row(one.row, complete(one.row.recipe)))
+    for item in planned:
+        yield replace(item, row=_complete_row(item.row, complete(item.row.recipe)))
 
 
 def _complete_row(row: Row, recipe: Recipe, fingerprint: str | None = None) -> Row:
-    """Fixed rows say of each kind of accuracy run whether they have it."""
+    """Return the row with its recipe and fingerprint; fixed rows state every eval switch explicitly."""
     if recipe.is_agentic:
         return replace(row, recipe=recipe, recipe_fingerprint=fingerprint)
     return replace(

@@ -1,4 +1,4 @@
-"""Numbers of simultaneous clients: what a search row asks for, and what the options leave of it."""
+"""Expand the concurrencies (numbers of simultaneous clients) of a search row, within the options' bounds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SHOWN = 16  # points that a message names
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """step: factor between two points of a range. minimum, maximum: None for no bound. only: the points wanted."""
+    """The concurrencies that the options allow; None means no bound."""
 
-    step: int = DEFAULT_STEP
+    step: int = DEFAULT_STEP  # factor between two points of a range
     minimum: int | None = None
     maximum: int | None = None
     only: frozenset[int] | None = None
@@ -34,7 +34,10 @@ class Bounds:
 
 
 def expand_range(start: int, end: int, step: int = DEFAULT_STEP) -> tuple[int, ...]:
-    """start, start x step, … and always `end`: 4..100 is 4, 8, 16, 32, 64, 100. Needs start <= end and step > 1."""
+    """Return start, start x step, … and always `end`: 4..100 is 4, 8, 16, 32, 64, 100.
+
+    Needs start <= end and step > 1.
+    """
     points = []
     while start < end:
         points.append(start)
@@ -43,19 +46,19 @@ def expand_range(start: int, end: int, step: int = DEFAULT_STEP) -> tuple[int, .
 
 
 def expand_all(concurrency: Concurrency, step: int = DEFAULT_STEP) -> tuple[int, ...]:
-    """Every point of a list or a range."""
+    """Return every point of a list or a range."""
     if concurrency.values is not None:
         return concurrency.values
     return expand_range(*_ends(concurrency), step)
 
 
 def expand_filtered(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
-    """AgentX: what lies within the bounds; nothing is invented."""
+    """Return the points within the bounds and add none (AgentX)."""
     return tuple(point for point in expand_all(concurrency, bounds.step) if point in bounds)
 
 
 def expand_capped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
-    """Lists and multi-node ranges: where every point is too large, the largest allowed one stands in."""
+    """Return a list's or multi-node range's points within the bounds, or the maximum if all are larger."""
     if bounds.exclude_all:
         return ()
     points = expand_all(concurrency, bounds.step)
@@ -66,7 +69,7 @@ def expand_capped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
 
 
 def expand_clipped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
-    """A single-node range is clipped before it is expanded, so that a bound inside it becomes a point."""
+    """Clip a single-node range before expanding it, so that a bound inside the range becomes a point."""
     if concurrency.values is not None:
         return expand_capped(concurrency, bounds)
     start, end = _ends(concurrency)
@@ -81,13 +84,14 @@ def expand_clipped(concurrency: Concurrency, bounds: Bounds) -> tuple[int, ...]:
 
 
 def show_points(points: Sequence[int]) -> list[str]:
-    """For messages; of very many the first, and how many more there are."""
+    """Return the points as words of a message; a long list is cut and its remainder counted."""
     shown = [str(point) for point in points[:SHOWN]]
     return [*shown, count(len(points) - SHOWN, "other")] if len(points) > SHOWN else shown
 
 
 def _ends(concurrency: Concurrency) -> tuple[int, int]:
-    """Whoever built a Concurrency without values gave both ends (the schema demands it)."""
+    """Return both ends of a range."""
+    # The schema requires both ends when there is no list.
     assert concurrency.start is not None
     assert concurrency.end is not None
     return concurrency.start, concurrency.end

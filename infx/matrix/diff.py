@@ -1,4 +1,4 @@
-"""What separates two plans: rows that came, rows that went, and rows of which something changed."""
+"""Compare two plans: rows added, rows removed, and rows with changed fields."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from infx.phrases import count
 
 @dataclass(frozen=True, kw_only=True)
 class FieldChange:
-    """A key of a row's JSON, `prefill.tp` of one within; None where the row does not have it."""
+    """A change of one field of a row's JSON."""
 
-    key: str
-    before: str | None
-    after: str | None
+    key: str  # nested fields with a dot: `prefill.tp`
+    before: str | None  # None if the row did not have the field
+    after: str | None  # None if the row no longer has the field
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanDiff:
-    """changed: pairs of the same point before and after."""
+    """The difference between two plans."""
 
     added: tuple[Row, ...]
     removed: tuple[Row, ...]
-    changed: tuple[tuple[Row, Row], ...]
+    changed: tuple[tuple[Row, Row], ...]  # the same point before and after
 
     @property
     def is_empty(self) -> bool:
@@ -38,20 +38,17 @@ class PlanDiff:
 
 
 def diff_plans(before: Sequence[Row], after: Sequence[Row]) -> PlanDiff:
-    """Equal rows drop out; of the rest, the same point on both sides is a change, whatever changed in it.
-
-    What the same point is, is asked again and again, with less that must be the same: the layout of the engines, then
-    only the concurrencies, then neither.
-    """
-    removed, added = _without_common(before, after), _without_common(after, before)
+    """Return the rows that differ between two plans; a point on both sides counts as changed."""
+    removed, added = _drop_common(before, after), _drop_common(after, before)
     changed: list[tuple[Row, Row]] = []
-    for point in (_point_with_layout, _point_with_conc, _point):
+    # Pairs are matched ever more loosely: by engine layout, then by concurrency, then by neither.
+    for point in (_identify_with_layout, _identify_with_conc, _identify_point):
         pairs, removed, added = _pair(removed, added, point)
         changed += pairs
     return PlanDiff(added=tuple(added), removed=tuple(removed), changed=tuple(changed))
 
 
-def _without_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+def _drop_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     left = Counter(others)
     kept = []
     for row in rows:
@@ -62,25 +59,25 @@ def _without_common(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _point(row: Row) -> Hashable:
+def _identify_point(row: Row) -> Hashable:
     recipe = row.recipe
     conc = () if recipe.is_multinode and not recipe.is_agentic else row.conc
     group = (recipe.model_prefix, recipe.precision, recipe.framework, recipe.runner, recipe.spec_decoding)
     return (family_of(row), row.eval_suite, group, conc)
 
 
-def _point_with_layout(row: Row) -> Hashable:
-    return (_point(row), describe_layout(row.recipe))
+def _identify_with_layout(row: Row) -> Hashable:
+    return (_identify_point(row), describe_layout(row.recipe))
 
 
-def _point_with_conc(row: Row) -> Hashable:
-    return (_point(row), row.conc)
+def _identify_with_conc(row: Row) -> Hashable:
+    return (_identify_point(row), row.conc)
 
 
 def _pair(
     removed: list[Row], added: list[Row], point: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Points of which each side has one kind of row, equally often, become pairs; the others stay where they are."""
+    """Pair the points for which both sides have one kind of row, equally often; return pairs and others."""
     before, after = _group(removed, point), _group(added, point)
     plain = {
         key
@@ -103,11 +100,12 @@ def _group(rows: Iterable[Row], point: Callable[[Row], Hashable]) -> defaultdict
 
 
 def find_changes(before: Row, after: Row) -> tuple[FieldChange, ...]:
-    """Field by field; the fingerprint is left out, because it changes with everything else."""
+    """Return the fields that differ between two rows."""
+    # The fingerprint is left out because it changes with every other field.
     old, new = (_flatten(render_row(replace(row, recipe_fingerprint=None))) for row in (before, after))
     keys = [*old, *(key for key in new if key not in old)]
     return tuple(
-        FieldChange(key=key, before=_shown(old.get(key)), after=_shown(new.get(key)))
+        FieldChange(key=key, before=_show(old.get(key)), after=_show(new.get(key)))
         for key in keys
         if old.get(key) != new.get(key)
     )
@@ -124,35 +122,35 @@ def _flatten(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def describe_diff(diff: PlanDiff) -> list[str]:
-    """One line for each group of rows that were added, removed or changed alike."""
+    """Return one line for each group of rows that were added, removed or changed alike."""
     if diff.is_empty:
         return ["The plans have the same rows."]
     lines = [f"+ {text}" for text in _describe_groups(diff.added)]
     lines += [f"- {text}" for text in _describe_groups(diff.removed)]
     alike: dict[tuple[str, tuple[FieldChange, ...]], list[Row]] = defaultdict(list)
     for before, after in diff.changed:
-        alike[_title(after), find_changes(before, after)].append(after)
+        alike[_describe_group(after), find_changes(before, after)].append(after)
     for (title, changes), rows in alike.items():
         words = "; ".join(_describe_change(change) for change in changes) or "only the fingerprint"
-        lines.append(f"~ {count(len(rows), 'row')} of {title} ({_concurrencies(rows)}): {words}")
+        lines.append(f"~ {count(len(rows), 'row')} of {title} ({_list_concurrencies(rows)}): {words}")
     return [visible(line) for line in lines]  # a plan may come from anywhere
 
 
 def _describe_groups(rows: Iterable[Row]) -> list[str]:
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[_title(row), describe_layout(row.recipe)].append(row)
+        groups[_describe_group(row), describe_layout(row.recipe)].append(row)
     return [
-        f"{count(len(found), 'row')} of {title}, {layout} ({_concurrencies(found)})"
-        for (title, layout), found in groups.items()
+        f"{count(len(group), 'row')} of {title}, {layout} ({_list_concurrencies(group)})"
+        for (title, layout), group in groups.items()
     ]
 
 
-def _title(row: Row) -> str:
+def _describe_group(row: Row) -> str:
     return f"{describe_deployment(row.recipe)}, {family_of(row)}"
 
 
-def _concurrencies(rows: Iterable[Row]) -> str:
+def _list_concurrencies(rows: Iterable[Row]) -> str:
     return "c" + ",".join(map(str, sorted({conc for row in rows for conc in row.conc})))
 
 
@@ -160,11 +158,11 @@ def _describe_change(change: FieldChange) -> str:
     if change.before is None:
         return f"{change.key} is now {change.after}"
     if change.after is None:
-        return f"{change.key} {change.before} is gone"
+        return f"{change.key} {change.before} was removed"
     return f"{change.key} {change.before} → {change.after}"
 
 
-def _shown(value: object) -> str | None:
+def _show(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

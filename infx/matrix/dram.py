@@ -1,4 +1,4 @@
-"""How much of a node's memory KV offload may use, in exact decimals.
+"""Compute how much of a node's memory KV offload may use, in exact decimals.
 
 floor(min(node MiB, cap MiB) x 2^20 x utilization x GPUs used / GPUs per node / 10^9)   in GB per node
 """
@@ -9,18 +9,18 @@ from decimal import Decimal
 
 from infx.bench.config import Hardware, Parallelism
 
-# About 3 TB (decimal) a server: chassis without a standard size count as much at most.
+# About 3 TB (decimal) per server: the cap for chassis without a standard memory size.
 CAP_MIB = 2_861_022
 _MIB = 1_048_576
 _GB = 1_000_000_000
 
 
 class BudgetError(ValueError):
-    """This deployment does not fit its nodes; the text says why."""
+    """Raised when a deployment does not fit its nodes; the message gives the reason."""
 
 
 def compute_budget(hardware: Hardware, utilization: Decimal, gpus_used: int) -> int:
-    """Decimal GB of one node. Raises BudgetError if the node's memory is not known."""
+    """Return the budget of one node in decimal GB. Raises BudgetError if the node's memory is unknown."""
     if hardware.dram_mib is None:
         raise BudgetError("The inventory does not say how much DRAM a node has (available-cpu-dram-mib)")
     numerator, denominator = utilization.as_integer_ratio()
@@ -29,7 +29,7 @@ def compute_budget(hardware: Hardware, utilization: Decimal, gpus_used: int) -> 
 
 
 def count_single_node(engine: Parallelism, hardware: Hardware) -> int:
-    """GPUs of the node that one engine uses."""
+    """Return how many GPUs of the node one engine uses."""
     if engine.gpus > hardware.gpus_per_node:
         raise BudgetError(f"The engine needs {engine.gpus} GPUs; a node has {hardware.gpus_per_node}")
     if hardware.gpus_per_node % engine.gpus:
@@ -40,7 +40,7 @@ def count_single_node(engine: Parallelism, hardware: Hardware) -> int:
 
 
 def count_per_node(replica: Parallelism, hardware: Hardware) -> int:
-    """GPUs of one node that belong to a replica which may span several."""
+    """Return how many GPUs of one node belong to a replica, which may span several nodes."""
     gpus, node = replica.gpus, hardware.gpus_per_node
     if gpus > node and gpus % node:
         raise BudgetError(f"A replica of {gpus} GPUs does not fill whole nodes of {node}")

@@ -1,7 +1,6 @@
-"""A row as environment variables, for the scripts that measure it.
+"""Render a row as environment variables for its benchmark script.
 
-The names are those that benchmark scripts of this kind read; a name that does not apply to a row is not set.
-Values are data: whoever writes them into a shell quotes them.
+A variable that does not apply to a row is not set. Values are data: quote them in a shell.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
-    """All variables of one job. Raises InfxError for a setting that is no assignment or too long a value."""
+    """Return all variables of one job. Raises InfxError for an invalid setting or too long a value."""
     row, recipe = job.row, job.row.recipe
     values: dict[str, str] = {
         "ROW_ID": job.id,
@@ -34,16 +33,16 @@ def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
         "PRECISION": recipe.precision,
         "FRAMEWORK": recipe.framework,
         "SPEC_DECODING": recipe.spec_decoding.value,
-        "DISAGG": _flag(recipe.disagg),
+        "DISAGG": _render_flag(recipe.disagg),
         "EXP_NAME": row.exp_name,
-        "IS_MULTINODE": _flag(recipe.is_multinode),
+        "IS_MULTINODE": _render_flag(recipe.is_multinode),
         "PORT": str(PORT),
         "RANDOM_RANGE_RATIO": RANDOM_RANGE_RATIO,
-        **_workload(recipe),
-        **_layout(recipe),
-        **_concurrency(row),
-        **_evaluation(row),
-        **_components(recipe),
+        **_render_workload(recipe),
+        **_render_layout(recipe),
+        **_render_concurrency(row),
+        **_render_evaluation(row),
+        **_render_components(recipe),
     }
     if row.recipe_fingerprint is not None:
         values["RECIPE_FINGERPRINT"] = row.recipe_fingerprint
@@ -53,7 +52,7 @@ def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
     return values
 
 
-def _workload(recipe: Recipe) -> dict[str, str]:
+def _render_workload(recipe: Recipe) -> dict[str, str]:
     workload = recipe.workload
     if isinstance(workload, FixedWorkload):
         return {
@@ -62,7 +61,7 @@ def _workload(recipe: Recipe) -> dict[str, str]:
             "ISL": str(workload.isl),
             "OSL": str(workload.osl),
             "MAX_MODEL_LEN": str(workload.max_model_len),
-            "REQUIRE_POWER": _flag(bool(workload.require_power)),
+            "REQUIRE_POWER": _render_flag(bool(workload.require_power)),
         }
     return {
         "SCENARIO_TYPE": ScenarioType.AGENTIC.value,
@@ -74,38 +73,41 @@ def _workload(recipe: Recipe) -> dict[str, str]:
         "DURATION": str(workload.duration),
         "WARMUP_REQUESTS": str(workload.warmup_requests),
         "THINKING_MODE": "thinking_on",
-        **_offload(workload),
+        **_render_offload(workload),
     }
 
 
-def _offload(workload: AgenticWorkload) -> dict[str, str]:
+def _render_offload(workload: AgenticWorkload) -> dict[str, str]:
     values = {
         "KV_OFFLOADING": workload.kv_offloading.value,
         "TOTAL_CPU_DRAM_GB": str(workload.total_cpu_dram_gb),
     }
     if workload.offloads and workload.kv_offload_backend is not None:
         values["KV_OFFLOAD_BACKEND"] = workload.kv_offload_backend.name
-        values["KV_OFFLOAD_BACKEND_METADATA"] = _metadata(workload.kv_offload_backend)
+        values["KV_OFFLOAD_BACKEND_METADATA"] = _render_metadata(workload.kv_offload_backend)
     return values
 
 
-def _layout(recipe: Recipe) -> dict[str, str]:
+def _render_layout(recipe: Recipe) -> dict[str, str]:
     if isinstance(recipe.layout, Roles):
-        return {**_role("PREFILL", recipe.layout.prefill), **_role("DECODE", recipe.layout.decode)}
+        return {
+            **_render_role("PREFILL", recipe.layout.prefill),
+            **_render_role("DECODE", recipe.layout.decode),
+        }
     engine = recipe.layout
-    return {**_engine("", engine, ep="EP_SIZE", dp="DP_ATTENTION"), "GPU_COUNT": str(engine.gpus)}
+    return {**_render_engine("", engine, ep="EP_SIZE", dp="DP_ATTENTION"), "GPU_COUNT": str(engine.gpus)}
 
 
-def _role(prefix: str, worker: Worker) -> dict[str, str]:
+def _render_role(prefix: str, worker: Worker) -> dict[str, str]:
     values = {f"{prefix}_NUM_WORKERS": str(worker.num_worker)}
-    values.update(_engine(f"{prefix}_", worker, ep="EP", dp="DP_ATTN"))
+    values.update(_render_engine(f"{prefix}_", worker, ep="EP", dp="DP_ATTN"))
     if worker.hardware is not None:
         values[f"{prefix}_HARDWARE"] = worker.hardware
-    values.update(_settings(worker.additional_settings or ()))
+    values.update(_parse_settings(worker.additional_settings or ()))
     return values
 
 
-def _engine(prefix: str, engine: Parallelism, *, ep: str, dp: str) -> dict[str, str]:
+def _render_engine(prefix: str, engine: Parallelism, *, ep: str, dp: str) -> dict[str, str]:
     engine = engine.filled()
     return {
         f"{prefix}TP": str(engine.tp),
@@ -113,16 +115,18 @@ def _engine(prefix: str, engine: Parallelism, *, ep: str, dp: str) -> dict[str, 
         f"{prefix}DCP_SIZE": str(engine.dcp_size),
         f"{prefix}PCP_SIZE": str(engine.pcp_size),
         f"{prefix}{ep}": str(engine.ep),
-        f"{prefix}{dp}": _flag(bool(engine.dp_attn)),
+        f"{prefix}{dp}": _render_flag(bool(engine.dp_attn)),
     }
 
 
-def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
+def _parse_settings(settings: tuple[str, ...]) -> Mapping[str, str]:
     values = {}
     for setting in settings:
         match = _SETTING.fullmatch(setting)
         if match is None or "\0" in setting:
-            raise InfxError(f"The additional setting {setting!r} is no assignment.", hint="Write NAME=value.")
+            raise InfxError(
+                f"The additional setting {setting!r} is not an assignment.", hint="Write NAME=value."
+            )
         if belongs_to_runner(match[1]):
             raise InfxError(
                 f"The additional setting {match[1]} belongs to the runner.", hint="Choose another name."
@@ -131,18 +135,19 @@ def _settings(settings: tuple[str, ...]) -> Mapping[str, str]:
     return values
 
 
-def _concurrency(row: Row) -> dict[str, str]:
-    """Several nodes have a list; AgentX measures one concurrency on a server, so its list of one is the number too."""
+def _render_concurrency(row: Row) -> dict[str, str]:
+    """Return the concurrency of a single-node row, or the list of a multi-node row."""
     if not row.recipe.is_multinode:
         return {"CONC": str(row.conc[0])}
     if not row.recipe.is_agentic:
         return {"CONC_LIST": " ".join(map(str, row.conc))}
+    # AgentX measures one concurrency per server, so its script needs both forms.
     conc = str(row.conc[0] if row.eval_conc is None else row.eval_conc)
     return {"CONC": conc, "CONC_LIST": conc}
 
 
-def _evaluation(row: Row) -> dict[str, str]:
-    values = {"RUN_EVAL": _flag(bool(row.run_eval)), "EVAL_ONLY": _flag(bool(row.eval_only))}
+def _render_evaluation(row: Row) -> dict[str, str]:
+    values = {"RUN_EVAL": _render_flag(bool(row.run_eval)), "EVAL_ONLY": _render_flag(bool(row.eval_only))}
     if row.eval_all_concs or row.eval_conc is not None:
         values["EVAL_CONC"] = " ".join(map(str, row.eval_concs))
     if row.eval_framework is not None:
@@ -152,10 +157,10 @@ def _evaluation(row: Row) -> dict[str, str]:
     return values
 
 
-def _components(recipe: Recipe) -> dict[str, str]:
+def _render_components(recipe: Recipe) -> dict[str, str]:
     values = {}
     if recipe.router is not None:
-        values["ROUTER_METADATA"] = _metadata(recipe.router)
+        values["ROUTER_METADATA"] = _render_metadata(recipe.router)
     if recipe.kv_p2p_transfer is not None:
         values["KV_P2P_TRANSFER"] = recipe.kv_p2p_transfer
     if recipe.srt_recipe is not None:
@@ -165,12 +170,12 @@ def _components(recipe: Recipe) -> dict[str, str]:
     return values
 
 
-def _metadata(component: Component) -> str:
+def _render_metadata(component: Component) -> str:
     values = {"name": component.name, "version": component.version}
     return json.dumps(
         {key: value for key, value in values.items() if value is not None}, separators=(",", ":")
     )
 
 
-def _flag(value: bool) -> str:
+def _render_flag(value: bool) -> str:
     return "true" if value else "false"

@@ -1,4 +1,4 @@
-"""How long rows will take and wait: rough numbers for tables, warnings and the order of rows."""
+"""Estimate roughly how long rows run and wait, for tables, warnings and the order of rows."""
 
 from __future__ import annotations
 
@@ -14,24 +14,20 @@ from infx.policy.model import Estimates
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What a plan puts on one runner label.
-
-    runners: 0 where nobody serves the label. hours: until its last job has ended if all runners are free;
-    None where nobody serves it.
-    """
+    """The load that a plan puts on one runner label."""
 
     label: str
     rows: int
-    nodes: int  # of its largest row
-    gpus: int  # of its largest row
+    nodes: int  # of the largest row
+    gpus: int  # of the largest row
     gpu_hours: float
     runners: int
-    hours: float | None
+    hours: float | None  # until the last job ends if all runners are free; None without a runner
 
 
 def estimate_minutes(row: Row, estimates: Estimates) -> float:
-    """Wall time of the row's job; a multi-node row measures its concurrencies one after the other."""
-    points = len(row.conc)
+    """Return the wall time of the row's job."""
+    points = len(row.conc)  # measured one after the other
     if row.eval_only:
         return estimates.start_up + estimates.evaluation * points
     workload = row.recipe.workload
@@ -41,11 +37,11 @@ def estimate_minutes(row: Row, estimates: Estimates) -> float:
 
 
 def estimate_loads(rows: Iterable[Row], runners: Runners, estimates: Estimates) -> list[Load]:
-    """One value for each runner label, the busiest first."""
+    """Return the load of each runner label, the busiest first."""
     by_label: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_label[row.recipe.runner].append(row)
-    loads = [_estimate_load(label, found, runners, estimates) for label, found in by_label.items()]
+    loads = [_estimate_load(label, own, runners, estimates) for label, own in by_label.items()]
     return sorted(loads, key=lambda load: (-(load.hours or 0), load.label))
 
 
@@ -65,10 +61,10 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
 
 
 def order_rows(rows: Sequence[Row], estimates: Estimates) -> list[int]:
-    """Positions of the rows, the cheapest failures first.
+    """Return the positions of the rows in the order in which failures cost least.
 
-    Every recipe's cheapest point comes before anybody's second, cheap recipes before dear ones: what is wrong with
-    a recipe as a whole shows after its first point, and the first points of all recipes cost the least together.
+    The cheapest point of every recipe comes before any second point, and cheap recipes come first: the first
+    point shows whether a recipe works at all.
     """
     by_recipe: dict[object, list[tuple[float, int, int]]] = defaultdict(list)
     for index, row in enumerate(rows):

@@ -1,7 +1,7 @@
-"""Which rows also get an accuracy run: a profile of the policy, applied.
+"""Select the rows that also get an accuracy run, by an eval profile of the policy.
 
-Three steps, in this order: `mark_rows` picks rows, or `evaluate_all` takes every row there is; `drop_repeated`
-leaves one accuracy run of those that are alike; `keep_evals` leaves the accuracy runs alone.
+There are three steps: `mark_rows` picks rows, or `evaluate_all` takes every eligible row; `drop_repeated`
+keeps one of several equal accuracy runs; `keep_evals` removes the throughput rows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRu
 
 
 class EvalMode(StrEnum):
-    """none: throughput alone. marked: throughput, some rows with an accuracy run. subset, all: accuracy runs alone."""
+    """The kinds of rows that are requested."""
 
-    NONE = "none"
-    MARKED = "marked"
-    SUBSET = "subset"
-    ALL = "all"
+    NONE = "none"  # only throughput
+    MARKED = "marked"  # throughput, with an accuracy run on selected rows
+    SUBSET = "subset"  # only the selected accuracy runs
+    ALL = "all"  # every accuracy run and nothing else
 
 
 def find_profile(name: str, profiles: Mapping[str, EvalProfile]) -> EvalProfile:
@@ -40,18 +40,15 @@ def find_profile(name: str, profiles: Mapping[str, EvalProfile]) -> EvalProfile:
 def apply_evals(
     rows: Sequence[Row], mode: EvalMode, profile: EvalProfile, *, trim: bool = False
 ) -> list[Row]:
-    """Rows of throughput in, rows with their accuracy runs out; eval-only ones alone for `subset` and `all`.
-
-    Accuracy runs are chosen among all rows; only then is the list made shorter.
-    """
+    """Add accuracy runs to throughput rows; for `subset` and `all`, return only the accuracy runs."""
     chosen = select_evals(rows, mode, profile)
-    if trim:
+    if trim:  # after the selection, which looks at all rows
         chosen = trim_rows(chosen)
     return keep_evals(chosen) if mode in {EvalMode.SUBSET, EvalMode.ALL} else chosen
 
 
 def select_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> list[Row]:
-    """The accuracy runs of a mode, among or beside the rows of throughput."""
+    """Return the rows with the accuracy runs of a mode; throughput rows are kept."""
     if mode is EvalMode.NONE:
         return list(rows)
     if mode is EvalMode.ALL:
@@ -62,11 +59,11 @@ def select_evals(rows: Sequence[Row], mode: EvalMode, profile: EvalProfile) -> l
 
 
 def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) -> list[Row]:
-    """Every row with run_eval true or false, followed by eval-only copies of rows that have two tasks.
+    """Set run_eval on every row, and append an eval-only copy of each row that has two tasks.
 
-    on_request: somebody asks for accuracy runs, so kinds of rows that have none by default have them too.
+    on_request: accuracy runs are requested, so kinds of rows that have none by default also get them.
     """
-    picked: dict[int, int] = {}  # index of a row → the concurrency that is evaluated
+    picked: dict[int, int] = {}  # index of a row → evaluated concurrency
     for indices in _split_kinds(rows):
         rule = _find_rule(rows[indices[0]], profile)
         if rule.by_default or on_request:
@@ -78,16 +75,16 @@ def mark_rows(rows: Sequence[Row], profile: EvalProfile, *, on_request: bool) ->
         if suite is not None:
             marked.append(_mark(row, max(row.conc), suite))
             if conc is not None:
-                copies.append(replace(_mark(row, conc, _task(profile)), eval_only=True))
+                copies.append(replace(_mark(row, conc, _find_task(profile)), eval_only=True))
         elif conc is not None:
-            marked.append(_mark(row, conc, _task(profile)))
+            marked.append(_mark(row, conc, _find_task(profile)))
         else:
             marked.append(row if row.run_eval is False else replace(row, run_eval=False))
     return marked + copies
 
 
 def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
-    """Eval-only rows for every row that can be evaluated; multi-node rows of one recipe become one."""
+    """Return an eval-only row for every eligible row; multi-node rows of one recipe are merged."""
     merged: dict[Hashable, list[Row]] = {}
     for index, row in enumerate(rows):
         if not row.eval_only and _is_eligible(row, _find_rule(row, profile)):
@@ -101,25 +98,25 @@ def evaluate_all(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
         for row in servers
         if (suite := _find_suite(row, profile, on_request=True))
     ]
-    return [_evaluate_batch(_mark(row, max(row.conc), _task(profile))) for row in servers] + suites
+    return [_evaluate_batch(_mark(row, max(row.conc), _find_task(profile))) for row in servers] + suites
 
 
 def _evaluate_batch(row: Row) -> Row:
-    """A multi-node server of fixed workloads is evaluated at all of its concurrencies in one go."""
+    """Evaluate a fixed multi-node row at all of its concurrencies in one job; return other rows unchanged."""
     if row.recipe.is_multinode and not row.recipe.is_agentic:
         return replace(row, eval_conc=None, eval_all_concs=True)
     return row
 
 
 def drop_eval(row: Row) -> Row:
-    """The same point without its accuracy run."""
+    """Return the same point without its accuracy run."""
     return replace(
         row, run_eval=None, eval_conc=None, eval_all_concs=None, eval_framework=None, eval_suite=None
     )
 
 
 def keep_evals(rows: Iterable[Row]) -> list[Row]:
-    """The accuracy runs alone; they measure no power."""
+    """Return only the accuracy runs, without power measurement."""
     without_power: dict[Recipe, Recipe] = {}
     kept = []
     for row in rows:
@@ -130,10 +127,10 @@ def keep_evals(rows: Iterable[Row]) -> list[Row]:
 
 
 def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]:
-    """One accuracy run for each identity, task and concurrency; rows without KV offload claim first, then in order.
+    """Keep one accuracy run for each identity, task and concurrency; return one item for each row.
 
-    A row that loses keeps its throughput; an eval-only row that loses is None; one that is evaluated at several
-    concurrencies keeps those that nobody claimed. The result has one item for each row.
+    Rows without KV offload come first, then the order decides. A row that loses its accuracy run keeps its
+    throughput; an eval-only row becomes None. A row with several concurrencies keeps the unclaimed ones.
     """
     result: list[Row | None] = list(rows)
     if not profile.identity:
@@ -144,9 +141,9 @@ def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]
         row = rows[index]
         if not row.run_eval:
             continue
-        who = (identity_of(row.recipe), row.eval_framework, row.eval_suite)
-        free = tuple(conc for conc in row.eval_concs if (who, conc) not in claimed)
-        claimed.update((who, conc) for conc in free)
+        task = (identity_of(row.recipe), row.eval_framework, row.eval_suite)
+        free = tuple(conc for conc in row.eval_concs if (task, conc) not in claimed)
+        claimed.update((task, conc) for conc in free)
         if not free:
             result[index] = None if row.eval_only else _unmark(row)
         elif row.eval_all_concs:
@@ -155,12 +152,12 @@ def drop_repeated(rows: Sequence[Row], profile: EvalProfile) -> list[Row | None]
 
 
 def key_of(recipe: Recipe, fields: Sequence[EvalField]) -> Hashable:
-    """What makes recipes alike in these fields."""
+    """Return the recipe's values of these fields; recipes with equal values belong together."""
     return tuple(_FIELDS[field](recipe) for field in fields)
 
 
 def _pick(rows: Sequence[Row], indices: Sequence[int], rule: EvalRule) -> dict[int, int]:
-    """Row → concurrency that is evaluated. A multi-node row is evaluated at one concurrency, the highest picked."""
+    """Return the evaluated concurrency of each picked row; for a multi-node row, the highest picked."""
     picked: dict[int, int] = {}
     groups: dict[Hashable, list[tuple[int, int]]] = {}
     key_once = functools.cache(lambda recipe: key_of(recipe, rule.group))
@@ -193,7 +190,7 @@ def _choose(values: Sequence[int], pick: EvalPick) -> int:
 def _pick_fallback(
     rows: Sequence[Row], indices: Sequence[int], picked: Mapping[int, int], fields: Sequence[EvalField]
 ) -> dict[int, int]:
-    """The highest row of each deployment of which nothing was picked; the first of several."""
+    """Return the first row with the highest concurrency of each deployment without a picked row."""
     groups: dict[Hashable, list[int]] = {}
     for index in indices:
         groups.setdefault(key_of(rows[index].recipe, fields), []).append(index)
@@ -228,7 +225,7 @@ def _find_suite(row: Row, profile: EvalProfile, *, on_request: bool) -> EvalTask
     return None
 
 
-def _task(profile: EvalProfile) -> EvalTask | None:
+def _find_task(profile: EvalProfile) -> EvalTask | None:
     return profile.task if profile.emit_task else None
 
 
@@ -253,8 +250,8 @@ def _drop_power(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def _of_engines(name: str) -> Callable[[Recipe], Hashable]:
-    """A field of the engine, or of both roles' engines; None where an engine has no such field."""
+def _make_engine_reader(name: str) -> Callable[[Recipe], Hashable]:
+    """Return a function that reads a field of the engine, or of both roles' engines (None if missing)."""
 
     def read(recipe: Recipe) -> Hashable:
         layout = recipe.layout
@@ -265,7 +262,7 @@ def _of_engines(name: str) -> Callable[[Recipe], Hashable]:
     return read
 
 
-def _of_workload(name: str) -> Callable[[Recipe], Hashable]:
+def _make_workload_reader(name: str) -> Callable[[Recipe], Hashable]:
     return lambda recipe: getattr(recipe.workload, name, None)
 
 
@@ -279,14 +276,14 @@ _FIELDS: Mapping[EvalField, Callable[[Recipe], Hashable]] = {
     EvalField.PRECISION: attrgetter("precision"),
     EvalField.SPEC_DECODING: attrgetter("spec_decoding"),
     EvalField.DISAGG: attrgetter("disagg"),
-    EvalField.ISL: _of_workload("isl"),
-    EvalField.OSL: _of_workload("osl"),
-    EvalField.TP: _of_engines("tp"),
-    EvalField.PP: _of_engines("pp"),
-    EvalField.DCP_SIZE: _of_engines("dcp_size"),
-    EvalField.PCP_SIZE: _of_engines("pcp_size"),
-    EvalField.EP: _of_engines("ep"),
-    EvalField.DP_ATTN: _of_engines("dp_attn"),
-    EvalField.NUM_WORKER: _of_engines("num_worker"),
-    EvalField.KV_OFFLOADING: _of_workload("kv_offloading"),
+    EvalField.ISL: _make_workload_reader("isl"),
+    EvalField.OSL: _make_workload_reader("osl"),
+    EvalField.TP: _make_engine_reader("tp"),
+    EvalField.PP: _make_engine_reader("pp"),
+    EvalField.DCP_SIZE: _make_engine_reader("dcp_size"),
+    EvalField.PCP_SIZE: _make_engine_reader("pcp_size"),
+    EvalField.EP: _make_engine_reader("ep"),
+    EvalField.DP_ATTN: _make_engine_reader("dp_attn"),
+    EvalField.NUM_WORKER: _make_engine_reader("num_worker"),
+    EvalField.KV_OFFLOADING: _make_workload_reader("kv_offloading"),
 }

@@ -1,4 +1,4 @@
-"""From a configuration to its rows: every point of every search row, on every runner it goes to."""
+"""Expand a configuration to rows: every point of every search row, on each of its runners."""
 
 from __future__ import annotations
 
@@ -21,23 +21,20 @@ from infx.errors import Problem, ProblemsError
 from infx.matrix import dram
 from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered
 
-# A request's answer may run over by this many tokens.
+# Tokens by which a request may exceed isl + osl.
 SPARE_TOKENS = 256
 _POWER_SEQUENCE = SEQUENCES["8k1k"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpansionLimits:
-    """What the options leave of a configuration. max_tp, max_ep: of single-node fixed rows only.
-
-    sequences: (isl, osl) of fixed scenarios, empty for all. scenario_types: empty for all.
-    """
+    """The part of a configuration that the options select."""
 
     bounds: Bounds = field(default_factory=Bounds)
-    max_tp: int | None = None
-    max_ep: int | None = None
-    sequences: frozenset[tuple[int, int]] = frozenset()
-    scenario_types: frozenset[ScenarioType] = frozenset()
+    max_tp: int | None = None  # single-node fixed rows only
+    max_ep: int | None = None  # single-node fixed rows only
+    sequences: frozenset[tuple[int, int]] = frozenset()  # (isl, osl) of fixed scenarios; empty for all
+    scenario_types: frozenset[ScenarioType] = frozenset()  # empty for all
 
     def include(self, scenario_type: ScenarioType) -> bool:
         return not self.scenario_types or scenario_type in self.scenario_types
@@ -49,10 +46,10 @@ NO_LIMITS = ExpansionLimits()
 def expand_config(
     config: Config, inventory: Runners, limits: ExpansionLimits = NO_LIMITS, on: Sequence[str] | None = None
 ) -> list[Row]:
-    """The rows of one configuration, fixed scenarios first.
+    """Return the rows of one configuration, fixed scenarios first.
 
-    on: runner labels or names to run on instead of the configuration's own label. Raises ProblemsError where a
-    memory budget cannot be computed, even for points that the limits leave out.
+    on: runner labels or names that replace the configuration's label. Raises ProblemsError if a memory budget
+    cannot be computed, even for points that the limits exclude.
     """
     rows: list[Row] = []
     problems: list[Problem] = []
@@ -93,9 +90,9 @@ def _expand_fixed(
     runners: Sequence[str],
     limits: ExpansionLimits,
 ) -> Iterator[Row]:
-    """Single node: by concurrency, then by runner. Multi-node: one row a runner, with the whole list."""
+    """Yield single-node rows by concurrency, then by runner; multi-node rows by runner, with all points."""
     _check_power(config, scenario)
-    layout = _limit_layout(_layout(search), limits)
+    layout = _limit_layout(_build_layout(search), limits)
     if layout is None:
         return
     workload = FixedWorkload(
@@ -119,8 +116,8 @@ def _expand_fixed(
 def _expand_agentic(
     config: Config, search: SearchRow, budget: int, runners: Sequence[str], limits: ExpansionLimits
 ) -> Iterator[Row]:
-    """Every point is a row: single node by concurrency, then by runner; multi-node the other way round."""
-    layout = _layout(search)
+    """Yield a row for every point: single-node by concurrency, then by runner; multi-node in reverse."""
+    layout = _build_layout(search)
     workload = AgenticWorkload(
         kv_offloading=search.kv_offloading or KvOffloading.NONE,
         total_cpu_dram_gb=budget,
@@ -140,8 +137,8 @@ def _expand_agentic(
         yield Row(recipe=recipe, conc=(conc,), exp_name=names[conc])
 
 
-def _layout(search: SearchRow) -> Parallelism | Roles:
-    """The engine, or the two roles; what a file left out has its default from here on."""
+def _build_layout(search: SearchRow) -> Parallelism | Roles:
+    """Return the engine, with defaults for omitted fields, or the two roles."""
     if search.engine is not None:
         return search.engine.filled()
     if search.worker is not None:
@@ -153,7 +150,7 @@ def _layout(search: SearchRow) -> Parallelism | Roles:
 
 
 def _limit_layout(layout: Parallelism | Roles, limits: ExpansionLimits) -> Parallelism | Roles | None:
-    """max_tp leaves larger engines out; max_ep makes expert parallelism smaller."""
+    """Return None for an engine larger than max_tp; reduce expert parallelism to max_ep."""
     if isinstance(layout, Roles):
         return layout
     if limits.max_tp is not None and layout.tp > limits.max_tp:
@@ -208,7 +205,7 @@ def _check_power(config: Config, scenario: FixedScenario) -> None:
 
 
 def _find_budget(config: Config, scenario: AgenticScenario, search: SearchRow, inventory: Runners) -> int:
-    """GB of DRAM a node for KV offload; 0 without offload."""
+    """Return the DRAM per node for KV offload, in GB; 0 without offload."""
     if search.kv_offloading is not KvOffloading.DRAM:
         return 0
     hardware = inventory.hardware.get(config.runner)
@@ -217,7 +214,7 @@ def _find_budget(config: Config, scenario: AgenticScenario, search: SearchRow, i
             raise dram.BudgetError("dram-utilization is missing")
         if hardware is None:
             raise dram.BudgetError(f"{inventory.path} has no hardware record for {config.runner}")
-        layout = _layout(search)
+        layout = _build_layout(search)
         if isinstance(layout, Roles):
             gpus = dram.count_per_node(layout.prefill, hardware)
         else:

@@ -1,4 +1,4 @@
-"""Which configurations a command takes, and on which runners they go."""
+"""Select the configurations that a command uses, and their runners."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ from infx.matrix.inventory import UNKNOWN_RUNNER, suggest_label
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Empty tuples leave nothing out.
+    """The configurations and runners that the options select; an empty tuple selects all."""
 
-    key_prefixes: leading text of configuration keys. runner_labels: exact labels. Neither `single_node` nor
-    `multi_node` means both. node_part: text that a runner's name must hold.
-    """
-
-    key_prefixes: tuple[str, ...] = ()
+    key_prefixes: tuple[str, ...] = ()  # start of a configuration's key
     precisions: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
-    runner_labels: tuple[str, ...] = ()
-    single_node: bool = False
+    runner_labels: tuple[str, ...] = ()  # exact labels
+    single_node: bool = False  # neither this nor multi_node means both
     multi_node: bool = False
-    node_part: str | None = None
+    node_part: str | None = None  # text within a runner's name
 
     def includes(self, config: Config) -> bool:
         return (
@@ -38,7 +34,7 @@ class Filter:
 
 
 def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners) -> list[Config]:
-    """Raises ProblemsError for a runner label that the inventory does not have."""
+    """Return the selected configurations. Raises ProblemsError for an unknown runner label."""
     unknown = [label for label in wanted.runner_labels if label not in inventory.labels]
     if unknown:
         raise ProblemsError(
@@ -53,14 +49,14 @@ def select_configs(configs: Iterable[Config], wanted: Filter, inventory: Runners
 
 
 def select_nodes(label: str, inventory: Runners, part: str | None) -> list[str] | None:
-    """The runners behind a label whose name holds `part`, in the inventory's order; None when none is asked for."""
+    """Return the label's runners whose name contains `part`, in the file's order; None without `part`."""
     if part is None:
         return None
     return [name for name in inventory.labels.get(label, ()) if part in name]
 
 
 def select_label_or_nodes(label: str, inventory: Runners, part: str | None) -> list[str] | None:
-    """Like `select_nodes`, but the label may match too, and each name counts once."""
+    """Return the label or its runners whose name contains `part`, each once; None without `part`."""
     if part is None:
         return None
     names = dict.fromkeys((label, *inventory.labels.get(label, ())))

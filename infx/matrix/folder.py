@@ -1,8 +1,8 @@
-"""A cut plan as a folder of files: how it travels from the job that plans to the jobs that run.
+"""Write and read a cut plan as a folder of files, which the planning job passes to the jobs that run rows.
 
 plan.json      the plan as `infx plan` printed it
-index.json     what every reader needs first: numbers, the canary's id
-jobs.jsonl     one job a line, in the order of the shards; a reader of one row reads lines until it finds it
+index.json     the number of rows and shards, and the canary's id
+jobs.jsonl     one job per line, in the order of the shards
 canary.jsonl   the job of the canary, if there is one
 """
 
@@ -19,11 +19,11 @@ from infx.errors import UsageError
 from infx.matrix.shards import Shards
 
 PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
-_HEAD = 60  # characters of a line within which id and shard stand
+_HEAD = 60  # id and shard are within this many characters of a line
 
 
 def render_folder(shards: Shards, plan: str) -> dict[str, str]:
-    """File name → text."""
+    """Return the text of each file, by file name."""
     canary = [] if shards.canary is None else [shards.canary]
     index = {
         "rows": len(shards.jobs),
@@ -45,26 +45,26 @@ def read_jobs(lines: Iterable[str]) -> Iterator[RowJob]:
 
 
 def read_shard(lines: Iterable[str], number: int) -> Iterator[RowJob]:
-    """The jobs of one shard; lines of other shards are passed over unread."""
+    """Yield the jobs of one shard; lines of other shards are skipped without parsing them."""
     mark = f'","shard":{number},'
     return read_jobs(line for line in lines if line.find(mark, 0, _HEAD) > 0)
 
 
 def find_job(lines: Iterable[str], row_id: str) -> RowJob:
-    """The job of one row. Raises UsageError if the plan does not have it."""
+    """Return the job of one row. Raises UsageError if the plan does not have it."""
     start = f'{{"id":{json.dumps(row_id)},'
     for line in lines:
         if line.startswith(start):
             return _read_job(json.loads(line), RowReader())
     raise UsageError(
         f"The plan has no row {row_id}.",
-        hint="The plan may belong to another commit; take the one of this run.",
+        hint="The plan may belong to another commit; use the plan of this run.",
     )
 
 
 def _render_job(job: RowJob) -> str:
     values = {
-        "id": job.id,  # first, then the shard: readers look for them without reading the rest
+        "id": job.id,  # id and shard come first: readers find them without parsing the line
         "shard": job.shard,
         "family": job.family,
         "name": job.name,

@@ -1,15 +1,15 @@
-"""Container image references: whether a runtime takes them, and whether they keep meaning the same image.
+"""Check container image references: is a reference valid, and does it always mean the same image?
 
-The grammar is that of https://github.com/distribution/reference (reference.go and regexp.go), which Docker, containerd
-and the registries share. Two forms are added: enroot writes `#` instead of `/` after the registry, and a user before
-it; pyxis also takes the absolute path of a squash file.
+The grammar is that of https://github.com/distribution/reference (reference.go and regexp.go), which Docker,
+containerd and the registries share, with two additions: enroot writes `#` instead of `/` after the registry,
+and a user before the registry; pyxis also accepts the absolute path of a squash file.
 """
 
 from __future__ import annotations
 
 import re
 
-# Sets of characters instead of patterns where these do: a pattern is compiled whenever the module is loaded.
+# Sets of characters are used where possible, because a pattern is compiled each time the module is loaded.
 _DIGITS = frozenset("0123456789")
 _HEX = _DIGITS | frozenset("abcdef")
 _LETTERS = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -20,20 +20,20 @@ _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}  # hexadecimal digits of 
 _MAX_NAME, _MAX_TAG = 255, 128  # characters
 _MAX_TEXT = 600  # more than registry, repository, tag and digest have together
 
-# Words by which tags are known to move. A date or a commit beside them holds a tag in place; a version does so only
-# beside a word that also marks pre-releases.
+# A tag with one of these words moves, unless the tag also contains a date or a commit. With a branch word,
+# which may also mark a pre-release, a version is enough.
 _MOVING = frozenset(("latest", "nightly", "daily", "weekly", "rolling", "edge", "snapshot"))
 _BRANCHES = frozenset(("main", "master", "head", "trunk", "dev", "devel", "canary", "stable", "unstable"))
 
 
 def find_image_fault(text: str) -> tuple[str, str] | None:
-    """Return why no runtime takes this reference and what to do, or None for a sound one."""
+    """Return why no runtime accepts this reference and what to do, or None for a valid one."""
     if _is_squash_file(text):
         return None
     if fault := _find_common_fault(text):
         return fault
-    registry, mark, rest = text.rpartition("#")
-    name, at, digest = rest.partition("@")
+    registry, mark, reference = text.rpartition("#")
+    name, at, digest = reference.partition("@")
     folder, slash, last = name.rpartition("/")
     repository, colon, tag = last.partition(":")
     repository = f"{folder}{slash}{repository}"
@@ -52,9 +52,9 @@ def find_image_fault(text: str) -> tuple[str, str] | None:
 
 
 def _suggest(text: str) -> str:
-    """Return what to write, if that is a sound reference."""
-    is_sound = "://" not in text and not find_image_fault(text)
-    return f'Write "{text}".' if is_sound else "Write registry/repository:tag."
+    """Return a hint that proposes this text if it is a valid reference, or a general hint."""
+    is_valid = "://" not in text and not find_image_fault(text)
+    return f'Write "{text}".' if is_valid else "Write registry/repository:tag."
 
 
 def _is_squash_file(text: str) -> bool:
@@ -62,12 +62,12 @@ def _is_squash_file(text: str) -> bool:
 
 
 def _has_host_form(name: str) -> bool:
-    """Whether a first part is a registry's: Docker tells it by a dot or a port."""
+    """Return whether the first part of a name is a registry; Docker recognizes it by a dot or a port."""
     return "." in name or ":" in name or name == "localhost"
 
 
 def _find_common_fault(text: str) -> tuple[str, str] | None:
-    """Return the slips that deserve words of their own."""
+    """Return a common mistake that gets a message of its own, and its hint."""
     if len(text) > _MAX_TEXT:
         return (
             f"the reference has {len(text):,} characters; expected at most {_MAX_TEXT}",
@@ -76,16 +76,16 @@ def _find_common_fault(text: str) -> tuple[str, str] | None:
     if any(character.isspace() for character in text):
         hint = "Use a path without one." if text.startswith("/") else _suggest("".join(text.split()))
         return "the reference contains a space", hint
-    scheme, separator, rest = text.partition("://")
+    scheme, separator, reference = text.partition("://")
     if separator:
-        return f"a reference does not start with {scheme}://", _suggest(rest)
+        return f"a reference does not start with {scheme}://", _suggest(reference)
     if text.count("#") > 1:
         return "the reference has # more than once", "Write # or / after the registry, and / elsewhere."
     return None
 
 
 def _find_registry_fault(registry: str, *, is_needed: bool) -> tuple[str, str] | None:
-    """Judge a host name with its port; one without a dot or a port is not known to any resolver."""
+    """Return what is wrong with a registry's host name and port; a host name needs a dot or a port."""
     if not (registry or is_needed) or (_has_host_form(registry) and _is_host(registry)):
         return None
     return f'"{registry}" is not a registry', "Write its host name, and its port if it has one."
@@ -134,7 +134,7 @@ def _find_digest_fault(digest: str) -> tuple[str, str] | None:
 
 
 def find_moving_tag(text: str) -> str | None:
-    """Return in words why a sound reference can mean another image tomorrow, or None if it does not seem to."""
+    """Return why a valid reference may later mean another image, or None if it is fixed."""
     if _is_squash_file(text):
         return "a squash file can be replaced"
     last = text.rpartition("/")[2].rpartition("#")[2]
@@ -142,7 +142,7 @@ def find_moving_tag(text: str) -> str | None:
         return None
     tag = last.partition(":")[2]
     if not tag:
-        return 'without a tag it is whatever "latest" is'
+        return 'without a tag it means "latest", which moves'
     words = tag.lower().replace("_", "-").replace(".", "-").split("-")
     if any(map(_is_date_or_commit, words)):
         return None

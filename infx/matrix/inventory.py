@@ -1,11 +1,11 @@
-"""What a configuration demands of the runners that it names."""
+"""Check a configuration against the runner inventory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from infx.bench.config import AgenticScenario, Config, Hardware, KvOffloading, Runners, SearchRow
-from infx.bench.topology import find_hardware, stated_nodes
+from infx.bench.topology import find_hardware, read_stated_nodes
 from infx.errors import suggest
 from infx.matrix.dram import BudgetError, count_per_node, count_single_node
 from infx.matrix.rules import iterate_scenarios, row_path
@@ -17,16 +17,16 @@ _SHOWN_LABELS = 20
 
 
 def check_inventory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
-    """The label must exist, its nodes must hold the engines, and where KV cache goes to DRAM they must be known."""
+    """Check that the label exists, its nodes hold the engines, and their memory is known if rows offload."""
     yield from find_unserved_rows(config, runners)
     if config.runner in runners.labels:
         yield from _check_memory(config, runners)
 
 
 def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
-    """Find the rows whose jobs would wait in vain, or start on nodes that do not hold their engines.
+    """Yield the rows whose jobs would find no runner, or nodes too small for their engines.
 
-    Of nodes about which the inventory says nothing, nothing is demanded.
+    Nodes that the inventory does not describe pass.
     """
     if unknown := find_unknown_runner(config, runners):
         yield unknown
@@ -41,8 +41,8 @@ def find_unserved_rows(config: Config, runners: Runners) -> Iterator[Finding[Pat
 
 
 def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str] | None:
-    """(message, hint) where a row takes more GPUs than its nodes have."""
-    for name, gpus, nodes in _demands(row):
+    """Return a message and a hint if a row needs more GPUs than its nodes have."""
+    for name, gpus, nodes in _iterate_demands(row):
         if gpus > nodes * per_node:
             engines = f"{name} takes" if name else "the engine takes"
             have = f"a node of {label} has" if nodes == 1 else f"{count(nodes, 'node')} of {label} have"
@@ -53,21 +53,22 @@ def _find_oversize(row: SearchRow, label: str, per_node: int) -> tuple[str, str]
     return None
 
 
-def _demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
-    """(role, its GPUs, nodes that the row states for it); a role without a statement gets what it needs."""
+def _iterate_demands(row: SearchRow) -> Iterator[tuple[str, int, int]]:
+    """Yield (role, its GPUs, its stated nodes); a role without a stated number has enough nodes."""
     if row.engine is not None:
         yield "", row.engine.gpus, 1
     elif row.worker is not None and row.num_nodes is not None:
         yield "worker", row.worker.num_worker * row.worker.gpus, row.num_nodes
     elif row.prefill is not None and row.decode is not None:
-        stated = stated_nodes((row.prefill, row.decode))
+        stated = read_stated_nodes((row.prefill, row.decode))
         for name, role, nodes in zip(("prefill", "decode"), (row.prefill, row.decode), stated, strict=True):
-            if nodes is not None and role.hardware is None:  # which may be made of other nodes
+            if nodes is not None and role.hardware is None:  # a role with its own hardware has other nodes
                 yield name, role.num_worker * role.gpus, nodes
 
 
 def find_unknown_runner(config: Config, runners: Runners) -> Finding[Path] | None:
-    """A job with a label that no runner has waits for a day and is then cancelled."""
+    """Return a finding if no runner has the configuration's label."""
+    # GitHub would cancel such a job after a day of waiting.
     if config.runner in runners.labels:
         return None
     return Finding(
@@ -79,7 +80,8 @@ def find_unknown_runner(config: Config, runners: Runners) -> Finding[Path] | Non
 
 
 def suggest_label(label: str, runners: Runners) -> str:
-    """A cluster's name without `cluster:` before it is the commonest slip."""
+    """Return a hint that proposes a known label."""
+    # The most common mistake is a cluster's name without `cluster:`.
     if f"cluster:{label}" in runners.labels:
         return f"Did you mean cluster:{label}?"
     return suggest(label, runners.labels) or f"Name a label of {runners.path}."
@@ -112,7 +114,7 @@ def _check_memory(config: Config, runners: Runners) -> Iterator[Finding[Path]]:
 
 
 def suggest_hardware(runners: Runners) -> str:
-    """Name the labels whose nodes' memory is known."""
+    """Return a hint that names the labels whose nodes have a known memory size."""
     known = sorted(
         label for label, record in runners.hardware.items() if record.dram_mib and label in runners.labels
     )
@@ -122,12 +124,12 @@ def suggest_hardware(runners: Runners) -> str:
 
 
 def _find_misfit(row: SearchRow, hardware: Hardware) -> str | None:
-    """Why the GPUs of a row are no definite share of a node's memory."""
+    """Return why the row's share of a node's memory cannot be computed, or None if it can."""
     replica = row.worker or row.prefill
     try:
         if replica is not None:
             count_per_node(replica, hardware)
-        elif row.engine is not None and row.engine.gpus <= hardware.gpus_per_node:  # else said already
+        elif row.engine is not None and row.engine.gpus <= hardware.gpus_per_node:  # else already reported
             count_single_node(row.engine, hardware)
     except BudgetError as error:
         text = str(error).rstrip(".")

@@ -1,4 +1,4 @@
-"""All of a repository's configurations as one mapping, or everything that is wrong with them."""
+"""Load the configurations of a repository into one mapping, or report all their problems."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ from infx.yaml12 import Document
 
 @dataclass(frozen=True, kw_only=True)
 class PlanInputs:
-    """What rows are made of.
+    """The configurations and the runner inventory that rows are expanded from."""
 
-    configs: those that are wanted, by key, file after file, in the files' order. raw: what YAML says of every key of
-    the files, wanted or not. warnings: about the inventory.
-    """
-
-    configs: Mapping[str, Config]
-    raw: Mapping[str, Any]
+    configs: Mapping[str, Config]  # the wanted ones by key, file after file, in the files' order
+    raw: Mapping[str, Any]  # the YAML value of every key, wanted or not
     runners: Runners
-    documents: Mapping[str, Document]
-    warnings: tuple[Problem, ...] = ()
+    documents: Mapping[str, Document]  # by path
+    warnings: tuple[Problem, ...] = ()  # about the inventory
 
 
 def load_inputs(
@@ -36,7 +32,10 @@ def load_inputs(
     *,
     only: Container[str] | None = None,
 ) -> PlanInputs:
-    """From (path, bytes) of every file. only: the keys that are wanted; others are not checked. Raises ProblemsError."""
+    """Parse the (path, bytes) of every file. Raises ProblemsError if a file has errors.
+
+    only: the wanted keys; other configurations are not checked.
+    """
     inventory, problems = parse_runners(runners[1], runners[0])
     files = [parse_master(data, path, only=only) for path, data in masters]
     for file in files:
@@ -55,16 +54,19 @@ def load_inputs(
 
 
 def find_unserved(inputs: PlanInputs, configs: Iterable[Config]) -> list[Problem]:
-    """A warning for each configuration whose jobs no runner would take, and for each row that no node holds."""
-    found = [(config, one) for config in configs for one in find_unserved_rows(config, inputs.runners)]
-    problems = [state_problem(one, inputs.documents[config.path]) for config, one in found]
+    """Return a warning for each configuration without a runner, and for each row too large for its nodes."""
+    problems = [
+        state_problem(finding, inputs.documents[config.path])
+        for config in configs
+        for finding in find_unserved_rows(config, inputs.runners)
+    ]
     return [replace(problem, level=Level.WARNING) for problem in problems]
 
 
 def check_runners(inputs: PlanInputs) -> list[Problem]:
-    """Everything that the wanted configurations demand of the inventory in vain."""
+    """Return the problems of the wanted configurations with the inventory."""
     return [
-        state_problem(found, inputs.documents[config.path])
+        state_problem(finding, inputs.documents[config.path])
         for config in inputs.configs.values()
-        for found in check_inventory(config, inputs.runners)
+        for finding in check_inventory(config, inputs.runners)
     ]

@@ -1,8 +1,8 @@
-"""Points that are scheduled more than once: GPU hours for nothing, and artifacts that collide.
+"""Warn about points that are scheduled more than once, which wastes GPU hours.
 
-Two blocks of a search space have the same topology when their rows differ in nothing but the concurrency. In one
-configuration the second measurement is dropped from a plan; in two configurations both run. Either is a warning,
-because it may be meant.
+Two blocks of a search space have the same topology when their rows differ only in the concurrency. Within one
+configuration the planner drops the second measurement; in two configurations both run. Both cases are
+warnings, because they may be intended.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _ANY = Concurrency(values=())
 
 @dataclass(frozen=True, kw_only=True)
 class _Block:
-    """One item of a search space, `at` from the top of the file."""
+    """One item of a search space."""
 
     config: Config
-    at: Path
+    at: Path  # from the top of the file
     row: SearchRow
     points: tuple[int, ...]
 
 
 def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[Path]]]:
-    """Each overlap once, at the later block, with the configuration that the block belongs to."""
+    """Yield each overlap once, at the later block, with the configuration of that block."""
     groups: dict[Hashable, list[_Block]] = defaultdict(list)
     for config in configs:
         for at, scenario in iterate_scenarios(config):
@@ -44,7 +44,7 @@ def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[
                 )
                 if len(set(block.points)) < len(block.points):
                     yield config, _find_repeated(block)
-                groups[_topology(config, scenario, row)].append(block)
+                groups[_describe_topology(config, scenario, row)].append(block)
     for blocks in groups.values():
         owners: dict[int, _Block] = {}
         for block in blocks:
@@ -56,8 +56,8 @@ def check_overlaps(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[
                 yield block.config, _find_common(owners[points[0]], block, points)
 
 
-def _topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
-    """Everything that a matrix row says but for its concurrency; what is left out is what it stands for."""
+def _describe_topology(config: Config, scenario: Scenario, row: SearchRow) -> Hashable:
+    """Return everything in a matrix row except its concurrency, with defaults for omitted fields."""
     shape: tuple[object, ...]
     if isinstance(scenario, AgenticScenario):
         offloads = row.kv_offloading is KvOffloading.DRAM
@@ -104,7 +104,7 @@ def _find_repeated(block: _Block) -> Finding[Path]:
 def _find_common(earlier: _Block, later: _Block, common: list[int]) -> Finding[Path]:
     if earlier.config.key == later.config.key:
         rule = "points-overlap"
-        # The scenario is worth naming only if it is another one.
+        # The scenario is named only if it differs.
         start = -2 if earlier.at[:-2] == later.at[:-2] else 2
         other = f"{dotted(earlier.at[start:])} on line {earlier.row.line} does with the same topology"
         hint = "Keep each concurrency in one of the blocks; the second is dropped."

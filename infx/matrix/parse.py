@@ -1,8 +1,8 @@
-"""From the text of a master configuration file to typed configurations.
+"""Parse a master configuration file into typed configurations.
 
-The schema answers yes or no for the whole file in a millisecond; only what it refuses is looked at again, so a
-good file costs little more than loading its YAML. What one field demands of another is the business of `rules`,
-which see everything that is sound.
+The schema check of a whole file takes a millisecond. Only invalid entries are checked in detail, so a valid
+file costs little more than loading its YAML. `rules` checks the fields against each other, in every valid
+part.
 """
 
 from __future__ import annotations
@@ -19,27 +19,22 @@ from infx.matrix.build import build_config
 from infx.matrix.rules import check_config, state_problem
 
 _SCHEMA = "master-config"
-_DEFINITIONS = {"fixed-seq-len": "fixed", "agentic-coding": "agentic"}  # of the schema, by kind of scenario
+_DEFINITIONS = {"fixed-seq-len": "fixed", "agentic-coding": "agentic"}  # kind of scenario → schema definition
 
 
 @dataclass(frozen=True, kw_only=True)
 class MasterFile:
-    """One master configuration file.
-
-    configs: by key, in the file's order, those that are sound. problems: of all others, errors only; what a runner
-    inventory or another configuration has to say is not among them.
-    entries: the plain value of every key that was asked for, broken or not. document: None when the file is no YAML mapping at all.
-    """
+    """A parsed master configuration file."""
 
     path: str
-    configs: Mapping[str, Config]
-    problems: tuple[Problem, ...] = ()
-    entries: Mapping[str, Any] = field(default_factory=dict)
-    document: yaml12.Document | None = None
+    configs: Mapping[str, Config]  # the valid ones by key, in the file's order
+    problems: tuple[Problem, ...] = ()  # errors within the file, without inventory and other configurations
+    entries: Mapping[str, Any] = field(default_factory=dict)  # plain value of every wanted key, valid or not
+    document: yaml12.Document | None = None  # None if the file is not a YAML mapping
 
     @property
     def lines(self) -> dict[str, int]:
-        """The line of each entry, in the file's order."""
+        """Return the line of each entry, in the file's order."""
         if self.document is None:
             return {}
         nodes = {key.value: key for key, _ in self.document.root.value}
@@ -47,9 +42,9 @@ class MasterFile:
 
 
 def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
-    """Read a file of configurations. Raises nothing: what is wrong stands in `problems`.
+    """Parse a file of configurations. Raises nothing: errors are in `problems`.
 
-    only: the keys that are wanted; others are neither checked nor built. Keys that are not there are left out.
+    only: the wanted keys; other entries are neither checked nor built. Missing keys are ignored.
     """
     try:
         document = yaml12.load_mapping(data, path)
@@ -58,7 +53,7 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
     entries = document.value
     if only is not None:
         entries = {key: value for key, value in entries.items() if key in only}
-    problems = [_pattern_problem(key, document) for key in entries if is_pattern(key)]
+    problems = [_report_pattern(key, document) for key in entries if is_pattern(key)]
     wrong = _check_structure(entries, document)
     configs = {}
     for key_node, node in document.root.value:
@@ -70,9 +65,9 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
         if entry is None:
             continue
         config = build_config(key_node, node, entry, path)
-        found = [state_problem(found, document) for found in check_config(config)]
-        problems += found
-        if not found and key not in wrong and not is_pattern(key):
+        config_problems = [state_problem(finding, document) for finding in check_config(config)]
+        problems += config_problems
+        if not config_problems and key not in wrong and not is_pattern(key):
             configs[key] = config
     return MasterFile(
         path=path, configs=configs, problems=tuple(problems), entries=entries, document=document
@@ -80,7 +75,8 @@ def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) 
 
 
 def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
-    """Keys that stand in more than one file; the YAML loader knows those of one file."""
+    """Return a problem for each key that is in more than one file."""
+    # The YAML loader refuses a key that is repeated within one file.
     first: dict[str, str] = {}
     problems = []
     for file in files:
@@ -90,7 +86,7 @@ def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
                 problems.append(
                     Problem(
                         rule="config-key-repeated",
-                        message=f"{schema.dotted((key,))}: the key stands in {first[key]} too. "
+                        message=f"{schema.dotted((key,))}: the key is also in {first[key]}. "
                         "A key names one configuration.",
                         path=file.path,
                         line=line,
@@ -100,11 +96,11 @@ def find_repeated_keys(files: Iterable[MasterFile]) -> list[Problem]:
     return problems
 
 
-def _pattern_problem(key: str, document: yaml12.Document) -> Problem:
+def _report_pattern(key: str, document: yaml12.Document) -> Problem:
     mark, meaning = ("*", "any text") if "*" in key else ("?", "any character")
     return Problem(
         rule="config-key-star",
-        message=f"{key}: a key contains {mark}, which stands for {meaning} where a changelog names keys.",
+        message=f"{key}: a key contains {mark}, which matches {meaning} where a changelog names keys.",
         path=document.path,
         line=document.line(key),
         hint=f"Choose a key without {mark}.",
@@ -112,7 +108,7 @@ def _pattern_problem(key: str, document: yaml12.Document) -> Problem:
 
 
 def _check_structure(entries: Mapping[str, Any], document: yaml12.Document) -> dict[str, list[Problem]]:
-    """The entries that do not fit the schema, by key."""
+    """Return the problems of the entries that do not fit the schema, by key."""
     if schema.fits(_SCHEMA, entries, document):
         return {}
     checked = {key: schema.check_value(_SCHEMA, {key: value}, document) for key, value in entries.items()}
@@ -120,9 +116,9 @@ def _check_structure(entries: Mapping[str, Any], document: yaml12.Document) -> d
 
 
 def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
-    """A broken entry with None for every row and scenario that is broken by itself, if the rest is sound.
+    """Replace each invalid row and scenario of an entry by None; return None if the entry is still invalid.
 
-    So the rules can look at what is sound, and an author is told everything at once.
+    The rules can then check the valid parts, so that the author sees all problems at once.
     """
     if not isinstance(entry, dict) or not isinstance(entry.get("scenarios"), dict):
         return None
@@ -131,7 +127,7 @@ def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
         for kind, items in entry["scenarios"].items()
         if kind in _DEFINITIONS and isinstance(items, list)
     }
-    sound = {
+    valid_scenarios = {
         kind: [
             {**item, "search-space": [row for row in item["search-space"] if row is not None]}
             for item in items
@@ -139,7 +135,8 @@ def _salvage(key: str, entry: Any) -> dict[str, Any] | None:
         ]
         for kind, items in scenarios.items()
     }
-    if not any(sound.values()) or not schema.is_valid(_SCHEMA, {key: {**entry, "scenarios": sound}}):
+    salvaged = {key: {**entry, "scenarios": valid_scenarios}}
+    if not any(valid_scenarios.values()) or not schema.is_valid(_SCHEMA, salvaged):
         return None
     return {**entry, "scenarios": scenarios}
 
@@ -150,5 +147,5 @@ def _salvage_scenario(item: Any, definition: str) -> dict[str, Any] | None:
     rows = [
         row if schema.is_valid(f"{_SCHEMA}#{definition}-row", row) else None for row in item["search-space"]
     ]
-    sound = {**item, "search-space": [row for row in rows if row is not None]}
-    return {**item, "search-space": rows} if schema.is_valid(f"{_SCHEMA}#{definition}", sound) else None
+    valid_part = {**item, "search-space": [row for row in rows if row is not None]}
+    return {**item, "search-space": rows} if schema.is_valid(f"{_SCHEMA}#{definition}", valid_part) else None

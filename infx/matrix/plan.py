@@ -1,4 +1,4 @@
-"""From a changelog delta to the rows that a sweep runs, and why each of them is there."""
+"""Plan the rows that a sweep runs for a changelog delta, each with its configuration and its entry."""
 
 from __future__ import annotations
 
@@ -28,22 +28,18 @@ from infx.policy.evals import EvalProfile
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the run asks for, beside the changelog; the labels of a pull request mean the same.
-
-    trim: the lightest point of every recipe. all_evals: every accuracy run. evals_only: no throughput. fast: short
-    AgentX replays.
-    """
+    """Options of a run, from the command line or from labels, which apply to all entries."""
 
     profile: EvalProfile
-    trim: bool = False
-    all_evals: bool = False
-    evals_only: bool = False
-    fast: bool = False
+    trim: bool = False  # only the lightest point of every recipe
+    all_evals: bool = False  # every accuracy run
+    evals_only: bool = False  # no throughput
+    fast: bool = False  # short AgentX replays
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """throughput and evals in the order in which they are printed. warnings: what somebody should look at."""
+    """The rows that a delta asks for, in the order in which they are printed."""
 
     entries: tuple[Entry, ...]
     throughput: tuple[Planned, ...] = ()
@@ -58,8 +54,8 @@ class Plan:
 def plan_delta(delta: Delta, head: PlanInputs, base: PlanInputs | None, options: Options, path: str) -> Plan:
     """Plan the entries of a delta on the configurations of its head; a correction of links plans nothing.
 
-    base: the base revision's own inputs, needed for append-only entries. path: of the changelog, for messages.
-    Raises ProblemsError for entries that contradict each other or the options, and for keys of nothing.
+    base: the inputs of the base revision, needed for append-only entries. path: the changelog's path, for messages.
+    Raises ProblemsError for entries that contradict each other or the options, and for unknown keys.
     """
     if not delta.entries and not delta.corrections:
         message = "Nothing was added to the changelog, so there is nothing to plan."
@@ -70,7 +66,7 @@ def plan_delta(delta: Delta, head: PlanInputs, base: PlanInputs | None, options:
     if problems := _check_options(delta.entries, options, path):
         raise ProblemsError(problems)
     warnings: list[Problem] = []
-    expand = _expander(head, warnings)
+    expand = _make_expander(head, warnings)
     if any(entry.append_only for entry in delta.entries):
         throughput = _plan_append(delta.entries, keys, head, base, path)
         evals: list[Planned] = []
@@ -91,9 +87,9 @@ def plan_delta(delta: Delta, head: PlanInputs, base: PlanInputs | None, options:
 
 
 def plan_rows(rows: Iterable[Row]) -> Plan:
-    """Rows that were selected without a changelog, as a sweep runs them: throughput and accuracy in jobs of their own.
+    """Plan rows that were selected without a changelog, with throughput and accuracy in separate jobs.
 
-    What a changelog entry would plan for the same points is the same, fingerprints and ids included.
+    A changelog entry for the same points would plan equal rows, with equal fingerprints and ids.
     """
     rows = list(rows)
     throughput = [drop_eval(row) for row in rows if not row.eval_only]
@@ -112,7 +108,7 @@ def _without_entry(rows: Iterable[Row]) -> Iterator[Planned]:
 
 
 def _resolve(entries: Sequence[Entry], head: PlanInputs, path: str) -> list[list[str]]:
-    """Each entry's keys."""
+    """Return the keys of each entry. Raises ProblemsError for keys that name no configuration."""
     resolved, problems = [], []
     for entry in entries:
         keys, unknown = resolve_keys(entry.config_keys, head.raw, path=path, line=entry.line)
@@ -124,20 +120,22 @@ def _resolve(entries: Sequence[Entry], head: PlanInputs, path: str) -> list[list
 
 
 def _check_options(entries: Sequence[Entry], options: Options, path: str) -> list[Problem]:
-    """An entry that must not be evaluated, in a run that asks for evaluation; append-only entries beside others."""
+    """Return the problems of entries that contradict the options or each other."""
     problems = []
-    asked = _names_of({"all-evals": options.all_evals, "evals-only": options.evals_only})
+    flags = _list_enabled({"all-evals": options.all_evals, "evals-only": options.evals_only})
     for entry in entries:
-        says = _names_of({"no-evals": entry.no_evals, "append-only": entry.append_only})
-        for own, flag in itertools.product(says, asked):
+        entry_flags = _list_enabled({"no-evals": entry.no_evals, "append-only": entry.append_only})
+        for own, flag in itertools.product(entry_flags, flags):
             message = f"The entry says {own}, and the run asks for {flag}; they contradict each other."
-            hint = f"Take the label or option {flag} away, or {own} out of the entry."
+            hint = f"Remove the label or option {flag}, or remove {own} from the entry."
             problems.append(
                 Problem(rule="plan-conflict", message=message, path=path, line=entry.line, hint=hint)
             )
     if len({entry.append_only for entry in entries}) > 1:
         other = next(entry for entry in entries if not entry.append_only)
-        message = "Other entries say append-only; then all entries of a pull request must."
+        message = (
+            "Other new entries are append-only, this one is not; all entries of a pull request must agree."
+        )
         hint = "Split the pull request, or make all entries append-only or none."
         problems.append(
             Problem(rule="append-only-mixed", message=message, path=path, line=other.line, hint=hint)
@@ -145,15 +143,15 @@ def _check_options(entries: Sequence[Entry], options: Options, path: str) -> lis
     return problems
 
 
-def _names_of(switches: Mapping[str, bool]) -> list[str]:
+def _list_enabled(switches: Mapping[str, bool]) -> list[str]:
     return [name for name, on in switches.items() if on]
 
 
 _Expand = Callable[[Claim], list[Planned]]
 
 
-def _expander(inputs: PlanInputs, warnings: list[Problem]) -> _Expand:
-    """A function from a claim to its rows, each point once. What is repeated goes to `warnings`."""
+def _make_expander(inputs: PlanInputs, warnings: list[Problem]) -> _Expand:
+    """Return a function from a claim to its rows, each point once; it adds repeated points to `warnings`."""
 
     @functools.cache  # throughput and accuracy runs claim the same rows
     def expand_key(key: str, types: frozenset[ScenarioType]) -> list[Row]:
@@ -161,7 +159,7 @@ def _expander(inputs: PlanInputs, warnings: list[Problem]) -> _Expand:
         kept, repeated = drop_points(
             expand_config(config, inputs.runners, ExpansionLimits(scenario_types=types)), {}
         )
-        warnings.extend(plan_warnings.repeated(config, row) for row in repeated)
+        warnings.extend(plan_warnings.warn_repeated(config, row) for row in repeated)
         return kept
 
     def expand(claim: Claim) -> list[Planned]:
@@ -194,29 +192,30 @@ def _plan_evals(
     expand: _Expand,
     options: Options,
 ) -> list[Planned]:
-    """Accuracy runs are chosen among the rows of one claim; alike ones of several claims are dropped at the end."""
-    found: list[Planned] = []
+    """Select accuracy runs among the rows of each claim, then drop equal runs of several claims."""
+    evals: list[Planned] = []
     for claim in claim_evals(entries, keys, list(head.raw)):
         entry = entries[claim.entry]
         planned = expand(claim)
         mode = EvalMode.ALL if options.all_evals or entry.all_evals else EvalMode.SUBSET
-        chosen = select_evals([one.row for one in planned], mode, options.profile)
+        chosen = select_evals([item.row for item in planned], mode, options.profile)
         marked = [row for row in chosen if row.run_eval and _has_prefill_ep(row, entry.eval_min_prefill_ep)]
-        owned = _give_back(planned, marked)
-        found += [
-            replace(one, row=row)
-            for one, row in zip(owned, keep_evals(one.row for one in owned), strict=True)
+        owned = _attribute(planned, marked)
+        evals += [
+            replace(item, row=row)
+            for item, row in zip(owned, keep_evals(item.row for item in owned), strict=True)
         ]
-    return _drop_repeated(found, list(head.raw), options.profile)
+    return _drop_repeated(evals, list(head.raw), options.profile)
 
 
 def _drop_repeated(planned: Sequence[Planned], order: Sequence[str], profile: EvalProfile) -> list[Planned]:
-    """Which of two alike runs stays must not depend on the order of entries: the configurations' own order decides."""
+    """Drop equal accuracy runs except the first."""
+    # The configurations' order decides, so that the order of entries does not matter.
     place = {key: index for index, key in enumerate(order)}
     ranked = sorted(range(len(planned)), key=lambda index: place[planned[index].key])
-    left = drop_repeated([planned[index].row for index in ranked], profile)
-    rows = dict(zip(ranked, left, strict=True))
-    return [replace(one, row=row) for index, one in enumerate(planned) if (row := rows[index]) is not None]
+    kept = drop_repeated([planned[index].row for index in ranked], profile)
+    rows = dict(zip(ranked, kept, strict=True))
+    return [replace(item, row=row) for index, item in enumerate(planned) if (row := rows[index]) is not None]
 
 
 def _has_prefill_ep(row: Row, least: int | None) -> bool:
@@ -231,7 +230,7 @@ def _plan_append(
     base: PlanInputs | None,
     path: str,
 ) -> list[Planned]:
-    """Rows of both revisions for the same claims; what only the head has, with the entry that names it."""
+    """Expand the claims on both revisions, and return the rows that only the head has."""
     assert base is not None, "append-only entries need the base's inputs"
     claims = list(claim_throughput(entries, keys))
     selected = {key: frozenset[ScenarioType]() for claim in claims for key in claim.keys}
@@ -240,18 +239,18 @@ def _plan_append(
             selected[key] |= claim.types
     if problems := check_unchanged(base.raw, head.raw, selected, path):
         raise ProblemsError(problems)
-    before = [one.row for claim in claims for one in _expander(base, [])(claim)]
-    after = [one for claim in claims for one in _expander(head, [])(claim)]
-    return _give_back(after, select_added(before, [one.row for one in after], path))
+    before = [item.row for claim in claims for item in _make_expander(base, [])(claim)]
+    after = [item for claim in claims for item in _make_expander(head, [])(claim)]
+    return _attribute(after, select_added(before, [item.row for item in after], path))
 
 
 def _trim(planned: Sequence[Planned]) -> list[Planned]:
-    return _give_back(planned, trim_rows(one.row for one in planned))
+    return _attribute(planned, trim_rows(item.row for item in planned))
 
 
-def _give_back(planned: Sequence[Planned], rows: Sequence[Row]) -> list[Planned]:
-    """Rows that were made of others, each with the key and the entry of the first that has its recipe."""
+def _attribute(planned: Sequence[Planned], rows: Sequence[Row]) -> list[Planned]:
+    """Return derived rows with the key and the entry of the first planned row that has the same recipe."""
     owner: dict[Recipe, Planned] = {}
-    for one in planned:
-        owner.setdefault(one.row.recipe, one)
+    for item in planned:
+        owner.setdefault(item.row.recipe, item)
     return [replace(owner[row.recipe], row=row) for row in rows]

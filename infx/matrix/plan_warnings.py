@@ -1,4 +1,4 @@
-"""What does not stop a plan, but somebody should look at."""
+"""Build the warnings about a plan, which do not stop it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from infx.matrix.planned import Planned
 from infx.phrases import count
 
 
-def repeated(config: Config, row: Row) -> Problem:
-    """The same point stands twice in one configuration; `row` is what was dropped."""
+def warn_repeated(config: Config, row: Row) -> Problem:
+    """Return a warning about `row`, which repeats points of its configuration and was dropped."""
     at = ", ".join(show_points(list(dict.fromkeys(row.conc))))
-    message = (
-        f"{config.key}: {describe_recipe(row.recipe)} stands twice at concurrency {at}; it is planned once."
-    )
+    message = f"{config.key}: {describe_recipe(row.recipe)} is listed twice at concurrency {at}; it is planned once."
     return Problem(
         rule="point-repeated",
         message=message,
@@ -32,14 +30,14 @@ def repeated(config: Config, row: Row) -> Problem:
 
 
 def find_shared(planned: Iterable[Planned]) -> Iterator[Problem]:
-    """The same points stand in two configurations; both are planned."""
+    """Yield a warning for each pair of configurations with common points, which are planned for both."""
     owners: dict[tuple[Recipe, int], str] = {}
     shared: dict[tuple[str, str], int] = {}
-    for one in planned:
-        for conc in one.row.conc:
-            owner = owners.setdefault((one.row.recipe, conc), one.key)
-            if owner != one.key:
-                shared[owner, one.key] = shared.get((owner, one.key), 0) + 1
+    for item in planned:
+        for conc in item.row.conc:
+            owner = owners.setdefault((item.row.recipe, conc), item.key)
+            if owner != item.key:
+                shared[owner, item.key] = shared.get((owner, item.key), 0) + 1
     for (owner, key), number in shared.items():
         yield Problem(
             rule="point-shared",
@@ -51,9 +49,11 @@ def find_shared(planned: Iterable[Planned]) -> Iterator[Problem]:
 def find_idle(
     entries: Sequence[Entry], keys: Sequence[Sequence[str]], head: PlanInputs, path: str
 ) -> Iterator[Problem]:
-    """Entries whose scenario types none of their configurations has."""
+    """Yield a warning for each entry with scenario types that none of its configurations has."""
     for entry, named in zip(entries, keys, strict=True):
-        if entry.scenario_types and not any(_has(head.configs[key], entry.scenario_types) for key in named):
+        if entry.scenario_types and not any(
+            _has_scenario(head.configs[key], entry.scenario_types) for key in named
+        ):
             wanted = " or ".join(entry.scenario_types)
             yield Problem(
                 rule="entry-idle",
@@ -66,19 +66,20 @@ def find_idle(
 
 
 def find_empty(entries: Sequence[Entry], path: str) -> Iterator[Problem]:
-    """A sweep of nothing would be green."""
+    """Yield a warning that no row is planned."""
+    # A sweep without rows succeeds, which would go unnoticed.
     if entries:
         yield Problem(
             rule="plan-empty",
-            message="Nothing that is asked for is a row of the entries' configurations, so nothing is run.",
+            message="No row of the entries' configurations matches the request, so nothing is run.",
             path=path,
             line=entries[0].line,
-            hint="Accuracy runs need a row that the eval profile takes; look at evals-only, scenario-type and "
-            "eval-min-prefill-ep too.",
+            hint="Accuracy runs need a row that the eval profile selects; also check evals-only, scenario-type and "
+            "eval-min-prefill-ep.",
             level=Level.WARNING,
         )
 
 
-def _has(config: Config, types: Iterable[ScenarioType]) -> bool:
-    found = {ScenarioType.FIXED: bool(config.fixed), ScenarioType.AGENTIC: bool(config.agentic)}
-    return any(found[name] for name in types)
+def _has_scenario(config: Config, types: Iterable[ScenarioType]) -> bool:
+    present = {ScenarioType.FIXED: bool(config.fixed), ScenarioType.AGENTIC: bool(config.agentic)}
+    return any(present[name] for name in types)

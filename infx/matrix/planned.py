@@ -1,4 +1,4 @@
-"""A row of a plan, and why it is there."""
+"""A row of a plan, with the configuration and the entry that it comes from."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from infx.bench.row import Row
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """key: of the configuration that the row is a point of. entry: index of the changelog entry that asked for it.
-
-    entry is None for rows that were selected without a changelog; then the key only describes the configuration.
-    """
+    """A row of a plan and its origin."""
 
     row: Row
-    key: str
-    entry: int | None
+    key: str  # key of the configuration; only a description of it if `entry` is None
+    entry: int | None  # index of the changelog entry; None for rows selected without a changelog

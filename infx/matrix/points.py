@@ -1,4 +1,4 @@
-"""Points of curves: a recipe at one concurrency. Each is planned once."""
+"""Collect the points of rows (a recipe at one concurrency) and drop repeated points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from infx.bench.row import Recipe, Row
 
 
 def collect_points(rows: Iterable[Row]) -> dict[Recipe, dict[int, None]]:
-    """Every recipe with its concurrencies, both in the order of the rows."""
+    """Return every recipe with its concurrencies, both in the order of the rows."""
     points: dict[Recipe, dict[int, None]] = {}
     for row in rows:
         points.setdefault(row.recipe, {}).update(dict.fromkeys(row.conc))
@@ -17,9 +17,9 @@ def collect_points(rows: Iterable[Row]) -> dict[Recipe, dict[int, None]]:
 
 
 def drop_points(rows: Iterable[Row], known: Mapping[Recipe, Iterable[int]]) -> tuple[list[Row], list[Row]]:
-    """(what is left, what was dropped): without known points, and without those that an earlier row has.
+    """Drop points that are known or that an earlier row has; return the kept and the dropped rows.
 
-    Of a row with several concurrencies only the repeated ones are dropped.
+    A row with several concurrencies loses only the repeated ones.
     """
     seen = {recipe: set(concurrencies) for recipe, concurrencies in known.items()}
     kept, dropped = [], []
@@ -34,7 +34,7 @@ def drop_points(rows: Iterable[Row], known: Mapping[Recipe, Iterable[int]]) -> t
 
 
 def _divide(values: Sequence[int], seen: set[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(new, old) values; the new ones are added to `seen`."""
+    """Divide the values into new ones, which are added to `seen`, and old ones."""
     new: list[int] = []
     old: list[int] = []
     for value in values:

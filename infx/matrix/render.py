@@ -1,4 +1,4 @@
-"""Rows and plans as JSON text, one row a line, so that a diff of two outputs is a diff of rows."""
+"""Render rows and plans as JSON text with one row per line, so that a diff of two outputs shows rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EMPTY_BUCKETS = ("evals", "agentic_evals", "multinode_evals", "multinode_agenti
 
 
 def render_rows(rows: Iterable[Row]) -> str:
-    """A JSON array."""
+    """Render rows as a JSON array."""
     return "".join(_render_list(rows, ""))
 
 
 def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
-    """The bucket object, in pieces: a large plan is never one string."""
+    """Yield a plan's JSON object in pieces, so that a large plan is never one string."""
     from infx.bench.family import bucket_of
 
     nested: dict[str, dict[str, list[Row]]] = {"single_node": {}, "multi_node": {}}
@@ -62,7 +62,7 @@ def _render_list(rows: Iterable[Row], indent: str) -> Iterator[str]:
 
 
 def _render_entry(entry: Entry) -> dict[str, Any]:
-    """As the changelog spells it; the three switches are always said, the others where they are on."""
+    """Render an entry with the changelog's keys; the first three switches are always present."""
     values: dict[str, Any] = {
         "config-keys": list(entry.config_keys),
         "description": list(entry.description),

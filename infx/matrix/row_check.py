@@ -1,4 +1,4 @@
-"""Rows of a plan, held to the rules of configurations: a plan may have been made by another program."""
+"""Check the rows of a plan by the rules of configurations, because another program may have made the plan."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from infx.rules import Finding, Path
 
 
 def check_rows(rows: Sequence[Row], runners: Runners, path: str) -> list[Problem]:
-    """Everything that `infx config check` would refuse in the configurations of these rows, once for each recipe.
+    """Return what `infx config check` would refuse in the configurations of these rows, once for each recipe.
 
-    Rows of a label that no runner has are planned with a warning, so they pass.
+    Rows with a label that no runner has pass, because the planner only warns about them.
     """
     first: dict[Recipe, tuple[str, Row]] = {}
     for place, row in zip(places_of(rows), rows, strict=True):
@@ -49,7 +49,7 @@ def _check_recipe(recipe: Recipe, conc: tuple[int, ...], runners: Runners) -> It
 
 
 def _as_config(recipe: Recipe, conc: tuple[int, ...]) -> Config:
-    """Return the configuration that has this row and no other."""
+    """Return the configuration that has only this row."""
     workload = recipe.workload
     fixed: tuple[FixedScenario, ...] = ()
     agentic: tuple[AgenticScenario, ...] = ()
@@ -65,7 +65,7 @@ def _as_config(recipe: Recipe, conc: tuple[int, ...]) -> Config:
             ),
         )
     else:
-        share = Decimal(1)  # what it was is in the row's budget
+        share = Decimal(1)  # any valid share: the row's budget already includes the original one
         agentic = (
             AgenticScenario(search_space=(_as_search_row(recipe, conc),), line=1, dram_utilization=share),
         )

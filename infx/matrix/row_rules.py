@@ -1,4 +1,4 @@
-"""What the fields of one search-space row demand of each other, and of the configuration around it."""
+"""Rules between the fields of one search-space row, and between the row and its configuration."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from infx.bench.topology import NODE_SETTINGS, read_nodes
 from infx.phrases import join_words
 from infx.rules import Finding, Path, Rule
 
-# Where a recipe stands: in settings of the launcher, or in srt-recipe and eval-srt-recipe.
+# A recipe is named by settings of the launcher, or by srt-recipe and eval-srt-recipe.
 RECIPE_SETTINGS = ("CONFIG_FILE", "EVAL_CONFIG_FILE")
 RESERVED_SETTINGS = ("SRT_RECIPE", "EVAL_SRT_RECIPE")
-# What the runner and the shell live by, and what names a row and its results, is not a configuration's to set.
+# A configuration must not set variables that the runner or the shell needs, or that name a row and its
+# results.
 _RUNNER_PREFIXES = ("GITHUB_", "RUNNER_", "ACTIONS_", "INFX_", "LD_", "DYLD_")
 _RUNNER_SETTINGS = frozenset(
     (
@@ -29,7 +30,7 @@ _RUNNER_SETTINGS = frozenset(
         "RESULT_FILENAME",
     )
 )
-# The engine whose launcher reads CONFIG_FILE itself, whatever the row's shape.
+# The launcher of this engine reads CONFIG_FILE itself, for every kind of row.
 OWN_CONFIG_FILE = "llmd-vllm"
 
 
@@ -41,25 +42,25 @@ _ROLES = ("prefill", "decode")
 
 
 def _find_wrong_layout(row: SearchRow, config: Config, _: object) -> Iterator[Finding[Path]]:
-    """Exactly the keys of one layout, and of one that the configuration allows."""
+    """Find a row that does not have exactly the keys of one allowed layout."""
     values = (row.engine, row.worker, row.prefill, row.decode, row.num_nodes)
     names = ("tp", "worker", "prefill", "decode", "num-nodes")
-    found = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
+    layout_keys = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
     if config.disagg and not config.multinode:
-        return  # said once, at the top
+        return  # reported once, for the configuration
     allowed: tuple[tuple[str, ...], ...] = (_AGGREGATED, _ROLES)
     kind = "multinode: true without disagg"
     if not config.multinode:
         allowed, kind = (_SINGLE,), "multinode: false"
     elif config.disagg:
         allowed, kind = (_ROLES,), "disagg: true"
-    if set(found) not in map(set, allowed):
+    if set(layout_keys) not in map(set, allowed):
         wanted = " or ".join(" with ".join(layout) for layout in allowed)
-        # The first key that belongs to no allowed layout is what the author has to look at.
-        foreign = [name for name in found if not any(name in layout for layout in allowed)]
+        # The finding points to the first key that belongs to no allowed layout.
+        foreign = [name for name in layout_keys if not any(name in layout for layout in allowed)]
         yield Finding(
             at=(foreign[0],) if foreign else (),
-            message=f"the row has {join_words(found) or 'no engine'}; with {kind} a row has {wanted}",
+            message=f"the row has {join_words(layout_keys) or 'no engine'}; with {kind} a row must have {wanted}",
         )
 
 
@@ -74,8 +75,8 @@ def _find_wrong_concurrency(row: SearchRow, *_: object) -> Iterator[Finding[Path
             hint="Keep one of the two forms.",
         )
     elif conc.values is None and len(ends) < 2:
-        found = f"the row has {ends[0]} alone" if ends else "the row names no concurrency"
-        yield Finding(at=(), message=f"{found}; expected {both_forms}")
+        fault = f"the row has only {ends[0]}" if ends else "the row names no concurrency"
+        yield Finding(at=(), message=f"{fault}; expected {both_forms}")
 
 
 def _find_reversed_range(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
@@ -91,7 +92,7 @@ def _find_single_node_transfer(row: SearchRow, config: Config, _: object) -> Ite
     if row.kv_p2p_transfer is not None and not config.multinode:
         yield Finding(
             at=("kv-p2p-transfer",),
-            message="one node has nobody to transfer KV cache to; expected only with multinode: true",
+            message="a single node does not transfer KV cache; expected only with multinode: true",
             hint="Remove it.",
         )
 
@@ -100,7 +101,7 @@ def _find_power_of_one_node(row: SearchRow, config: Config, scenario: object) ->
     if row.power is not None and isinstance(scenario, FixedScenario) and not config.multinode:
         yield Finding(
             at=("power",),
-            message="power of a fixed-seq-len row is measured on several nodes only",
+            message="power of a fixed-seq-len row can be measured only with multinode: true",
             hint="Remove it.",
         )
 
@@ -109,7 +110,7 @@ def _find_missing_offloading(row: SearchRow, config: Config, scenario: object) -
     if isinstance(scenario, AgenticScenario) and not config.multinode and row.kv_offloading is None:
         yield Finding(
             at=(),
-            message="kv-offloading is missing; an AgentX row on one node says none or dram",
+            message="kv-offloading is missing; an AgentX row on one node needs none or dram",
             hint="Add kv-offloading: none, or dram with a kv-offload-backend.",
         )
 
@@ -119,22 +120,23 @@ def _find_missing_backend(row: SearchRow, *_: object) -> Iterator[Finding[Path]]
         yield Finding(
             at=("kv-offloading",),
             message="kv-offloading: dram needs a kv-offload-backend",
-            hint="Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}.",
+            hint="Name the backend that stores the KV cache, such as kv-offload-backend: {name: hicache}.",
         )
 
 
 def _find_unused_backend(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     if row.kv_offload_backend is not None and row.kv_offloading is not KvOffloading.DRAM:
-        said = row.kv_offloading.value if row.kv_offloading else "not set"
+        current = row.kv_offloading.value if row.kv_offloading else "not set"
         yield Finding(
             at=("kv-offload-backend",),
-            message=f"a backend needs kv-offloading: dram; it is {said}",
+            message=f"a backend needs kv-offloading: dram; it is {current}",
             hint="Set kv-offloading: dram or remove the backend.",
         )
 
 
 def _find_indivisible_tp(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
-    """Decode context parallelism splits the GPUs of tensor parallelism; it adds none."""
+    """Find engines whose dcp-size does not divide tp."""
+    # Decode context parallelism splits the GPUs of tensor parallelism and adds none.
     for at, engine in (((), row.engine), *_iterate_workers(row)):
         if engine is not None and engine.tp % engine.dcp_size:
             yield Finding(
@@ -174,7 +176,7 @@ def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterat
             other = "srt-recipe" if has_recipe_keys else "worker"
             yield Finding(
                 at=at,
-                message=f"{name} names a recipe in the older way, {other} belongs to the newer; a row has one "
+                message=f"{name} names a recipe in the older form, but {other} belongs to the newer; use only one "
                 "of the two",
                 hint="Move the recipe to srt-recipe or eval-srt-recipe.",
             )
@@ -185,7 +187,7 @@ def belongs_to_runner(name: str) -> bool:
 
 
 def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
-    """PREFILL_NODES and DECODE_NODES replace the computed numbers, so they must be numbers, and agree."""
+    """Find numbers of nodes (PREFILL_NODES, DECODE_NODES) that are not valid or contradict each other."""
     seen: dict[str, str] = {}
     for at, name, value in _iterate_settings(row):
         if name not in NODE_SETTINGS:
@@ -205,7 +207,7 @@ def _iterate_workers(row: SearchRow) -> Iterator[tuple[tuple[str], Worker]]:
 
 
 def _iterate_settings(row: SearchRow) -> Iterator[tuple[Path, str, str]]:
-    """(path from the row, NAME, value) of every additional setting."""
+    """Yield the path from the row, the name and the value of every additional setting."""
     for at, worker in _iterate_workers(row):
         for index, setting in enumerate(worker.additional_settings or ()):
             name, _, value = setting.partition("=")

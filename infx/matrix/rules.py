@@ -1,7 +1,7 @@
-"""What the fields of one configuration demand of each other.
+"""Rules between the fields of one configuration.
 
-Each rule is a function from a configuration, a scenario or a row to what it finds there; the tables at the end
-give it the id that problems carry. None of them needs a runner inventory or another configuration.
+Each rule is a function from a configuration, a scenario or a row to its findings; the tables at the end give
+each rule the id of its problems. No rule needs a runner inventory or another configuration.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ POWER_LENGTHS = (8192, 1024)  # isl and osl for which power can be required
 
 
 def state_problem(found: Finding[Path], document: Document) -> Problem:
-    """The finding as a problem of the file that it was made in."""
+    """Turn a finding into a problem with the path and the line of its file."""
     sentence = replace(found, message=f"{dotted(found.at)}: {found.message}.")
     return sentence.as_problem(document.path, document.line(*found.at))
 
 
 def check_config(config: Config) -> Iterator[Finding[Path]]:
-    """Everything that is wrong with one configuration by itself."""
-    yield from _below((config.key,), find_all(CONFIG_RULES, config))
+    """Yield all findings about one configuration, without the inventory and other configurations."""
+    yield from _extend_paths((config.key,), find_all(CONFIG_RULES, config))
     for at, scenario in iterate_scenarios(config):
-        yield from _below(at, find_all(SCENARIO_RULES, scenario))
+        yield from _extend_paths(at, find_all(SCENARIO_RULES, scenario))
         for row in scenario.search_space:
-            yield from _below(row_path(at, row), find_all(ROW_RULES, row, config, scenario))
+            yield from _extend_paths(row_path(at, row), find_all(ROW_RULES, row, config, scenario))
 
 
 def iterate_scenarios(config: Config) -> Iterator[tuple[Path, Scenario]]:
-    """Each scenario with the path to it from the top of the file."""
+    """Yield each scenario with its path from the top of the file."""
     for fixed in config.fixed:
         yield (config.key, "scenarios", ScenarioType.FIXED.value, fixed.index), fixed
     for agentic in config.agentic:
@@ -52,8 +52,8 @@ def iterate_rows(config: Config) -> Iterator[SearchRow]:
         yield from scenario.search_space
 
 
-def _below(top: Path, findings: Iterable[Finding[Path]]) -> Iterator[Finding[Path]]:
-    """The same findings, with the way to them from the top of the file."""
+def _extend_paths(top: Path, findings: Iterable[Finding[Path]]) -> Iterator[Finding[Path]]:
+    """Yield the findings with their paths extended to the top of the file."""
     for finding in findings:
         yield replace(finding, at=(*top, *finding.at))
 
@@ -85,13 +85,13 @@ def _find_single_node_transfer(config: Config) -> Iterator[Finding[Path]]:
     if config.kv_p2p_transfer is not None and not config.multinode:
         yield Finding(
             at=("kv-p2p-transfer",),
-            message="one node has nobody to transfer KV cache to; expected only with multinode: true",
+            message="a single node does not transfer KV cache; expected only with multinode: true",
             hint="Remove it.",
         )
 
 
 def _find_missing_transfer(config: Config) -> Iterator[Finding[Path]]:
-    """Prefill hands its KV cache to decode: somebody must carry it."""
+    """Find a disaggregated configuration without a transfer engine."""
     if not (config.disagg and config.multinode) or config.kv_p2p_transfer is not None:
         return
     rows = list(iterate_rows(config))
@@ -110,7 +110,7 @@ def _find_missing_transfer(config: Config) -> Iterator[Finding[Path]]:
             if row.kv_p2p_transfer is None:
                 yield Finding(
                     at=row_path(at[1:], row),
-                    message="kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top",
+                    message="kv-p2p-transfer is missing; with disagg: true it is required on every row or at the top",
                     hint="Name the transfer engine on this row too, or once at the top.",
                 )
 
@@ -129,10 +129,10 @@ def _find_transfer_at_both_levels(config: Config) -> Iterator[Finding[Path]]:
 
 def _find_both_levels(name: str, lines: list[int]) -> Iterator[Finding[Path]]:
     if lines:
-        rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_listed(lines)}"
+        rows = f"the row on line {lines[0]}" if len(lines) == 1 else f"rows on lines {_list_lines(lines)}"
         yield Finding(
             at=(name,),
-            message=f"stands here and on {rows}; expected at one level",
+            message=f"is set here and on {rows}; expected at one level",
             hint="Keep it at the top if all rows share it, else give each row its own.",
         )
 
@@ -143,7 +143,7 @@ def _find_agentic_runner(config: Config) -> Iterator[Finding[Path]]:
             at=("runner",),
             message=f'found "{config.runner}"; AgentX needs a cluster:<id> label, because its memory budget '
             "is that of one cluster's nodes",
-            hint="Name the cluster.",
+            hint="Use the label of a cluster.",
         )
 
 
@@ -167,12 +167,12 @@ def _find_missing_utilization(scenario: Scenario) -> Iterator[Finding[Path]]:
         where = "line" if len(lines) == 1 else "lines"
         yield Finding(
             at=(),
-            message=f"dram-utilization is missing; kv-offloading: dram on {where} {_listed(lines)} needs it",
+            message=f"dram-utilization is missing; kv-offloading: dram on {where} {_list_lines(lines)} needs it",
             hint="Give the share of a node's DRAM that may be used, such as dram-utilization: 0.80.",
         )
 
 
-def _listed(lines: list[int]) -> str:
+def _list_lines(lines: list[int]) -> str:
     return ", ".join(map(str, lines))
 
 

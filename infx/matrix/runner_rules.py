@@ -1,7 +1,7 @@
-"""What the parts of a runner inventory demand of each other.
+"""Rules between the parts of a runner inventory.
 
-Each rule is a function from the plain values of the file, which the schema has approved, to what it finds there.
-The rules about clusters hold only where the file has `clusters`: with `hardware` by label a runner may belong to no
+Each rule is a function from the plain values of the file, which fit the schema, to its findings. The rules
+about clusters apply only to a file with `clusters`: with `hardware` by label, a runner may belong to no
 cluster, and a label may have no record.
 """
 
@@ -22,7 +22,7 @@ PARTITION = "partition:"
 
 
 def check_inventory_file(value: Values) -> Iterator[Finding[Path]]:
-    """Everything that is wrong with an inventory."""
+    """Yield all findings about an inventory."""
     yield from find_all(FILE_RULES, value)
     for cluster, record in value.get("clusters", {}).items():
         yield from find_all(CLUSTER_RULES, cluster, record, value)
@@ -71,45 +71,45 @@ def _find_record_without_label(value: Values) -> Iterator[Finding[Path]]:
 
 
 def _find_stray_runners(value: Values) -> Iterator[Finding[Path]]:
-    """A runner's hardware is that of its cluster: it has exactly one."""
+    """Find runners that do not belong to exactly one cluster, which describes their hardware."""
     if "clusters" not in value:
         return
-    clusters = _labels_of_runners(value, CLUSTER)
-    said: set[str] = set()
+    clusters = _group_labels(value, CLUSTER)
+    reported: set[str] = set()
     for label, names in value["labels"].items():
         for index, name in enumerate(names):
             own = clusters[name]
-            if name in said or len(own) == 1:
+            if name in reported or len(own) == 1:
                 continue
             if not own:
-                said.add(name)
+                reported.add(name)
                 yield Finding(
                     at=("labels", label, index),
-                    message=f'the runner "{name}" is in no {CLUSTER} label; expected exactly one',
+                    message=f'the runner "{name}" is not in any {CLUSTER} label; expected exactly one',
                 )
             elif label in own[1:]:
-                said.add(name)
+                reported.add(name)
                 yield Finding(
                     at=("labels", label, index),
                     message=f'the runner "{name}" is in {" and ".join(own)}; expected exactly one cluster',
                 )
 
 
-def _labels_of_runners(value: Values, prefix: str) -> dict[str, list[str]]:
-    """The labels of each runner that start with the prefix, in the file's order."""
-    found: dict[str, list[str]] = defaultdict(list)
+def _group_labels(value: Values, prefix: str) -> dict[str, list[str]]:
+    """Return the labels of each runner that start with the prefix, in the file's order."""
+    labels_by_runner: dict[str, list[str]] = defaultdict(list)
     for label, names in value["labels"].items():
         if label.startswith(prefix):
             for name in dict.fromkeys(names):
-                found[name].append(label)
-    return found
+                labels_by_runner[name].append(label)
+    return labels_by_runner
 
 
 def _find_missing_scheduler(cluster: str, record: Values, _: Values) -> Iterator[Finding[Path]]:
     if record["scheduler"] not in record:
         yield Finding(
             at=("clusters", cluster, "scheduler"),
-            message=f"the settings of {record['scheduler']} are missing; expected them beside it, under that name",
+            message=f"the settings of {record['scheduler']} are missing; expected them next to scheduler, under that name",
         )
 
 
@@ -120,7 +120,7 @@ def _find_unknown_volumes(cluster: str, record: Values, _: Values) -> Iterator[F
         if entry["root"] not in volumes:
             yield Finding(
                 at=("clusters", cluster, "models", "entries", name, "root"),
-                message=f'"{entry["root"]}" is no volume of this cluster',
+                message=f'"{entry["root"]}" is not a volume of this cluster',
                 hint=suggest(entry["root"], volumes) or "Add it to slurm.volumes.",
             )
     root = models.get("download-root")
@@ -129,7 +129,7 @@ def _find_unknown_volumes(cluster: str, record: Values, _: Values) -> Iterator[F
     at = ("clusters", cluster, "models", "download-root")
     if root not in volumes:
         hint = suggest(root, volumes) or "Add it to slurm.volumes."
-        yield Finding(at=at, message=f'"{root}" is no volume of this cluster', hint=hint)
+        yield Finding(at=at, message=f'"{root}" is not a volume of this cluster', hint=hint)
     elif volumes[root]["visibility"] != "shared":
         yield Finding(
             at=at,
@@ -149,14 +149,14 @@ def _find_wrong_partitions(cluster: str, record: Values, value: Values) -> Itera
             message=f'"{default}" is not among the partitions {", ".join(allowed)}',
         )
     label = f"{CLUSTER}{cluster}"
-    own = _labels_of_runners(value, PARTITION)
+    own = _group_labels(value, PARTITION)
     for index, runner in enumerate(value["labels"].get(label, ())):
         names = [name.removeprefix(PARTITION) for name in own[runner]]
         if len(names) != 1 or names[0] not in allowed:
-            found = " and ".join(f"{PARTITION}{name}" for name in names) or f"no {PARTITION} label"
+            carried = " and ".join(f"{PARTITION}{name}" for name in names) or f"no {PARTITION} label"
             yield Finding(
                 at=("labels", label, index),
-                message=f'the runner "{runner}" has {found}; expected exactly one, of '
+                message=f'the runner "{runner}" has {carried}; expected exactly one, of '
                 + ", ".join(f"{PARTITION}{name}" for name in allowed),
             )
 
@@ -184,14 +184,14 @@ def _find_local_import(cluster: str, record: Values, _: Values) -> Iterator[Find
     if squash.get("import") == "submit-host" and squash.get("visibility") == "node-local":
         yield Finding(
             at=("clusters", cluster, "slurm", "squash", "import"),
-            message="what the submit host imports to node-local storage no node can see; expected shared "
+            message="nodes cannot see what the submit host imports to node-local storage; expected shared "
             "storage or another import",
         )
 
 
 FILE_RULES: tuple[Rule[[Values], Path], ...] = (
     Rule(id="runners-shape", check=_find_both_shapes),
-    Rule(id="hardware-label", check=_find_unused_hardware, level=Level.WARNING),  # hurts nobody
+    Rule(id="hardware-label", check=_find_unused_hardware, level=Level.WARNING),  # the record has no effect
     Rule(id="cluster-record", check=_find_label_without_record),
     Rule(id="cluster-label", check=_find_record_without_label),
     Rule(id="cluster-membership", check=_find_stray_runners),

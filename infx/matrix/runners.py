@@ -1,7 +1,7 @@
-"""From the text of a runner inventory to `Runners`.
+"""Parse a runner inventory.
 
-Two shapes are in use: labels with `hardware` by label, and labels with `clusters` by id, whose record stands for
-the label `cluster:<id>`.
+Two shapes are in use: labels with `hardware` by label, and labels with `clusters` by id, where a record
+describes the label `cluster:<id>`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from infx.matrix.runner_rules import check_inventory_file
 
 
 def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
-    """Read an inventory. Raises nothing.
+    """Parse an inventory. Raises nothing.
 
-    One that does not fit the schema has no labels; one that breaks a rule still names them all.
+    The result has no labels if the file does not fit the schema, and all labels if the file only breaks a
+    rule.
     """
     try:
         document = yaml12.load_mapping(data, path)
@@ -27,8 +28,8 @@ def parse_runners(data: bytes, path: str) -> tuple[Runners, list[Problem]]:
         return Runners(labels={}, hardware={}, path=path), error.problems
     if problems := schema.check("runners", document):
         return Runners(labels={}, hardware={}, path=path), problems
-    found = [state_problem(one, document) for one in check_inventory_file(document.value)]
-    return _build_runners(document.value, path), found
+    problems = [state_problem(finding, document) for finding in check_inventory_file(document.value)]
+    return _build_runners(document.value, path), problems
 
 
 def _build_runners(value: Mapping[str, Any], path: str) -> Runners:

@@ -1,7 +1,7 @@
-"""The labels that a job asks its runner for.
+"""Build the labels of a job's `runs-on`.
 
-Without a scheduler that is the runner label alone. A scheduler that hands out runners by priority finds a job's
-score, token and attempt in further labels, in the forms that it knows.
+Without a scheduler, a job has only its runner label. A scheduler that assigns runners by priority reads a
+job's score, token and attempt from additional labels.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from infx.bench.jobs import RowJob
 
 @dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """attempt: of the run, so that a runner meant for an earlier one does not match. node_slots: it counts nodes."""
+    """A program that assigns runners to jobs by priority."""
 
-    attempt: int
-    node_slots: bool = False
+    attempt: int  # of the run, so that a runner assigned to an earlier attempt does not match
+    node_slots: bool = False  # whether jobs also need a label with their number of nodes
 
 
-def runner_labels(job: RowJob, scheduler: Scheduler | None) -> str | list[str]:
-    """For `runs-on`."""
+def list_runner_labels(job: RowJob, scheduler: Scheduler | None) -> str | list[str]:
+    """Return the value of `runs-on`."""
     if scheduler is None:
         return job.runs_on
     labels = ["self-hosted", job.runs_on]

@@ -1,4 +1,4 @@
-"""A plan for people: which configurations, why, on what, for how long, and what is evaluated."""
+"""Summarize a plan for readers: its configurations, reasons, hardware, estimated time and accuracy runs."""
 
 from __future__ import annotations
 
@@ -23,29 +23,26 @@ _MAX_WHY = 80  # characters of an entry's first sentence
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryLine:
-    """One configuration for one entry. gpus, nodes: of its largest row. gpu_hours: of all its rows, estimated.
-
-    evaluated: what an accuracy run looks at, such as `gsm8k c64`. why: the entry's line and first sentence, or that a command asks.
-    """
+    """The rows of one configuration for one entry."""
 
     key: str
-    why: str
+    why: str  # the entry's line and first sentence, or that a command requests the rows
     throughput: int
     evals: int
     conc: tuple[int, ...]
-    evaluated: tuple[str, ...]
-    gpus: int
-    nodes: int
-    gpu_hours: float
+    evaluated: tuple[str, ...]  # suite and concurrency of each accuracy run, such as `gsm8k c64`
+    gpus: int  # of the largest row
+    nodes: int  # of the largest row
+    gpu_hours: float  # of all rows, estimated
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSummary:
-    """asked: entries or a command ask for rows; a correction of links asks for none."""
+    """The configurations of a plan, and the load on each runner label."""
 
     lines: tuple[SummaryLine, ...]
     loads: tuple[Load, ...]
-    asked: bool
+    asked: bool  # whether entries or a command request rows; a correction of links requests none
 
     @property
     def rows(self) -> int:
@@ -57,19 +54,23 @@ class PlanSummary:
 
 
 def summarize(plan: Plan, runners: Runners, policy: Policy) -> PlanSummary:
-    """Lines in the order of the plan, loads with the busiest runner label first."""
+    """Summarize a plan: lines in the plan's order, loads with the busiest runner label first."""
     groups: dict[tuple[str, int | None], list[Planned]] = defaultdict(list)
     for planned in plan.rows:
         groups[planned.key, planned.entry].append(planned)
     lines = [
-        _line(key, _why(plan.entries, entry), [planned.row for planned in found], runners, policy)
-        for (key, entry), found in groups.items()
+        _summarize_group(
+            key, _describe_reason(plan.entries, entry), [planned.row for planned in group], runners, policy
+        )
+        for (key, entry), group in groups.items()
     ]
     loads = estimate_loads((planned.row for planned in plan.rows), runners, policy.estimates)
     return PlanSummary(lines=tuple(lines), loads=tuple(loads), asked=bool(plan.entries or lines))
 
 
-def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy) -> SummaryLine:
+def _summarize_group(
+    key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Policy
+) -> SummaryLine:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
     return SummaryLine(
@@ -78,29 +79,29 @@ def _line(key: str, why: str, rows: Sequence[Row], runners: Runners, policy: Pol
         throughput=len(rows) - len(evals),
         evals=len(evals),
         conc=tuple(sorted(points)),
-        evaluated=tuple(dict.fromkeys(map(_evaluated, evals))),
+        evaluated=tuple(dict.fromkeys(map(_describe_eval, evals))),
         gpus=max(count_gpus(row.recipe) for row in rows),
         nodes=max(count_nodes(row.recipe, runners) for row in rows),
         gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
     )
 
 
-def _why(entries: Sequence[Entry], index: int | None) -> str:
+def _describe_reason(entries: Sequence[Entry], index: int | None) -> str:
     if index is None:
-        return "asked for by a command"
+        return "requested by a command"
     entry = entries[index]
     text = " ".join(entry.description[0].split()) if entry.description else ""
     short = text if len(text) <= _MAX_WHY else text[: _MAX_WHY - 1].rstrip() + "…"
     return f"line {entry.line}: {short}"
 
 
-def _evaluated(row: Row) -> str:
+def _describe_eval(row: Row) -> str:
     suite = f"{row.eval_suite} " if row.eval_suite else ""
     return f"{suite}c{','.join(map(str, row.eval_concs))}"
 
 
 def find_long_queues(summary: PlanSummary, limit_hours: int) -> list[Problem]:
-    """GitHub cancels a job that has waited longer than that."""
+    """Return a warning for each label whose jobs would wait longer than GitHub allows."""
     return [
         Problem(
             rule="queue-too-long",
@@ -145,15 +146,15 @@ def config_cells(line: SummaryLine) -> tuple[str, ...]:
 
 
 def label_cells(load: Load) -> tuple[str, ...]:
-    hours = "nobody serves it" if load.hours is None else f"{load.hours:.1f}"
+    hours = "no runner" if load.hours is None else f"{load.hours:.1f}"
     return (load.label, str(load.rows), str(load.runners), f"{load.gpu_hours:.0f}", hours)
 
 
 def describe_total(summary: PlanSummary) -> str:
     if not summary.asked:
-        return "Nothing is to be run: the changelog only corrects links."
+        return "Nothing to run: the changelog only corrects links."
     if not summary.lines:
-        return "Nothing is to be run: what is asked for has no row."
+        return "Nothing to run: no row matches the request."
     configs = len({line.key for line in summary.lines})
     evals = sum(line.evals for line in summary.lines)
     return (
@@ -163,7 +164,8 @@ def describe_total(summary: PlanSummary) -> str:
 
 
 def render_markdown(summary: PlanSummary) -> str:
-    """For the summary of a workflow run. Keys, labels and sentences come from a pull request."""
+    """Render the summary of a workflow run."""
+    # Keys, labels and sentences come from a pull request, so they are escaped.
     if not summary.lines:
         return f"## Plan\n\n{describe_total(summary)}\n"
     configs = [

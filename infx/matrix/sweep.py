@@ -1,4 +1,4 @@
-"""Rows for options instead of a changelog: everything that a sweep of all configurations, or a test of some, runs."""
+"""Select rows by options instead of a changelog, for a sweep of all configurations or a test of some."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from infx.policy.evals import EvalProfile
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRequest:
-    """What both commands share. exp_names: the rows wanted, by name; empty for all."""
+    """The options that both commands share."""
 
     profile: EvalProfile
     wanted: Filter = field(default_factory=Filter)
@@ -28,11 +28,11 @@ class SweepRequest:
     mode: EvalMode = EvalMode.MARKED
     trim: bool = False
     smoke: bool = False
-    exp_names: tuple[str, ...] = ()
+    exp_names: tuple[str, ...] = ()  # names of the wanted rows; empty for all
 
 
 def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: SweepRequest) -> list[Row]:
-    """Every configuration that the filters leave, in the files' order; one without a wanted node is left out."""
+    """Return the rows of every configuration that the filters select, in the files' order."""
     chosen = select_configs(configs.values(), request.wanted, inventory)
     return _finish(_expand(chosen, inventory, request, select_nodes), request)
 
@@ -40,7 +40,10 @@ def sweep_all(configs: Mapping[str, Config], inventory: Runners, request: SweepR
 def sweep_keys(
     configs: Mapping[str, Config], inventory: Runners, patterns: Sequence[str], request: SweepRequest
 ) -> list[Row]:
-    """The named configurations, in the order in which they are named. Raises UnknownNamesError for a name of nothing."""
+    """Return the rows of the named configurations, in the order of the names.
+
+    Raises UnknownNamesError for a name that matches nothing.
+    """
     keys, problems = resolve_keys(patterns, configs)
     if problems:
         raise UnknownNamesError(problems)
@@ -75,7 +78,7 @@ def _finish(rows: Sequence[Row], request: SweepRequest) -> list[Row]:
 
 
 def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
-    """Does anything run at all: the lightest point of every recipe, and its usual accuracy run at its usual concurrency."""
+    """Return the lightest point and the usual accuracy run of every recipe, to test whether it works."""
     evals = [
         replace(row, conc=row.conc if row.eval_conc is None else (row.eval_conc,), eval_all_concs=None)
         for row in keep_evals(select_evals(rows, EvalMode.MARKED, profile))
@@ -84,25 +87,29 @@ def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
 
 
 def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    """The rows of these experiment names, in the order of the rows. Each name must mean one row."""
+    """Return the rows with these experiment names, in the order of the rows.
+
+    Raises UnknownNamesError for a name that does not match exactly one row.
+    """
     if not names:
         return list(rows)
-    found = Counter(row.exp_name for row in rows)
+    rows_by_name = Counter(row.exp_name for row in rows)
     problems = [
-        _name_problem(name, "is asked for twice.", "Name it once.")
+        _report_name(name, "is named twice.", "Name it once.")
         for name, times in Counter(names).items()
         if times > 1
     ]
     for name in dict.fromkeys(names):
-        if found[name] == 0:
-            problems.append(_name_problem(name, "is no row of this selection.", suggest(name, found)))
-        elif found[name] > 1:
-            text = f"means {count(found[name], 'row')}; expected one."
-            problems.append(_name_problem(name, text, "Narrow the selection with --config-key or --conc."))
+        if rows_by_name[name] == 0:
+            hint = suggest(name, rows_by_name)
+            problems.append(_report_name(name, "is not a row of this selection.", hint))
+        elif rows_by_name[name] > 1:
+            text = f"matches {count(rows_by_name[name], 'row')}; expected one."
+            problems.append(_report_name(name, text, "Narrow the selection with --config-key or --conc."))
     if problems:
         raise UnknownNamesError(problems)
     return [row for row in rows if row.exp_name in names]
 
 
-def _name_problem(name: str, text: str, hint: str | None) -> Problem:
+def _report_name(name: str, text: str, hint: str | None) -> Problem:
     return Problem(rule="exp-name", message=f"The experiment name {name!r} {text}", hint=hint)

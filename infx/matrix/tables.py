@@ -1,6 +1,6 @@
-"""Checks of the small files that stand beside configurations: models, thresholds, golden lengths, priorities.
+"""Check the small files next to the configurations: models, thresholds, golden lengths, priorities.
 
-Whoever works with such a file reads it there; here is only what can be wrong with it before a GPU is used.
+This module only checks them; the modules that use a file read it themselves.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from infx.rules import Finding, Path
 
 
 def check_models(data: bytes, path: str) -> list[Problem]:
-    """Dates must be days that exist, scenarios of a model those that the file lists."""
+    """Check that dates exist and that the scenarios of each model are listed in the file."""
     return _check("models", data, path, _find_in_models)
 
 
 def check_thresholds(data: bytes, path: str) -> list[Problem]:
+    """Check the schema of the thresholds."""
     return _check("eval-thresholds", data, path, lambda _: ())
 
 
 def check_golden_lengths(data: bytes, path: str) -> list[Problem]:
-    """A verification accepts at most every draft token, so a length is at most one more than the draft's."""
+    """Check that no acceptance length is more than the draft length plus one."""
     return _check("golden-al", data, path, _find_long_acceptance)
 
 
 def check_priorities(data: bytes, path: str, known_labels: Collection[str]) -> list[Problem]:
-    """known_labels: those of the policy, the only place that gives a label its meaning."""
+    """Check that the policy has every label of the priorities. known_labels: the labels of the policy."""
     return _check("ci-priority", data, path, lambda value: _find_unknown_labels(value, known_labels))
 
 
@@ -54,7 +55,7 @@ def _find_in_models(value: dict[str, Any]) -> Iterator[Finding[Path]]:
         try:
             date.fromisoformat(day)
         except ValueError:
-            yield Finding(rule="models-date", at=at, message=f"there is no day {day}")
+            yield Finding(rule="models-date", at=at, message=f"{day} is not a valid date")
     for name, model in value["models"].items():
         for scenario in model["scenarios"]:
             if scenario not in value["scenarios"]:
@@ -92,7 +93,7 @@ def _find_unknown_labels(value: dict[str, Any], known: Collection[str]) -> Itera
     for at, label in _iterate_labels(value.get("labels", {})):
         if label not in known:
             hint = suggest(label, known) or "Add it to labels.control of the policy."
-            message = f'"{label}" is no label of the policy'
+            message = f'"{label}" is not a label of the policy'
             yield Finding(rule="priority-label", at=("labels", *at), message=message, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""The lightest point of every recipe: what a trimmed sweep runs."""
+"""Reduce a sweep to the lightest point of every recipe."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from infx.bench.row import Row
 
 
 def trim_rows(rows: Iterable[Row]) -> list[Row]:
-    """One row for each recipe, and for each accuracy task of it that runs alone, with its lowest concurrency.
+    """Return one row with the lowest concurrency for each recipe, and one for each of its eval-only tasks.
 
-    A list of concurrencies becomes its lowest one; the first of equals stays. If any row of the recipe was to be
-    evaluated, the one that stays is.
+    The first of equal rows is kept. If any row of the recipe has an accuracy run, the kept row has it.
     """
     groups: dict[Hashable, list[Row]] = {}
     for row in rows:
         task = (row.eval_framework, row.eval_suite) if row.eval_only else None
         groups.setdefault((row.recipe, task), []).append(row)
-    return [_lightest(group) for group in groups.values()]
+    return [_pick_lightest(group) for group in groups.values()]
 
 
-def _lightest(group: list[Row]) -> Row:
+def _pick_lightest(group: list[Row]) -> Row:
     row = min(group, key=lambda row: min(row.conc))
     lowest = min(row.conc)
     if marked := next((row for row in group if row.run_eval), None):

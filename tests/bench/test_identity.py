@@ -35,8 +35,8 @@ def test_an_agentx_recipe_hashes_without_run_eval_and_in_ascii() -> None:
 
 def test_all_concurrencies_of_a_recipe_have_one_fingerprint() -> None:
     rows = [row(FIXED, 4), row(FIXED, 8), row(AGENTIC, 4)]
-    done = complete_throughput(Planned(row=one, key="m1", entry=0) for one in rows)
-    first, second, other = [one.row.recipe_fingerprint for one in done]
+    completed = complete_throughput(Planned(row=item, key="m1", entry=0) for item in rows)
+    first, second, other = [item.row.recipe_fingerprint for item in completed]
     assert first == second != other
 
 
@@ -46,19 +46,21 @@ def test_an_id_is_twelve_digits_of_the_canonical_json() -> None:
 
 
 def test_identical_rows_are_numbered_from_the_second() -> None:
-    one, other = row(FIXED, 1), row(FIXED, 2)
-    first, second, third, fourth = row_ids([one, other, one, one])
+    repeated, other = row(FIXED, 1), row(FIXED, 2)
+    first, second, third, fourth = row_ids([repeated, other, repeated, repeated])
     assert (third, fourth) == (f"{first}-2", f"{first}-3")
     assert [second] == row_ids([other])
 
 
-def test_a_row_stands_beside_its_id() -> None:
+def test_identified_rows_have_their_ids() -> None:
     rows = [row(FIXED, 1), row(FIXED, 2), row(FIXED, 1)]
-    assert [(one.id, one.row) for one in identify_rows(rows)] == list(zip(row_ids(rows), rows, strict=True))
+    assert [(item.id, item.row) for item in identify_rows(rows)] == list(
+        zip(row_ids(rows), rows, strict=True)
+    )
 
 
 @pytest.mark.parametrize("runner", ["b200", "b200-dgxc", "cluster:b200-nv", "cluster:B200-nv"])
-def test_a_label_s_case_and_cluster_make_no_other_hardware(runner: str) -> None:
+def test_case_and_cluster_of_a_label_do_not_change_the_hardware(runner: str) -> None:
     assert hardware_of(runner) == "b200"
 
 
@@ -89,7 +91,7 @@ SHORT = replace(FIXED, workload=FixedWorkload(isl=1024, osl=1024, max_model_len=
         (placed("h200", None), placed(None, "h200")),
     ],
 )
-def test_another_series(one: Recipe, other: Recipe) -> None:
+def test_recipes_of_different_series(one: Recipe, other: Recipe) -> None:
     assert series_of(one) != series_of(other)
 
 
@@ -103,7 +105,7 @@ def test_another_series(one: Recipe, other: Recipe) -> None:
         ),  # a replay is drawn with and without drafts
     ],
 )
-def test_the_same_series(one: Recipe, other: Recipe) -> None:
+def test_recipes_of_the_same_series(one: Recipe, other: Recipe) -> None:
     assert series_of(one) == series_of(other)
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from infx.bench.jobs import JobName, job_name, parse_job_name
+from infx.bench.jobs import JobName, parse_job_name, render_job_name
 from tests.matrix.rows import DISAGG, FIXED, row
 
 SCORE = Decimal("2.500")
@@ -13,7 +13,7 @@ SCORE = Decimal("2.500")
 
 def test_a_long_name_loses_only_text() -> None:
     long = replace(DISAGG, framework="dynamo-vllm-with-a-name-that-goes-on-and-on-and-on")
-    name = job_name("0123456789ab-12", "multi-node 8k1k", row(long), SCORE)
+    name = render_job_name("0123456789ab-12", "multi-node 8k1k", row(long), SCORE)
     assert len(name) == 100
     assert name.endswith("…")
     expected = JobName(id="0123456789ab-12", family="multi-node 8k1k", runner="cluster:h200-a")
@@ -32,12 +32,12 @@ def test_a_long_name_loses_only_text() -> None:
         "",
     ],
 )
-def test_other_jobs_are_no_rows(name: str) -> None:
+def test_other_jobs_are_not_rows(name: str) -> None:
     assert parse_job_name(name) is None
 
 
-def test_a_hostile_runner_label_cannot_pretend_to_be_another_row() -> None:
+def test_a_hostile_runner_label_cannot_imitate_another_row() -> None:
     evil = row(replace(FIXED, runner="gpu / 000000000000 · canary · h200"))
-    parsed = parse_job_name("sweep / " + job_name("0123456789ab", "single-node 8k1k", evil, SCORE))
+    parsed = parse_job_name("sweep / " + render_job_name("0123456789ab", "single-node 8k1k", evil, SCORE))
     assert parsed is not None
     assert (parsed.id, parsed.family) == ("0123456789ab", "single-node 8k1k")

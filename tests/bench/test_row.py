@@ -1,4 +1,4 @@
-"""Rows as JSON: whatever the schema lets through can be read."""
+"""Rows as JSON: infx can read every row that fits the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = (FULL, row(AGENTIC), row(DISAGG, 4, 8), row(replace(DISAGG, workload=AGEN
 
 
 def drop_keys(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Copies without one key, of the row or of a mapping in it."""
+    """Yield copies with one key removed, from the row or from a mapping within it."""
     for key, value in values.items():
         yield {name: other for name, other in values.items() if name != key}
         if isinstance(value, dict):
@@ -32,16 +32,16 @@ def drop_keys(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("whole", ROWS, ids=["single fixed", "single AgentX", "multi fixed", "multi AgentX"])
-def test_a_row_without_what_may_be_left_out_is_read(whole: Row) -> None:
+def test_a_row_without_optional_fields_is_read(whole: Row) -> None:
     values = render_row(whole)
     assert RowReader().read(values) == whole
-    smaller = [copy.deepcopy(one) for one in drop_keys(values) if schema.is_valid("matrix-row", one)]
-    assert smaller
-    for one in smaller:
-        RowReader().read(one)
+    valid_copies = [copy.deepcopy(item) for item in drop_keys(values) if schema.is_valid("matrix-row", item)]
+    assert valid_copies
+    for valid_copy in valid_copies:
+        RowReader().read(valid_copy)
 
 
-def test_a_worker_that_does_not_say_its_degrees_has_one_of_each() -> None:
+def test_omitted_degrees_of_a_worker_are_1() -> None:
     values = render_row(row(DISAGG, 4))
     for name in ("pp", "dcp-size", "pcp-size"):
         del values["prefill"][name], values["decode"][name]

@@ -194,7 +194,7 @@ def test_two_files_with_one_key(repository: Repository) -> None:
     called = call("matrix", "full-sweep")
     assert called.code == 1
     assert (
-        "configs/amd-master.yaml:1: m1-fp8-h200-vllm: the key stands in configs/nvidia-master.yaml:1 too."
+        "configs/amd-master.yaml:1: m1-fp8-h200-vllm: the key is also in configs/nvidia-master.yaml:1."
         in called.err
     )
 
@@ -245,9 +245,9 @@ def test_test_config(repository: Repository, arguments: list[str], rows: list[st
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["m1_8k1k"], "'m1_8k1k' means 2 rows; expected one."),
-        (["m1_8k2k"], "'m1_8k2k' is no row of this selection. Did you mean m1_8k1k?"),
-        (["m1_8k2k", "m1_8k2k"], "'m1_8k2k' is asked for twice. Name it once."),
+        (["m1_8k1k"], "'m1_8k1k' matches 2 rows; expected one."),
+        (["m1_8k2k"], "'m1_8k2k' is not a row of this selection. Did you mean m1_8k1k?"),
+        (["m1_8k2k", "m1_8k2k"], "'m1_8k2k' is named twice. Name it once."),
     ],
 )
 def test_experiment_names_must_mean_one_row(repository: Repository, names: list[str], words: str) -> None:

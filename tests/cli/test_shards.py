@@ -145,7 +145,7 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
         (
             ["shards", "--plan", "odd.json", "--out", "x"],
             1,
-            "odd.json: single_node/8k1k/0 is no row of a plan.",
+            "odd.json: single_node/8k1k/0 is not a row of a plan.",
         ),
         (["shards", "--plan", "plan.json", "--out", "sweep-plan"], 2, "The folder exists already"),
         (["rows", "--plan", "sweep-plan"], 2, "Name either a shard or the canary."),

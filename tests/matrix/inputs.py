@@ -1,4 +1,4 @@
-"""Small configurations as text, for tests of what becomes of them."""
+"""Small configurations as text, for tests of the planner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AUGUST = find_profile("inferencex-2026-08", default_policy().evals)
 
 
 def single(key: str, *rows: str, isl: int = 8192, runner: str = "h200", **fields: str) -> str:
-    """A single-node configuration of fixed length; rows: items of its search space, in flow style."""
+    """Return a single-node configuration of fixed length; rows: items of its search space, in flow style."""
     return _config(key, runner, fields) + _fixed(rows, isl)
 
 
@@ -53,12 +53,12 @@ def multi_agentic(
 
 
 def both(key: str, fixed: str, coding: str) -> str:
-    """One search row of each scenario."""
+    """Return a configuration with one search row of each scenario."""
     return _config(key, "cluster:h200-a", {}) + _fixed([fixed], 8192) + _agentic([coding], "0.5")
 
 
 def pair(conc: str, prefill: str = "num-worker: 1, tp: 4", decode: str = "num-worker: 1, tp: 4") -> str:
-    """A search row of two roles."""
+    """Return a search row with two roles."""
     return f"{{conc-list: {conc}, prefill: {{{prefill}}}, decode: {{{decode}}}}}"
 
 
@@ -71,7 +71,7 @@ def entries(text: str) -> tuple[Entry, ...]:
 
 
 def entry(*keys: str, **fields: str) -> str:
-    """An entry as text; fields: further keys with `_` for `-`."""
+    """Return an entry as text; fields: more keys, with `_` for `-`."""
     more = "".join(f"  {name.replace('_', '-')}: {value}\n" for name, value in fields.items())
     return (
         f"- config-keys: [{', '.join(repr(key) for key in keys)}]\n  description: [x]\n  pr-link: XXX\n{more}"
@@ -90,7 +90,7 @@ def plan(
 
 
 def points(rows: Iterable[Row]) -> list[str]:
-    """Each row in short: `tp8@4,16`, a multi-node one by its roles' workers."""
+    """Return each row in short form: `tp8@4,16`, or `1xtp4+1xtp4@16` for a multi-node row."""
     return [f"{shape(row)}@{','.join(str(conc) for conc in row.conc)}" for row in rows]
 
 

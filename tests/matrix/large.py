@@ -1,4 +1,4 @@
-"""A repository whose changelog asks for many rows, for measurements."""
+"""A repository and a plan with many rows, for measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS_PER_KEY = 512
 
 
 def write_large(folder: Path, rows: int) -> Path:
-    """HEAD~1..HEAD plans `rows` rows of throughput (a multiple of 512)."""
+    """Write a repository where HEAD~1..HEAD plans `rows` throughput rows (a multiple of 512)."""
     keys = [_config(index) for index in range(rows // ROWS_PER_KEY)]
     repository = Repository.init(folder)
     repository.commit(
@@ -51,7 +51,7 @@ m1-fp8-h200-vllm-{index}:
 
 
 def write_plan(path: Path, rows: int) -> Path:
-    """A plan with that many rows, all different, as `infx plan` prints it."""
+    """Write a plan with that many different rows, as `infx plan` prints it."""
     layouts = [
         replace(FIXED, layout=Parallelism(tp=1 + number, ep=1, dp_attn=False)) for number in range(512)
     ]

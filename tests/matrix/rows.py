@@ -1,4 +1,4 @@
-"""Rows made by hand, for tests of what happens to rows."""
+"""Rows with small recipes, for tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DISAGG = replace(
 
 
 def row(recipe: Recipe = FIXED, *conc: int, eval_only: bool = False) -> Row:
-    """A throughput row, or its accuracy twin."""
+    """Return a throughput row, or the accuracy row for the same point."""
     return Row(
         recipe=recipe,
         conc=conc or (64,),

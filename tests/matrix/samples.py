@@ -1,4 +1,4 @@
-"""Small sound files, to be broken one line at a time."""
+"""Small valid files, which tests change in one line to make them invalid."""
 
 from __future__ import annotations
 
@@ -136,6 +136,6 @@ clusters:
 
 
 def change(text: str, old: str, new: str) -> str:
-    """The text with the one place where `old` stands replaced."""
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times"
+    """Return the text with its only occurrence of `old` replaced."""
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
     return text.replace(old, new)

@@ -13,7 +13,7 @@ BASE = single("a", "{tp: 8, conc-list: [4, 8]}", "{tp: 4, conc-list: [4]}")
 def added(base: str, head: str, text: str = APPEND) -> list[str]:
     result = plan(load(head), text, base=load(base))
     assert result.evals == ()
-    return points(one.row for one in result.throughput)
+    return points(item.row for item in result.throughput)
 
 
 def refusal(base: str, head: str, text: str = APPEND) -> str:
@@ -29,10 +29,10 @@ def refusal(base: str, head: str, text: str = APPEND) -> str:
         (BASE, BASE.replace("[4, 8]", "[4, 6, 8, 16]"), ["tp8@6", "tp8@16"]),
         (BASE, BASE.replace("{tp: 4,", "{tp: 2, conc-list: [4]}\n      - {tp: 4,"), ["tp2@4"]),  # same curve
         (multi("a", pair("[64, 4]")), multi("a", pair("[64, 32, 4, 2]")), ["1xtp4+1xtp4@32,2"]),
-        (BASE, BASE.replace("[4, 8]", "[16, 8, 4, 16]"), ["tp8@16"]),  # once, in the order of the head
+        (BASE, BASE.replace("[4, 8]", "[16, 8, 4, 16]"), ["tp8@16"]),  # once, in the head's order
     ],
 )
-def test_only_what_the_base_lacks_is_planned(base: str, head: str, points: list[str]) -> None:
+def test_only_points_that_the_base_lacks_are_planned(base: str, head: str, points: list[str]) -> None:
     assert added(base, head) == points
 
 
@@ -46,10 +46,10 @@ def test_new_points_carry_their_key_and_the_fingerprint_of_their_curve() -> None
 @pytest.mark.parametrize(
     ("base", "head", "words"),
     [
-        (BASE, BASE, "There is no new point"),
+        (BASE, BASE, "The entries add no new point"),
         (BASE, BASE.replace("[4, 8]", "[4, 16]"), "lost points.* at concurrency 8"),
-        (BASE, BASE.replace("{tp: 8, ", "{tp: 8, ep: 8, "), "not measured in the same way any more"),
-        (BASE, BASE.replace(":v1", ":v2"), "not measured in the same way any more"),
+        (BASE, BASE.replace("{tp: 8, ", "{tp: 8, ep: 8, "), "no longer measured in the same way"),
+        (BASE, BASE.replace(":v1", ":v2"), "no longer measured in the same way"),
         (single("b", "{tp: 8, conc-list: [4]}"), BASE, "The base has no configuration a"),
         (
             BASE + single("b", "{tp: 8, conc-list: [4]}"),
@@ -74,11 +74,11 @@ def test_new_points_carry_their_key_and_the_fingerprint_of_their_curve() -> None
         (
             BASE,
             BASE.replace("[4, 8]", "[4, 8]").replace("{tp: 4,", "{tp: 2, spec-decoding: mtp, conc-list: [4]}\n      - {tp: 4,"),
-            "New points are on no curve of the base",
+            "New points do not belong to any curve of the base",
         ),
     ],
 )  # fmt: skip
-def test_whatever_else_changed_is_refused(base: str, head: str, words: str) -> None:
+def test_any_other_change_is_refused(base: str, head: str, words: str) -> None:
     import re
 
     assert re.search(words, refusal(base, head))
@@ -94,20 +94,20 @@ def test_only_the_selected_scenario_may_change() -> None:
 
 
 def test_new_points_of_a_curve_with_two_images() -> None:
-    one = single("a", "{tp: 8, conc-list: [4]}")
-    two = single("b", "{tp: 8, conc-list: [4]}", image="acme/vllm:v2")
-    head = one.replace("[4]", "[4, 8]") + two
+    older = single("a", "{tp: 8, conc-list: [4]}")
+    newer = single("b", "{tp: 8, conc-list: [4]}", image="acme/vllm:v2")
+    head = older.replace("[4]", "[4, 8]") + newer
     text = entry("a", "b", append_only="true")
-    assert "their curve was measured with acme/vllm:v1, acme/vllm:v2" in refusal(one + two, head, text)
+    assert "their curve was measured with acme/vllm:v1, acme/vllm:v2" in refusal(older + newer, head, text)
 
 
 @pytest.mark.parametrize("flag", ["all_evals", "evals_only"])
-def test_a_run_that_asks_for_accuracy_runs_contradicts_it(flag: str) -> None:
+def test_a_request_for_accuracy_runs_contradicts_append_only(flag: str) -> None:
     with pytest.raises(ProblemsError, match=f"asks for {flag.replace('_', '-')}; they contradict"):
         plan(load(BASE), APPEND, base=load(BASE), profile=DEFAULT, **{flag: True})
 
 
-def test_append_only_entries_stand_alone() -> None:
+def test_append_only_and_other_entries_do_not_mix() -> None:
     with pytest.raises(ProblemsError, match="all entries of a pull request must") as error:
         plan(load(BASE, single("b", "{tp: 8, conc-list: [4]}")), APPEND, entry("b"), base=load(BASE))
     assert [problem.line for problem in error.value.problems] == [5]

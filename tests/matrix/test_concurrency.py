@@ -19,7 +19,7 @@ LIST = Concurrency(values=(4, 64))
 @pytest.mark.parametrize(
     ("start", "end", "step", "points"),
     [
-        (4, 100, 2, (4, 8, 16, 32, 64, 100)),  # the last step overshoots, the end stays
+        (4, 100, 2, (4, 8, 16, 32, 64, 100)),  # the last step exceeds the end, which is kept
         (4, 64, 2, (4, 8, 16, 32, 64)),
         (8, 48, 3, (8, 24, 48)),
         (7, 7, 2, (7,)),
@@ -29,7 +29,7 @@ def test_a_range_always_has_its_end(start: int, end: int, step: int, points: tup
     assert expand_range(start, end, step) == points
 
 
-def test_a_message_names_some_points_of_very_many() -> None:
+def test_a_message_names_only_some_of_many_points() -> None:
     assert show_points(range(1, 17)) == [str(point) for point in range(1, 17)]
     assert show_points(range(1, 18))[15:] == ["16", "1 other"]
     assert show_points(range(1, 1_020))[14:] == ["15", "16", "1,003 others"]
@@ -39,7 +39,7 @@ def test_a_message_names_some_points_of_very_many() -> None:
     ("concurrency", "low", "high", "points"),
     [
         (RANGE, None, None, (4, 8, 16, 32, 64)),
-        (RANGE, 6, None, (6, 12, 24, 48, 64)),  # a range starts anew at the bound
+        (RANGE, 6, None, (6, 12, 24, 48, 64)),  # the range starts at the bound
         (RANGE, None, 48, (4, 8, 16, 32, 48)),  # a capped end is a new point
         (RANGE, 10, 30, (10, 20, 30)),
         (RANGE, None, 2, (2,)),
@@ -61,9 +61,9 @@ def test_single_node_bounds(
 @pytest.mark.parametrize(
     ("low", "high", "points"),
     [
-        (6, None, (8, 16, 32, 64)),  # nothing new at the lower bound
+        (6, None, (8, 16, 32, 64)),  # the lower bound is not a point
         (None, 48, (4, 8, 16, 32)),
-        (None, 2, (2,)),  # all too large: the bound stands in
+        (None, 2, (2,)),  # all points are too large, so the bound is measured
         (5, 6, (6,)),
         (65, 100, ()),
         (None, 0, ()),
@@ -74,7 +74,7 @@ def test_multi_node_bounds(low: int | None, high: int | None, points: tuple[int,
 
 
 @pytest.mark.parametrize(("low", "high", "points"), [(5, 20, (8, 16)), (None, 2, ()), (65, None, ())])
-def test_bounds_of_agentx_invent_nothing(low: int | None, high: int | None, points: tuple[int, ...]) -> None:
+def test_bounds_add_no_agentx_points(low: int | None, high: int | None, points: tuple[int, ...]) -> None:
     assert expand_filtered(RANGE, Bounds(minimum=low, maximum=high)) == points
 
 

@@ -35,13 +35,13 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
             [row(NEWER, 1), row(NEWER, 2)],
             [f"~ 2 rows of {TITLE} (c1,2): image vllm/vllm-openai:v1 → vllm/vllm-openai:v2"],
         ),
-        # The layout changed at one point only, so it is that point that changed.
+        # The layout changed at one point only, so the point is reported as changed.
         (
             [row(FIXED, 1)],
             [row(WIDE, 1)],
-            [f"~ 1 row of {TITLE} (c1): tp 8 → 16; ep 1 is gone; dp-attn false is gone"],
+            [f"~ 1 row of {TITLE} (c1): tp 8 → 16; ep 1 was removed; dp-attn false was removed"],
         ),
-        # Two layouts on one side: nobody knows which became which.
+        # Two layouts on one side cannot be matched to one on the other.
         (
             [row(FIXED, 1), row(WIDE, 1)],
             [row(replace(FIXED, layout=Parallelism(tp=2)), 1)],
@@ -56,7 +56,7 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
             [row(DISAGG, 4, 8)],
             ["~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c4,8): conc [4] → [4,8]"],
         ),
-        # The same layout at other concurrencies comes first, the same concurrencies in another layout next.
+        # Rows are matched by layout first, then by concurrency.
         (
             [row(DISAGG, 4), row(TALL, 8)],
             [row(DISAGG, 16), row(TALLER, 8)],
@@ -73,13 +73,13 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
                 "~ 1 row of m1 fp8 dynamo-vllm on cluster:h200-a, multi-node 8k1k (c8): prefill.tp 8 → 32; conc [4] → [8]",
             ],
         ),
-        # A line break in a foreign plan starts no line of ours.
+        # A line break in a value is escaped, so that it cannot start a workflow command.
         (
             [row(FIXED, 1)],
             [row(replace(FIXED, image="x\n::error::y"), 1)],
             [f"~ 1 row of {TITLE} (c1): image vllm/vllm-openai:v1 → x\\n::error::y"],
         ),
-        # Rows that stand twice change together.
+        # Repeated rows change together.
         (
             [row(), row()],
             [row(NEWER), row(NEWER)],
@@ -92,7 +92,7 @@ TITLE = "m1 fp8 vllm on cluster:h200-a, single-node 8k1k"
         ),
     ],
 )
-def test_in_words(before: list[Row], after: list[Row], lines: list[str]) -> None:
+def test_differences_are_described_in_words(before: list[Row], after: list[Row], lines: list[str]) -> None:
     assert describe_diff(diff_plans(before, after)) == lines
 
 
@@ -102,14 +102,14 @@ _ROWS = st.lists(
 
 
 @given(_ROWS, _ROWS)
-def test_properties_nothing_is_lost_or_invented(before: list[Row], after: list[Row]) -> None:
-    """What went plus what stayed is the one plan, what came plus what stayed is the other."""
+def test_properties_a_diff_loses_and_adds_no_row(before: list[Row], after: list[Row]) -> None:
+    """Without the differences, both plans have the same rows."""
     diff = diff_plans(before, after)
-    old = list(before)
-    for gone in (*diff.removed, *(pair[0] for pair in diff.changed)):
-        old.remove(gone)
-    new = list(after)
-    for come in (*diff.added, *(pair[1] for pair in diff.changed)):
-        new.remove(come)
-    assert sorted(map(repr, old)) == sorted(map(repr, new))
+    common_before = list(before)
+    for removed in (*diff.removed, *(pair[0] for pair in diff.changed)):
+        common_before.remove(removed)
+    common_after = list(after)
+    for added in (*diff.added, *(pair[1] for pair in diff.changed)):
+        common_after.remove(added)
+    assert sorted(map(repr, common_before)) == sorted(map(repr, common_after))
     assert diff.is_empty is (sorted(map(repr, before)) == sorted(map(repr, after)))

@@ -35,7 +35,7 @@ def test_budget(hardware: Hardware, share: str, gpus: int, budget: int) -> None:
 @pytest.mark.parametrize(
     ("engine", "gpus"),
     [
-        (Parallelism(tp=8), 4),  # a replica over two nodes counts whole ones
+        (Parallelism(tp=8), 4),  # a replica on two nodes fills both
         (Parallelism(tp=2, pp=2), 4),
         (Parallelism(tp=2, dcp_size=2), 2),  # decode context parallelism shares its GPUs
         (Parallelism(tp=1, pcp_size=2), 2),
@@ -73,7 +73,7 @@ DRAM = "kv-offloading: dram, kv-offload-backend: {name: mooncake}"
     ],
 )
 def test_budget_in_rows(text: str, budget: int) -> None:
-    """One replica of prefill counts, whatever their number, and decode does not."""
+    """Only one replica of prefill counts."""
     inputs = load(text)
     (row,) = expand_config(inputs.configs["a"], inputs.runners)
     assert isinstance(row.recipe.workload, AgenticWorkload)
@@ -102,7 +102,7 @@ def test_a_label_without_hardware_has_no_budget() -> None:
     assert error.value.problems[0].hint == wanted
 
 
-def test_a_label_whose_memory_is_not_known_is_no_suggestion() -> None:
+def test_a_label_with_unknown_memory_is_not_suggested() -> None:
     inputs = load(agentic("a", f"{{tp: 4, {DRAM}, conc-list: [1]}}", runner="cluster:h200-b"))
     records = {**inputs.runners.hardware, "cluster:h200-a": Hardware(gpus_per_node=8)}
     with pytest.raises(ProblemsError) as error:

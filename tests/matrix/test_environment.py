@@ -99,7 +99,7 @@ def test_a_disaggregated_row_has_both_roles_and_a_list() -> None:
     assert {"CONC", "TP", "GPU_COUNT"}.isdisjoint(values)
 
 
-def test_an_agentic_row_of_several_nodes_has_one_concurrency_and_its_accuracy_run_the_evaluated_one() -> None:
+def test_a_multi_node_agentic_row_has_one_concurrency() -> None:
     deployment = replace(DISAGG, workload=AGENTIC.workload)
     names = ("CONC", "CONC_LIST", "EVAL_CONC")
     assert [project(row(deployment, 48)).get(name) for name in names] == ["48", "48", None]
@@ -120,14 +120,14 @@ def with_setting(setting: str) -> Recipe:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("export X=1", "is no assignment"),
-        ("$(touch x)=1", "is no assignment"),
+        ("export X=1", "is not an assignment"),
+        ("$(touch x)=1", "is not an assignment"),
         ("PATH=/tmp", "belongs to the runner"),
         ("GITHUB_TOKEN=x", "belongs to the runner"),
         ("LD_PRELOAD=x.so", "belongs to the runner"),
         ("LONG=" + "x" * 131_070, "longer than an environment can hold"),
     ],
 )
-def test_settings_that_are_refused(setting: str, message: str) -> None:
+def test_invalid_and_reserved_settings_are_refused(setting: str, message: str) -> None:
     with pytest.raises(InfxError, match=message):
         project(row(with_setting(setting)))

@@ -24,7 +24,7 @@ def evaluated(rows: list[Row], profile: EvalProfile, mode: EvalMode = EvalMode.S
 
 
 @PROFILES
-def test_rows_chosen_for_accuracy_stay_in_throughput(profile: EvalProfile) -> None:
+def test_rows_with_an_accuracy_run_keep_their_throughput(profile: EvalProfile) -> None:
     rows = expand(single("a", "{tp: 2, conc-list: [16, 32, 64, 128]}"))
     marked = apply_evals(rows, EvalMode.MARKED, profile)
     assert points(marked) == ["tp2@16", "tp2@32", "tp2@64", "tp2@128"]
@@ -36,7 +36,7 @@ def test_rows_chosen_for_accuracy_stay_in_throughput(profile: EvalProfile) -> No
 @pytest.mark.parametrize(
     ("values", "chosen"),
     [
-        ("[4, 8, 15]", []),  # below 16 nothing is evaluated
+        ("[4, 8, 15]", []),  # concurrencies below 16 are never evaluated
         ("[8, 16]", ["tp2@16"]),
         ("[16, 32]", ["tp2@32"]),  # of two values the upper median is the highest
         ("[16, 32, 64]", ["tp2@32", "tp2@64"]),
@@ -91,7 +91,7 @@ def test_both_topologies_of_an_agentx_deployment() -> None:
     assert evaluated(rows, AUGUST) == ["tp4@128"]
 
 
-def test_new_arms_beside_an_unchanged_grid() -> None:
+def test_new_topologies_next_to_an_unchanged_grid() -> None:
     """Scene B: TP4, TEP4 and DEP4 of one key: 14 rows, one accuracy row for each topology."""
     inputs = load(
         agentic(
@@ -131,7 +131,7 @@ def test_multi_node_fixed(profile: EvalProfile) -> None:
     assert points(chosen) == ["1xtp4+1xtp4@4,64,256", "1xtp4+1xtp8@8", "1xtp4+2xtp4@16"]
 
 
-def test_a_multi_node_agentx_deployment_without_a_pick_has_its_highest_row_evaluated() -> None:
+def test_a_multi_node_agentx_deployment_without_pick_uses_its_highest_row() -> None:
     low, lower = pair("[2, 8]"), pair("[4]", decode="num-worker: 1, tp: 8")
     rows = expand(multi_agentic("a", low, lower))
     assert evaluated(rows, DEFAULT) == ["1xtp4+1xtp4@8"]
@@ -173,14 +173,14 @@ def test_all_evals(profile: EvalProfile) -> None:
     assert all(row.run_eval and row.eval_only for row in chosen)
 
 
-def test_accuracy_runs_that_are_alike_are_one_and_prefer_rows_without_offload() -> None:
+def test_one_of_equal_accuracy_runs_stays_preferably_without_offload() -> None:
     rows = expand(
         agentic("a", f"{{tp: 4, {DRAM}, conc-list: [8, 16]}}", f"{{tp: 4, {NONE}, conc-list: [8, 16]}}"),
         agentic("b", f"{{tp: 4, {NONE}, conc-list: [8]}}", image="acme/vllm:v2"),
     )
     chosen = apply_evals(rows, EvalMode.ALL, DEFAULT)
     assert [row.exp_name for row in chosen] == ["m1_tp4_conc8_kvnone", "m1_tp4_conc16_kvnone"]
-    assert len(apply_evals(rows, EvalMode.ALL, AUGUST)) == 5  # no such rule there
+    assert len(apply_evals(rows, EvalMode.ALL, AUGUST)) == 5  # this profile drops no runs
 
 
 def test_a_row_that_loses_its_accuracy_run_keeps_its_throughput() -> None:
@@ -192,12 +192,12 @@ def test_a_row_that_loses_its_accuracy_run_keeps_its_throughput() -> None:
     assert (second.run_eval, second.eval_framework) == (False, None)
 
 
-def test_a_batch_keeps_the_concurrencies_that_nobody_claimed() -> None:
+def test_a_batch_keeps_its_unclaimed_concurrencies() -> None:
     rows = expand(multi("a", pair("[4, 8]")), multi("b", pair("[8, 16]"), image="acme/vllm:v2"))
     assert evaluated(rows, DEFAULT, EvalMode.ALL) == ["1xtp4+1xtp4@4,8", "1xtp4+1xtp4@16"]
 
 
-def test_one_server_of_very_many_points_is_merged_in_linear_time() -> None:
+def test_a_server_with_many_points_is_merged_in_linear_time() -> None:
     values = list(range(1, 20_001))
     (row,) = apply_evals(expand(multi_agentic("a", pair(str(values)))), EvalMode.ALL, AUGUST)
     assert (row.conc, row.eval_conc) == (tuple(values), 20_000)
@@ -215,12 +215,12 @@ def test_accuracy_runs_measure_no_power(profile: EvalProfile) -> None:
     assert "require-power" not in render_row(alone)
 
 
-def test_without_accuracy_runs_agentx_rows_say_nothing_of_them() -> None:
+def test_without_accuracy_runs_agentx_rows_omit_run_eval() -> None:
     rows = expand(agentic("a", f"{{tp: 4, {NONE}, conc-list: [1]}}"), single("b", "{tp: 4, conc-list: [1]}"))
     assert [row.run_eval for row in apply_evals(rows, EvalMode.NONE, DEFAULT)] == [None, False]
 
 
-def test_an_unknown_profile_is_told_with_those_that_exist() -> None:
+def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         InfxError, match=r"no eval profile 'defualt'; it has default, inferencex-2026-08"
     ) as error:

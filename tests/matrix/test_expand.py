@@ -35,7 +35,7 @@ def test_order_of_points_and_runners(text: str, order: list[str]) -> None:
     assert runners(expand(text, on=["x", "y"])) == order
 
 
-def test_both_forms_of_concurrency_work_side_by_side() -> None:
+def test_both_forms_of_concurrency_work_together() -> None:
     rows = expand(single("a", "{tp: 8, conc-list: [4, 64]}", "{tp: 4, conc-start: 4, conc-end: 32}"))
     assert points(rows) == ["tp8@4", "tp8@64", "tp4@4", "tp4@8", "tp4@16", "tp4@32"]
 
@@ -45,7 +45,7 @@ def test_fixed_scenarios_come_before_agentx() -> None:
     assert points(rows) == ["tp4@4", "tp8@1"]
 
 
-def test_what_a_single_node_row_leaves_out_has_its_default() -> None:
+def test_omitted_fields_of_a_single_node_row_have_defaults() -> None:
     (row,) = expand(single("a", "{tp: 8, conc-list: [4]}", isl=1024))
     assert render_row(row) == {
         "image": "acme/vllm:v1", "model": "acme/m1", "model-prefix": "m1", "precision": "fp8", "framework": "vllm",
@@ -93,19 +93,17 @@ def test_experiment_names(text: str, name: str) -> None:
     assert [row.exp_name for row in expand(text)] == [name]
 
 
-def test_router_and_transfer_of_a_row_or_of_the_whole_configuration() -> None:
+def test_router_and_transfer_come_from_the_row_or_the_configuration() -> None:
     row = pair("[4]").replace("{conc", "{router: {name: own, version: '1'}, conc")
-    values = [render_row(one) for one in expand(multi("a", row, kv_p2p_transfer="nixl"))]
-    assert [(one["router"], one["kv-p2p-transfer"]) for one in values] == [
-        ({"name": "own", "version": "1"}, "nixl")
-    ]
+    (values,) = map(render_row, expand(multi("a", row, kv_p2p_transfer="nixl")))
+    assert (values["router"], values["kv-p2p-transfer"]) == ({"name": "own", "version": "1"}, "nixl")
 
 
 @pytest.mark.parametrize(
     ("limits", "left"),
     [
         (ExpansionLimits(max_tp=4), ["tp4ep8@4"]),
-        (ExpansionLimits(max_ep=2), ["tp8@4", "tp4ep2@4"]),  # an absent ep stays one
+        (ExpansionLimits(max_ep=2), ["tp8@4", "tp4ep2@4"]),  # an omitted ep stays 1
         (ExpansionLimits(max_ep=0), []),
         (ExpansionLimits(max_tp=0), []),
         (ExpansionLimits(sequences=frozenset({SEQUENCES["1k1k"]})), []),
@@ -131,6 +129,6 @@ def test_max_tp_does_not_touch_multi_node_rows() -> None:
 
 
 def test_equal_recipes_of_all_concurrencies_are_one_object() -> None:
-    """Memory of a large plan grows with recipes, not with points."""
+    """The memory of a large plan grows with its recipes, not with its points."""
     rows = expand(single("a", "{tp: 8, conc-start: 1, conc-end: 1024}"))
     assert len({id(row.recipe) for row in rows}) == 1

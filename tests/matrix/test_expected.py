@@ -1,4 +1,4 @@
-"""Real configurations and real pull requests: the rows that another generator printed for them."""
+"""Real configurations and pull requests, compared with the rows that another generator printed for them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_matrix(name: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.shared
 def test_unknown_runner_labels_are_warnings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """8 of the 208 configurations name a label that the inventory does not have; their rows are printed."""
+    """The rows of the 8 configurations (of 208) with an unknown label are printed."""
     monkeypatch.chdir(shared / "inferencex")
     called = call("matrix", "full-sweep")
     assert called.code == 0, called.err
@@ -71,10 +71,10 @@ def test_plan(
 
 
 def comparable(plan: dict[str, Any]) -> dict[str, Any]:
-    """Without metadata and empty buckets."""
+    """Return the plan without metadata and empty buckets."""
     buckets = {name: rows for name, rows in plan.items() if name != "changelog_metadata"}
     full = {
-        name: {kind: found for kind, found in rows.items() if found} if isinstance(rows, dict) else rows
+        name: {kind: items for kind, items in rows.items() if items} if isinstance(rows, dict) else rows
         for name, rows in buckets.items()
     }
     return {name: rows for name, rows in full.items() if rows}

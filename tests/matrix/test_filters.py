@@ -19,7 +19,7 @@ INPUTS = load(
     ("wanted", "left"),
     [
         (Filter(), "m1-fp8-h200-vllm m1-fp4-h200-trt m2-fp8-gb200-dynamo"),
-        (Filter(key_prefixes=("m2",)), "m2-fp8-gb200-dynamo"),  # of the key, not the field
+        (Filter(key_prefixes=("m2",)), "m2-fp8-gb200-dynamo"),  # the start of the key, not of the field
         (Filter(key_prefixes=("other",)), ""),
         (Filter(key_prefixes=("m2", "m1-fp4")), "m1-fp4-h200-trt m2-fp8-gb200-dynamo"),
         (Filter(precisions=("fp4",)), "m1-fp4-h200-trt"),
@@ -34,12 +34,12 @@ INPUTS = load(
         (Filter(precisions=("fp8",), single_node=True), "m1-fp8-h200-vllm"),
     ],
 )
-def test_which_configurations_are_left(wanted: Filter, left: str) -> None:
+def test_a_filter_selects_configurations(wanted: Filter, left: str) -> None:
     chosen = select_configs(INPUTS.configs.values(), wanted, INPUTS.runners)
     assert " ".join(config.key for config in chosen) == left
 
 
-def test_every_unknown_runner_label_is_named_with_its_neighbours() -> None:
+def test_every_unknown_runner_label_is_reported_with_similar_ones() -> None:
     with pytest.raises(ProblemsError) as error:
         select_configs([], Filter(runner_labels=("h2000", "h200", "gb200-a")), INPUTS.runners)
     assert str(error.value).splitlines() == [
@@ -73,7 +73,7 @@ KEYS = ("m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8")
         ("m1-fp8", ["m1-fp8"]),
         ("m1*", ["m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8"]),
         ("m1?fp8", ["m1-fp8", "m1.fp8"]),
-        ("m1.fp8", ["m1.fp8"]),  # a dot is a dot
+        ("m1.fp8", ["m1.fp8"]),  # a dot is not special
         ("*", list(KEYS)),
         ("m1", []),  # whole keys only
         ("m1-fp[48]", []),  # no character classes
@@ -82,7 +82,7 @@ KEYS = ("m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8")
         ("m1**fp?", ["m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8"]),
         ("*m1-fp8*", ["m1-fp8"]),
         ("*-*-*", []),
-        ("m1-fp8*8", []),  # what one part has taken is not there for the next
+        ("m1-fp8*8", []),  # a character matches only one part of the pattern
         ("*1" * 30 + "*", []),
     ],
 )
@@ -91,17 +91,17 @@ def test_wildcards(pattern: str, matches: list[str]) -> None:
     assert [key for key in KEYS if key in NamedKeys((pattern,))] == matches
 
 
-def test_a_pattern_of_many_stars_is_answered_at_once() -> None:
-    """Tried in every way, this one would not end: a pull request could hold up whoever reads its changelog."""
+def test_a_pattern_with_many_stars_is_matched_quickly() -> None:
+    """With backtracking, this pattern would take forever, and a pull request could block infx."""
     assert match_keys("*?" * 30 + "no", ["m" * 80]) == []
 
 
-def test_keys_come_once_in_the_order_in_which_they_are_named() -> None:
+def test_each_key_is_resolved_once_in_the_order_of_the_names() -> None:
     keys, problems = resolve_keys(["m10*", "*-fp8", "m1-fp8"], KEYS)
     assert (keys, problems) == (["m10-fp8", "m1-fp8"], [])
 
 
-def test_every_name_of_nothing_is_told_with_its_place_and_neighbours() -> None:
+def test_unmatched_names_are_reported_with_their_line_and_similar_keys() -> None:
     _, problems = resolve_keys(["m1-fp9", "x*y", "m1-fp8"], KEYS, path="perf-changelog.yaml", line=7)
     assert [str(problem) for problem in problems] == [
         "perf-changelog.yaml:7: There is no configuration 'm1-fp9'; 4 are known. "

@@ -1,4 +1,4 @@
-"""Container image references, one by one: what a runtime refuses, and what may be another image tomorrow."""
+"""Container image references: a runtime refuses some, and some may later mean another image."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ WRONG = [
     ("-a/b:1", '"-a/b" is not a repository.'),
     ("a/\u00e9:1", '"a/\u00e9" is not a repository.'),
     ("a/${TAG}:1", '"a/${TAG}" is not a repository.'),
-    ("0" * 64, "is not a repository."),  # Docker takes it for the id of an image
+    ("0" * 64, "is not a repository."),  # to Docker this is the id of an image
     ("a/" + "b" * 254 + ":1", "the repository has 256 characters; expected at most 255."),
     ("a" * 601, "the reference has 601 characters; expected at most 600."),
     ("nvcr.io:port/x:1", '"nvcr.io:port" is not a registry.'),
@@ -85,12 +85,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize("text", SOUND)
-def test_a_reference_that_runtimes_take(text: str) -> None:
+def test_valid_references_pass(text: str) -> None:
     assert find_image_fault(text) is None
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG)
-def test_a_reference_that_no_runtime_takes(text: str, words: str) -> None:
+def test_invalid_references_are_refused(text: str, words: str) -> None:
     fault = find_image_fault(text)
     assert fault is not None
     assert words in f"{fault[0]}. {fault[1]}"
@@ -120,13 +120,13 @@ def test_a_reference_that_no_runtime_takes(text: str, words: str) -> None:
         ("a/b:nightly-dev-arm64-cu13.0.1-426e59f", False),
         ("a/b:1.3.0-dev.1-cuda13", False),
         ("a/b:v0.20.0", False),
-        ("a/b:kimi-k3", False),  # may be moved like every tag, but does not say so
+        ("a/b:kimi-k3", False),  # every tag can be moved, but this name does not suggest it
         ("a/maintain:v1", False),
         ("a/latest:v1", False),
         (f"a/b:latest@{DIGEST}", False),
         (f"a/b@{DIGEST}", False),
     ],
 )
-def test_a_reference_that_may_be_another_image_tomorrow(text: str, moves: bool) -> None:
+def test_moving_tags_are_found(text: str, moves: bool) -> None:
     assert find_image_fault(text) is None
     assert (find_moving_tag(text) is not None) is moves

@@ -1,4 +1,4 @@
-"""What configurations demand of runners and of each other: labels, memory, points measured twice."""
+"""Checks of configurations against the inventory and each other: labels, memory, repeated points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def words(report: ConfigReport, level: Level) -> list[str]:
     return [str(problem) for problem in sort_problems(report.problems) if problem.level is level]
 
 
-def test_sound_files_have_no_problems() -> None:
+def test_valid_files_have_no_problems() -> None:
     assert check(SINGLE + DISAGG + AGGREGATED).problems == ()
     assert check(SINGLE, runners=CLUSTERS).problems == ()
 
@@ -36,7 +36,7 @@ def test_sound_files_have_no_problems() -> None:
             change(HARDWARE, "  gb200: [", "  h200-nscale: [h200-a_0]\n  gb200: ["),
             'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "h200-nsacle". '
             "Did you mean h200-nscale?",
-            id="a slip of the pen",
+            id="a typing error",
         ),
         pytest.param(
             change(SINGLE, "runner: cluster:h200-a", "runner: cluster:h200-aa"),
@@ -55,7 +55,7 @@ def test_sound_files_have_no_problems() -> None:
             change(FIXED_ONLY, "runner: cluster:h200-a", "runner: tpu"),
             HARDWARE,
             'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "tpu". Name a label of r.yaml.',
-            id="nothing near",
+            id="no similar label",
         ),
         pytest.param(
             SINGLE,
@@ -124,7 +124,7 @@ def test_runners_must_exist_and_have_the_memory(master: str, runners: str, expec
     assert words(check(master, runners=runners), Level.ERROR) == [expected]
 
 
-def test_hardware_is_asked_for_only_where_memory_is_budgeted() -> None:
+def test_hardware_is_needed_only_for_a_memory_budget() -> None:
     bare = HARDWARE[: HARDWARE.index("hardware:")]
     assert check(FIXED_ONLY + AGGREGATED, runners=bare).problems == ()
 
@@ -141,7 +141,7 @@ OVERSIZE = [
         "{tp: 5, conc-list: [4]}",
         None,
         None,
-    ),  # without offload nothing is shared
+    ),  # without offload, the share of a node does not matter
 ]
 
 
@@ -159,10 +159,10 @@ def test_an_engine_of_one_node_fits_a_node(old: str, new: str, message: str | No
         ("h200", "cluster:h200-a: {gpus-per-node: 8}", False),  # the family's clusters agree
         ("h200", "cluster:h200-a: {gpus-per-node: 16}", True),
         ("h200", "cluster:h200-a: {gpus-per-node: 8}, h200: {gpus-per-node: 16}", True),
-        ("h200", "cluster:gb200-a: {gpus-per-node: 4}", True),  # nothing is known of this one
+        ("h200", "cluster:gb200-a: {gpus-per-node: 4}", True),  # the family has no record
     ],
 )
-def test_a_label_without_a_record_has_the_nodes_of_its_family(label: str, records: str, fits: bool) -> None:
+def test_a_label_without_a_record_uses_the_nodes_of_its_family(label: str, records: str, fits: bool) -> None:
     master = change(FIXED_ONLY, "runner: cluster:h200-a", f"runner: {label}").replace("tp: 8", "tp: 16")
     inventory = HARDWARE[: HARDWARE.index("hardware:")] + f"hardware: {{{records}}}\n"
     assert [problem.rule for problem in check(master, runners=inventory).problems] == ["node-size"] * (
@@ -192,26 +192,26 @@ def test_a_label_without_a_record_has_the_nodes_of_its_family(label: str, record
                 "          num-worker: 2\n",
                 "          num-worker: 2\n          hardware: gb200\n",
             ),
-            None,  # of nodes that are not the label's
+            None,  # the role runs on other hardware
         ),
     ],
 )
 def test_stated_nodes_hold_their_engines(text: str, message: str | None) -> None:
-    found = words(check(text), Level.ERROR)
-    assert [line.partition("]: ")[2] for line in found] == ([message] if message else [])
+    errors = words(check(text), Level.ERROR)
+    assert [line.partition("]: ")[2] for line in errors] == ([message] if message else [])
 
 
-def test_an_image_that_moves_is_a_warning() -> None:
+def test_a_moving_image_is_a_warning() -> None:
     report = check(change(SINGLE, "vllm-openai:v0.20.0", "vllm-openai:latest"))
     assert words(report, Level.ERROR) == []
     assert words(report, Level.WARNING) == [
         'a.yaml:2: m1-fp8-h200-vllm.image: found "vllm/vllm-openai:latest"; the tag "latest" moves, so its results '
         "cannot be reproduced. Name a release, or add its digest (@sha256:…)."
     ]
-    assert [config.rows for config in report.configs] == [10]  # and it is planned all the same
+    assert [config.rows for config in report.configs] == [10]  # the rows are still planned
 
 
-def test_many_labels_with_hardware_are_named_in_short() -> None:
+def test_a_hint_names_only_some_of_many_labels() -> None:
     clusters = [f"cluster:x{number:02}" for number in range(25)]
     labels = "".join(f"  {label}: [r]\n" for label in clusters)
     records = "".join(f"  {label}: {{gpus-per-node: 8, available-cpu-dram-mib: 9}}\n" for label in clusters)
@@ -226,14 +226,14 @@ def test_a_record_that_no_label_uses_is_a_warning() -> None:
     assert [line.partition(": ")[0] for line in words(report, Level.WARNING)] == ["r.yaml:9"]
 
 
-def test_an_inventory_without_labels_serves_nobody() -> None:
+def test_an_inventory_without_labels_has_no_runners() -> None:
     report = check(SINGLE, runners="labels: {}\n")
     assert words(report, Level.ERROR) == [
         'a.yaml:7: m1-fp8-h200-vllm.runner: r.yaml has no runner label "cluster:h200-a". Name a label of r.yaml.'
     ]
 
 
-def test_a_broken_inventory_does_not_make_every_label_unknown() -> None:
+def test_an_invalid_inventory_does_not_make_every_label_unknown() -> None:
     report = check(SINGLE, runners="labels: 1\n")
     assert words(report, Level.ERROR) == ["r.yaml:1: labels: found 1; expected a mapping."]
 
@@ -242,7 +242,7 @@ def test_a_broken_inventory_does_not_make_every_label_unknown() -> None:
     ("text", "expected"),
     [
         pytest.param(
-            # conc-start 4 to 64 is 4, 8, 16, 32, 64; an ep of 1 is what leaving it out means.
+            # conc-start 4 to 64 is 4, 8, 16, 32, 64; an omitted ep is 1.
             change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 4, dp-attn: false, conc-list: [12, 64, 16]}"),
             "a.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: measures concurrency 16 and "
             "64, as search-space[0] on line 14 does with the same topology. Keep each concurrency in one of the "
@@ -320,11 +320,11 @@ def test_the_same_rows_under_another_key_are_a_warning() -> None:
     ]
 
 
-def test_a_key_in_two_files_is_an_error_with_both_places_and_nothing_else() -> None:
+def test_a_key_in_two_files_is_a_single_error_with_both_lines() -> None:
     assert check(AGGREGATED + SINGLE, SINGLE).problems == (
         Problem(
             rule="config-key-repeated",
-            message="m1-fp8-h200-vllm: the key stands in a.yaml:24 too. A key names one configuration.",
+            message="m1-fp8-h200-vllm: the key is also in a.yaml:24. A key names one configuration.",
             path="b.yaml",
             line=1,
             hint="Rename one of them.",
@@ -338,7 +338,7 @@ def test_many_equal_rows_are_checked_in_linear_time() -> None:
     assert len(report.problems) == 3000
 
 
-def test_a_long_list_that_repeats_itself_is_told_in_short_and_linear_time() -> None:
+def test_a_long_repeated_list_is_shortened_in_linear_time() -> None:
     twice = ", ".join(map(str, [*range(1, 20_001), *range(1, 20_001)]))
     (warning,) = check(
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", f"{{tp: 2, conc-list: [{twice}]}}")
@@ -348,7 +348,7 @@ def test_a_long_list_that_repeats_itself_is_told_in_short_and_linear_time() -> N
     )
 
 
-def test_a_configuration_is_summarized_at_a_glance() -> None:
+def test_a_summary_counts_rows_and_errors() -> None:
     report = check(
         SINGLE
         + DISAGG
@@ -358,7 +358,7 @@ def test_a_configuration_is_summarized_at_a_glance() -> None:
     single, disagg, aggregated, broken = report.configs
     # 4, 8, 16, 32, 64 and 4, 64; then 1, 8 and 16.
     assert (single.scenarios, single.rows, single.errors) == (("8k1k", "agentic-coding"), 10, 0)
-    # One job for a whole list of fixed length, one for each AgentX point.
+    # A fixed multi-node list is one job; each AgentX point is a job.
     assert (disagg.rows, aggregated.rows) == (2, 2)
     assert (broken.key, broken.model_prefix, broken.rows, broken.errors) == ("m9", "m1", None, 1)
     assert broken.line == (SINGLE + DISAGG + AGGREGATED).count("\n") + 1

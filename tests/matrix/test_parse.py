@@ -1,4 +1,4 @@
-"""Files of configurations that are wrong in their structure: the whole message, path and line of each."""
+"""Configuration files with a wrong structure: the whole message, path and line of each problem."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WRONG = [
         "star",
         change(SINGLE, "m1-fp8-h200-vllm:", "m1-*-vllm:"),
         [
-            "c.yaml:1: m1-*-vllm: a key contains *, which stands for any text where a changelog names keys. Choose a key without *."
+            "c.yaml:1: m1-*-vllm: a key contains *, which matches any text where a changelog names keys. Choose a key without *."
         ],
     ),
     (
@@ -65,7 +65,7 @@ WRONG = [
         "question-mark",
         change(SINGLE, "m1-fp8-h200-vllm:", "m1-fp?-vllm:"),
         [
-            "c.yaml:1: m1-fp?-vllm: a key contains ?, which stands for any character where a changelog names keys. Choose a key without ?."
+            "c.yaml:1: m1-fp?-vllm: a key contains ?, which matches any character where a changelog names keys. Choose a key without ?."
         ],
     ),
     (
@@ -250,7 +250,7 @@ WRONG = [
         "ep-alone",
         change(DISAGG, "        kv-offloading: dram\n", "        kv-offloading: dram\n        ep: 8\n"),
         [
-            "c.yaml:35: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: ep stands without tp; expected both or neither."
+            "c.yaml:35: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: ep is set without tp; expected both or neither."
         ],
     ),
     (
@@ -352,7 +352,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*case[1:], id=case[0]) for case in WRONG])
-def test_wrong_structure_is_reported_whole(text: str, expected: list[str]) -> None:
+def test_wrong_structure_has_a_whole_message(text: str, expected: list[str]) -> None:
     file = parse_master(text.encode(), "c.yaml")
     assert [str(problem) for problem in sort_problems(file.problems)] == expected
     assert not file.configs
@@ -369,11 +369,11 @@ def test_wrong_structure_is_reported_whole(text: str, expected: list[str]) -> No
         (b"m1:\n  model: a\0b\n", "c.yaml:2: A NUL byte is not allowed. Remove it."),
     ],
 )
-def test_bytes_that_are_no_text_are_refused(data: bytes, expected: str) -> None:
+def test_bytes_that_are_not_utf8_are_refused(data: bytes, expected: str) -> None:
     assert [str(problem) for problem in parse_master(data, "c.yaml").problems] == [expected]
 
 
-def test_a_broken_row_hides_neither_other_rows_nor_other_entries() -> None:
+def test_an_invalid_row_hides_no_other_row_or_entry() -> None:
     text = change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: eight}")
     text = change(text, "kv-offload-backend: {name: hicache}, ", "")
     file = parse_master((text + DISAGG).encode(), "c.yaml")
@@ -381,7 +381,7 @@ def test_a_broken_row_hides_neither_other_rows_nor_other_entries() -> None:
     assert list(file.configs) == ["m2-fp4-gb200-dynamo-trt"]
 
 
-def test_a_broken_scenario_is_not_said_to_be_missing() -> None:
+def test_an_invalid_scenario_is_not_reported_as_missing() -> None:
     text = SINGLE[: SINGLE.index("      search-space")]
     assert [problem.rule for problem in parse_master(text.encode(), "c.yaml").problems] == [
         "schema-missing-key"
@@ -427,7 +427,7 @@ def test_workers_and_recipes_are_read() -> None:
     assert (config.srt_recipe_dir, row.srt_recipe) == ("recipes/m3", "agg.yaml:high")
 
 
-def test_only_the_wanted_keys_are_looked_at() -> None:
+def test_only_the_wanted_keys_are_checked() -> None:
     text = SINGLE + change(DISAGG, "  disagg: true\n", "  disagg: 1\n")
     file = parse_master(text.encode(), "c.yaml", only=["m1-fp8-h200-vllm", "m9"])
     assert list(file.configs) == ["m1-fp8-h200-vllm"]
@@ -435,6 +435,6 @@ def test_only_the_wanted_keys_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize("number", ["1_024", "0x400"])
-def test_integers_may_be_written_as_yaml_has_them(number: str) -> None:
+def test_every_yaml_spelling_of_integers_is_accepted(number: str) -> None:
     text = change(SINGLE, "osl: 1024", f"osl: {number}")
     assert parse_master(text.encode(), "c.yaml").configs["m1-fp8-h200-vllm"].fixed[0].osl == 1024

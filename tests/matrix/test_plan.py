@@ -35,11 +35,11 @@ INPUTS = load(FIXED, OTHER, CODING)
 
 
 def throughput(*texts: str, **options: Any) -> list[str]:
-    return points(one.row for one in plan(INPUTS, *texts, **options).throughput)
+    return points(item.row for item in plan(INPUTS, *texts, **options).throughput)
 
 
 def evals(*texts: str, **options: Any) -> list[str]:
-    return points(one.row for one in plan(INPUTS, *texts, **options).evals)
+    return points(item.row for item in plan(INPUTS, *texts, **options).evals)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_keys_and_wildcards(keys: list[str], rows: list[str]) -> None:
     assert throughput(entry(*keys)) == rows
 
 
-def test_every_unknown_key_is_told_with_its_line_and_neighbours() -> None:
+def test_every_unknown_key_is_reported_with_its_line_and_similar_keys() -> None:
     with pytest.raises(ProblemsError) as error:
         plan(INPUTS, entry("m1-fp8-h200-vlm"), entry("nothing*", "m1-fp8-h200-trt"))
     assert [(problem.line, problem.hint) for problem in error.value.problems] == [
@@ -73,9 +73,9 @@ def test_each_point_is_planned_once(backwards: bool) -> None:
     assert sorted(rows) == ["tp4@4", "tp8@1", "tp8@4", "tp8@64", "tp8@8"]
 
 
-def test_the_first_entry_that_names_a_point_is_why_it_is_there() -> None:
+def test_a_point_belongs_to_the_first_entry_that_names_it() -> None:
     rows = plan(INPUTS, entry("*-trt"), entry("*-h200-*", scenario_type="[fixed-seq-len]")).throughput
-    assert [(one.key, one.entry) for one in rows] == [
+    assert [(item.key, item.entry) for item in rows] == [
         ("m1-fp8-h200-trt", 0), ("m1-fp8-h200-vllm", 1), ("m1-fp8-h200-vllm", 1)
     ]  # fmt: skip
 
@@ -83,22 +83,25 @@ def test_the_first_entry_that_names_a_point_is_why_it_is_there() -> None:
 def test_an_entry_may_name_one_scenario() -> None:
     inputs = load(both("a", "{tp: 4, conc-list: [16]}", f"{{tp: 8, {NONE}, conc-list: [1]}}"))
     rows = plan(inputs, entry("a", scenario_type="[agentic-coding]"))
-    assert points(one.row for one in rows.rows) == ["tp8@1", "tp8@1"]
-    rest = plan(inputs, entry("a", scenario_type="[agentic-coding]"), entry("a"))
-    assert [(points([one.row]), one.entry) for one in rest.throughput] == [(["tp8@1"], 0), (["tp4@16"], 1)]
+    assert points(item.row for item in rows.rows) == ["tp8@1", "tp8@1"]
+    result = plan(inputs, entry("a", scenario_type="[agentic-coding]"), entry("a"))
+    assert [(points([item.row]), item.entry) for item in result.throughput] == [
+        (["tp8@1"], 0),
+        (["tp4@16"], 1),
+    ]
 
 
-def test_an_entry_whose_scenario_no_configuration_has_is_told() -> None:
+def test_an_entry_without_a_matching_scenario_is_a_warning() -> None:
     result = plan(INPUTS, entry("m1-fp8-h200-vllm", scenario_type="[agentic-coding]"))
     assert result.rows == ()
     assert [(problem.rule, problem.level) for problem in result.warnings] == [("entry-idle", Level.WARNING)]
     assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
-        "Nothing is to be run: what is asked for has no row."
+        "Nothing to run: no row matches the request."
     )
 
 
-def test_a_plan_without_rows_is_told() -> None:
-    """No concurrency of at least 16: nothing to evaluate, and the sweep of it would be green."""
+def test_a_plan_without_rows_is_a_warning() -> None:
+    """Without a concurrency of at least 16 no row is evaluated, and the empty sweep would be green."""
     inputs = load(single("a", "{tp: 8, conc-list: [4, 8]}"))
     result = plan(inputs, entry("a", evals_only="true"))
     assert result.rows == ()
@@ -107,7 +110,7 @@ def test_a_plan_without_rows_is_told() -> None:
     assert plan(inputs, entry("a")).warnings == ()
 
 
-def test_a_correction_of_links_is_no_plan_without_rows() -> None:
+def test_a_correction_of_links_is_not_a_plan_without_rows() -> None:
     fixed = Correction(
         line=4, before=b"  pr-link: XXX", after=b"  pr-link: https://github.com/acme/bench/pull/1"
     )
@@ -115,7 +118,7 @@ def test_a_correction_of_links_is_no_plan_without_rows() -> None:
     result = plan_delta(delta, INPUTS, None, Options(profile=DEFAULT), "perf-changelog.yaml")
     assert result.warnings == ()
     assert describe_total(summarize(result, INPUTS.runners, default_policy())) == (
-        "Nothing is to be run: the changelog only corrects links."
+        "Nothing to run: the changelog only corrects links."
     )
 
 
@@ -129,10 +132,10 @@ def test_a_correction_of_links_is_no_plan_without_rows() -> None:
         ({}, {"evals_only": True}, [], ["tp8@64"]),
         ({}, {"all_evals": True}, ["tp8@4", "tp8@64"], ["tp8@4", "tp8@64"]),  # the option keeps throughput
         ({}, {"all_evals": True, "evals_only": True}, [], ["tp8@4", "tp8@64"]),
-        ({}, {"trim": True}, ["tp8@4"], ["tp8@64"]),  # trimming is for throughput
+        ({}, {"trim": True}, ["tp8@4"], ["tp8@64"]),  # only throughput is trimmed
     ],
 )
-def test_what_entries_and_options_ask_for(
+def test_entries_and_options_select_rows(
     fields: dict[str, str], options: dict[str, bool], rows: list[str], accuracy: list[str]
 ) -> None:
     text = entry("m1-fp8-h200-vllm", **fields)
@@ -146,13 +149,13 @@ def test_an_entry_with_all_evals_claims_accuracy_runs_before_others() -> None:
 
 
 @pytest.mark.parametrize("flag", ["all_evals", "evals_only"])
-def test_no_evals_contradicts_a_run_that_asks_for_them(flag: str) -> None:
+def test_no_evals_contradicts_a_request_for_accuracy_runs(flag: str) -> None:
     with pytest.raises(ProblemsError, match="no-evals, and the run asks for"):
         throughput(entry("m1-fp8-h200-vllm", no_evals="true"), **{flag: True})
 
 
 @pytest.mark.parametrize(("least", "rows"), [("1", ["4", "8"]), ("8", ["8"]), ("9", [])])
-def test_accuracy_runs_with_small_expert_parallelism_can_be_left_out(least: str, rows: list[str]) -> None:
+def test_accuracy_runs_with_small_prefill_ep_can_be_excluded(least: str, rows: list[str]) -> None:
     inputs = load(
         multi(
             "a",
@@ -162,21 +165,20 @@ def test_accuracy_runs_with_small_expert_parallelism_can_be_left_out(least: str,
         )
     )
     result = plan(inputs, entry("a", eval_min_prefill_ep=least))
-    found = [render_row(one.row)["prefill"]["ep"] for one in result.evals]
-    assert [str(ep) for ep in found] == rows
+    assert [str(render_row(item.row)["prefill"]["ep"]) for item in result.evals] == rows
     assert len(result.throughput) == 3
 
 
-def test_a_point_that_stands_twice_in_a_configuration_is_planned_once_and_told() -> None:
+def test_a_repeated_point_is_planned_once_with_a_warning() -> None:
     inputs = load(
         single("a", "{tp: 8, conc-list: [64, 128, 256]}", "{tp: 8, conc-list: [64, 128]}"),
         multi("b", pair("[4, 8, 4]"), pair("[8, 16]")),
     )
     result = plan(inputs, entry("a", "b"))
-    assert points(one.row for one in result.throughput) == [
+    assert points(item.row for item in result.throughput) == [
         "tp8@64", "tp8@128", "tp8@256", "1xtp4+1xtp4@4,8", "1xtp4+1xtp4@16"
     ]  # fmt: skip
-    assert points(one.row for one in result.evals) == ["tp8@128", "tp8@256", "1xtp4+1xtp4@16"]
+    assert points(item.row for item in result.evals) == ["tp8@128", "tp8@256", "1xtp4+1xtp4@16"]
     assert {problem.rule for problem in result.warnings} == {"point-repeated"}
     assert [problem.message.rpartition(" at ")[2] for problem in result.warnings] == [
         "concurrency 64; it is planned once.",
@@ -186,15 +188,17 @@ def test_a_point_that_stands_twice_in_a_configuration_is_planned_once_and_told()
     ]
 
 
-def test_a_point_of_two_configurations_is_planned_for_both_and_told() -> None:
+def test_a_shared_point_is_planned_for_both_with_a_warning() -> None:
     inputs = load(single("a", "{tp: 8, conc-list: [4, 8]}"), single("b", "{tp: 8, conc-list: [4, 8]}"))
     result = plan(inputs, entry("a", "b"))
     assert len(result.throughput) == 4
     (warning,) = result.warnings
     assert warning.message.startswith("a and b measure 2 points in the same way")
     assert warning.level is Level.WARNING
-    trimmed = plan(inputs, entry("a", "b"), trim=True)  # to one point of the one recipe
-    assert (points(one.row for one in trimmed.throughput), trimmed.warnings) == (["tp8@4"], ())
+    trimmed = plan(
+        inputs, entry("a", "b"), trim=True
+    )  # the configurations share a recipe, so one point is left
+    assert (points(item.row for item in trimmed.throughput), trimmed.warnings) == (["tp8@4"], ())
 
 
 def test_a_correction_of_links_plans_nothing() -> None:
@@ -213,20 +217,20 @@ def test_a_fast_run_shortens_agentx_throughput_and_nothing_else() -> None:
     normal, fast = plan(INPUTS, *texts), plan(INPUTS, *texts, fast=True)
     assert fast.evals == normal.evals
     shortened = [
-        {**render_row(one.row), **({"duration": 1200} if one.row.recipe.is_agentic else {})}
-        for one in normal.throughput
+        {**render_row(item.row), **({"duration": 1200} if item.row.recipe.is_agentic else {})}
+        for item in normal.throughput
     ]
-    assert [render_row(one.row) for one in fast.throughput] == shortened
-    assert [getattr(one.row.recipe.workload, "warmup_requests", None) for one in fast.throughput] == [
+    assert [render_row(item.row) for item in fast.throughput] == shortened
+    assert [getattr(item.row.recipe.workload, "warmup_requests", None) for item in fast.throughput] == [
         None, None, None, 1, 1
     ]  # fmt: skip
 
 
-def test_rows_of_a_plan_spell_out_what_matrix_rows_leave_out() -> None:
+def test_planned_rows_have_fields_that_matrix_rows_omit() -> None:
     inputs = load(
         FIXED, CODING, multi("b", pair("[16]")), multi_agentic("c", pair("[16]"), image="acme/vllm:v2")
     )
-    rows = {one.key: render_row(one.row) for one in plan(inputs, entry("*"), profile=AUGUST).throughput}
+    rows = {item.key: render_row(item.row) for item in plan(inputs, entry("*"), profile=AUGUST).throughput}
     keys = ("run-eval", "eval-only", "eval-all-concs")
     assert {key: [row.get(name) for name in keys] for key, row in rows.items()} == {
         "m1-fp8-h200-vllm": [False, False, None],
@@ -240,14 +244,14 @@ def test_rows_of_a_plan_spell_out_what_matrix_rows_leave_out() -> None:
 
 
 def test_accuracy_runs_have_no_fingerprint() -> None:
-    assert all(one.row.recipe_fingerprint is None for one in plan(INPUTS, entry("*")).evals)
+    assert all(item.row.recipe_fingerprint is None for item in plan(INPUTS, entry("*")).evals)
 
 
 def test_the_bucket_object() -> None:
-    """Accuracy runs alone: the other buckets are there and empty, for whoever asks which matrices have rows."""
+    """Every bucket is present, also without rows, so that workflows can test each for rows."""
     result = plan(INPUTS, entry("m1-fp8-h200-vllm", evals_only="true"))
     text = "".join(render_plan(result, base_ref="b" * 40, head_ref="h" * 40))
-    (row,) = [render_row(one.row) for one in result.evals]
+    (row,) = [render_row(item.row) for item in result.evals]
     assert json.loads(text) == {
         "single_node": {},
         "multi_node": {},
@@ -281,12 +285,12 @@ def test_throughput_has_a_bucket_for_each_sequence() -> None:
     assert {kind: len(rows) for kind, rows in values["multi_node"].items()} == {"8k1k": 1}
 
 
-def test_repeated_accuracy_runs_of_two_entries_are_dropped_whatever_their_order() -> None:
-    """The same model under another key and image: the configuration that stands first in the file keeps its run."""
+def test_repeated_accuracy_runs_are_dropped_in_any_order_of_entries() -> None:
+    """Of two configurations with the same model, the first in the file keeps its run."""
     row = "{tp: 8, conc-list: [64]}"
     inputs = load(single("b", row), single("a", row, image="acme/vllm:v2"))
     texts = [entry("a"), entry("b")]
     for order in (texts, texts[::-1]):
         result = plan(inputs, *order)
-        assert [one.key for one in result.evals] == ["b"]
+        assert [item.key for item in result.evals] == ["b"]
         assert len(result.throughput) == 2

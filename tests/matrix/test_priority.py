@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from infx.bench.config import SpecDecoding
-from infx.matrix.priority import queue_token, read_priorities, score_row
+from infx.matrix.priority import make_queue_token, read_priorities, score_row
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 WEIGHTS = read_priorities(
@@ -58,11 +58,11 @@ def test_half_a_thousandth_rounds_up() -> None:
 
 
 def test_a_queue_token_names_row_place_and_attempt() -> None:
-    token = queue_token(row(), "single_node/8k1k/0", "7:1")
+    token = make_queue_token(row(), "single_node/8k1k/0", "7:1")
     assert len(token) == 32
     others = {
-        queue_token(row(), "single_node/8k1k/1", "7:1"),
-        queue_token(row(), "single_node/8k1k/0", "7:2"),
-        queue_token(row(FIXED, 1), "single_node/8k1k/0", "7:1"),
+        make_queue_token(row(), "single_node/8k1k/1", "7:1"),
+        make_queue_token(row(), "single_node/8k1k/0", "7:2"),
+        make_queue_token(row(FIXED, 1), "single_node/8k1k/0", "7:1"),
     }
     assert len(others | {token}) == 4

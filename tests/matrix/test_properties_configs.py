@@ -1,6 +1,6 @@
-"""Real files with a few things broken: always problems in words, never a traceback, and nothing forgotten.
+"""Real files with a few mutations: infx reports problems in words, never a traceback.
 
-Forgotten would be what only the planner finds: whatever has no errors must expand to rows.
+A configuration without errors must expand to rows, so that no problem is left for the planner to find.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from infx.policy.load import parse_policy
 from tests.conftest import ROOT, SHARED
 from tests.matrix.samples import CLUSTERS, HARDWARE
 
-# Some hundreds in every run, thousands at night.
+# A run has some hundreds of examples, a nightly run has thousands.
 _EXAMPLES = min(3_000, 3 * settings().max_examples)
 _OWN = ROOT / "configs"
 _REAL = SHARED / "data/inferencex/configs"
 
-# What a hand, a merge or somebody hostile puts where a value was.
+# Values that a typing error, a merge or an attacker may put in place of a value.
 _NASTY = [
     "", "null", "~", "true", "no", "0", "-1", "8.0", "1e3", "1e999", "-0.0", "0x10", "1_0", "99999999999999999999", ".inf",
     "[]", "{}", "[[]]", "{a: 1}", "[1, x]", '""', "'x'", '"\\e[31m"', '"a\\nb"', "*", "*a", "&a x", "!!int 3", "!x y", "<<",
@@ -38,7 +38,7 @@ _TOKEN = re.compile(r"[^\s:,{}\[\]#-][^\s:,{}\[\]#]*")
 
 
 def _cut(folder: Path) -> list[str]:
-    """Each configuration of a folder's files by itself."""
+    """Return the text of each configuration in a folder's files."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*-master.yaml"))]
     return [
         part for text in texts for part in re.split(r"^(?=[^\s#])", text, flags=re.MULTILINE) if ":" in part
@@ -47,7 +47,7 @@ def _cut(folder: Path) -> list[str]:
 
 @st.composite
 def mutated(draw: st.DrawFn, texts: list[str]) -> bytes:
-    """One or two of the texts with up to four things broken."""
+    """Draw one or two of the texts and apply up to four mutations."""
     chosen = draw(st.lists(st.sampled_from(texts), min_size=1, max_size=2))
     lines = "".join(chosen).splitlines(keepends=True)
     for _ in range(draw(st.integers(1, 4))):
@@ -101,26 +101,26 @@ def _check(data: bytes, inventory: bytes) -> None:
 
 @settings(max_examples=_EXAMPLES)
 @given(data=mutated(_cut(_OWN)))
-def test_our_configurations_broken(data: bytes) -> None:
+def test_mutated_configurations_of_infx(data: bytes) -> None:
     _check(data, (_OWN / "runners.yaml").read_bytes())
 
 
-@pytest.mark.skipif(not _REAL.is_dir(), reason="needs the data folder beside the checkout")
+@pytest.mark.skipif(not _REAL.is_dir(), reason="needs the data folder next to the checkout")
 @settings(max_examples=_EXAMPLES)
 @given(data=mutated(_cut(_REAL) if _REAL.is_dir() else [""]))
-def test_real_configurations_broken(data: bytes) -> None:
+def test_mutated_real_configurations(data: bytes) -> None:
     _check(data, (_REAL / "runners.yaml").read_bytes())
 
 
 @settings(max_examples=_EXAMPLES)
 @given(data=mutated([HARDWARE, CLUSTERS, (_OWN / "runners.yaml").read_text(encoding="utf-8")]))
-def test_inventories_broken(data: bytes) -> None:
+def test_mutated_inventories(data: bytes) -> None:
     _, problems = parse_runners(data, "c.yaml")
     _assert_words(problems, data)
 
 
 @pytest.mark.parametrize("field", ["models", "thresholds", "priorities", "golden_lengths"])
-def test_tables_broken(field: str) -> None:
+def test_mutated_tables(field: str) -> None:
     paths = {
         "models": _OWN / "models.yaml",
         "thresholds": _OWN / "eval-thresholds.yaml",
@@ -140,7 +140,7 @@ def test_tables_broken(field: str) -> None:
 
 @settings(max_examples=_EXAMPLES // 3)
 @given(data=mutated([(ROOT / "infx/policy/default.yaml").read_text(encoding="utf-8")]))
-def test_policies_broken(data: bytes) -> None:
+def test_mutated_policies(data: bytes) -> None:
     try:
         parse_policy(data, "c.yaml")
     except ProblemsError as error:

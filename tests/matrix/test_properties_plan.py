@@ -1,4 +1,4 @@
-"""What holds for any configurations and any entries."""
+"""Properties of plans for any configurations and any entries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ KINDS = st.sampled_from(MAKERS)
 
 @st.composite
 def configurations(draw: st.DrawFn) -> list[str]:
-    """One to four configurations k0, k1, …, of a few topologies, so that they have points in common."""
+    """Draw one to four configurations k0, k1, … with few topologies, so that they have points in common."""
     texts = []
     for index in range(draw(st.integers(1, 4))):
         make, row = draw(KINDS)
@@ -79,21 +79,21 @@ def entries(draw: st.DrawFn, count: int) -> str:
     return entry(*keys, **fields)
 
 
-def rows_of(planned: Iterable[Planned]) -> Counter[Row]:
-    return Counter(one.row for one in planned)
+def count_rows(planned: Iterable[Planned]) -> Counter[Row]:
+    return Counter(item.row for item in planned)
 
 
 @given(st.data(), configurations(), PROFILE, st.booleans())
 def test_rows_do_not_depend_on_the_order_of_entries(
     data: st.DataObject, configs: list[str], profile: str, trim: bool
 ) -> None:
-    made = load(*configs)
+    inputs = load(*configs)
     texts = data.draw(st.lists(entries(len(configs)), min_size=2, max_size=4))
     shuffled = data.draw(st.permutations(texts))
-    one = plan(made, *texts, profile=PROFILES[profile], trim=trim)
-    other = plan(made, *shuffled, profile=PROFILES[profile], trim=trim)
-    assert rows_of(one.evals) == rows_of(other.evals)
-    assert rows_of(one.throughput) == rows_of(other.throughput)
+    first = plan(inputs, *texts, profile=PROFILES[profile], trim=trim)
+    second = plan(inputs, *shuffled, profile=PROFILES[profile], trim=trim)
+    assert count_rows(first.evals) == count_rows(second.evals)
+    assert count_rows(first.throughput) == count_rows(second.throughput)
 
 
 @given(st.data(), configurations())
@@ -101,7 +101,9 @@ def test_a_configuration_has_each_point_once(data: st.DataObject, configs: list[
     made = load(*configs)
     texts = data.draw(st.lists(entries(len(configs)), min_size=1, max_size=4))
     result = plan(made, *texts)
-    points = Counter((one.key, one.row.recipe, conc) for one in result.throughput for conc in one.row.conc)
+    points = Counter(
+        (item.key, item.row.recipe, conc) for item in result.throughput for conc in item.row.conc
+    )
     assert set(points.values()) <= {1}
 
 
@@ -110,7 +112,7 @@ def measured(rows: Iterable[Row]) -> set[tuple[Recipe, int]]:
 
 
 @given(configurations())
-def test_trimming_invents_no_point_and_loses_no_recipe(configs: list[str]) -> None:
+def test_trimming_adds_no_point_and_loses_no_recipe(configs: list[str]) -> None:
     made = load(*configs)
     rows = sweep_all(made.configs, made.runners, SweepRequest(profile=DEFAULT, mode=EvalMode.NONE))
     trimmed = trim_rows(rows)
@@ -119,8 +121,8 @@ def test_trimming_invents_no_point_and_loses_no_recipe(configs: list[str]) -> No
 
 
 @given(st.data(), configurations())
-def test_a_delta_is_what_the_head_has_and_the_base_has_not(data: st.DataObject, configs: list[str]) -> None:
-    """Take points away from the head to make a base: the delta gives back exactly what is missing, or refuses."""
+def test_a_delta_has_exactly_the_points_that_the_base_lacks(data: st.DataObject, configs: list[str]) -> None:
+    """After points of the head are removed to make a base, the delta has exactly these points."""
     made = load(*configs)
     before = PlanInputs(
         configs={key: thin(config, data) for key, config in made.configs.items()},
@@ -129,21 +131,20 @@ def test_a_delta_is_what_the_head_has_and_the_base_has_not(data: st.DataObject, 
         documents=made.documents,
     )
     texts = [entry("k*", append_only="true")]
-    whole = [one.row for one in plan(made, entry("k*")).throughput]
-    known = [one.row for one in plan(before, entry("k*")).throughput]
+    whole = [item.row for item in plan(made, entry("k*")).throughput]
+    known = [item.row for item in plan(before, entry("k*")).throughput]
     try:
         delta = plan(made, *texts, base=before)
     except ProblemsError:
-        event("refused")  # no new point, or one on no curve
+        event("refused")  # there is no new point, or a new point is on no curve
         return
     event("planned")
-    found = [one.row for one in delta.throughput]
-    assert measured(found) == measured(whole) - measured(known)
+    assert measured(item.row for item in delta.throughput) == measured(whole) - measured(known)
     assert delta.evals == ()
 
 
 def thin(config: Config, data: st.DataObject) -> Config:
-    """The configuration without some of its search rows' points."""
+    """Return the configuration without some points of its search rows."""
 
     def fewer(space: tuple[SearchRow, ...]) -> tuple[SearchRow, ...]:
         return tuple(
@@ -156,8 +157,8 @@ def thin(config: Config, data: st.DataObject) -> Config:
 
     return replace(
         config,
-        fixed=tuple(replace(one, search_space=fewer(one.search_space)) for one in config.fixed),
-        agentic=tuple(replace(one, search_space=fewer(one.search_space)) for one in config.agentic),
+        fixed=tuple(replace(item, search_space=fewer(item.search_space)) for item in config.fixed),
+        agentic=tuple(replace(item, search_space=fewer(item.search_space)) for item in config.agentic),
     )
 
 
@@ -171,7 +172,7 @@ def test_every_row_fits_the_schema_and_can_be_read_back(
         made.configs, made.runners, SweepRequest(profile=PROFILES[profile], mode=mode, smoke=smoke)
     )
     planned = plan(made, entry("k*"), profile=PROFILES[profile], fast=True, all_evals=mode is EvalMode.ALL)
-    for row in (*rows, *(one.row for one in planned.rows)):
+    for row in (*rows, *(item.row for item in planned.rows)):
         values = render_row(row)
         assert schema.is_valid("matrix-row", values)
         assert RowReader().read(values) == row

@@ -1,4 +1,4 @@
-"""Rows that another program planned are held to the rules of configurations."""
+"""Rows of a plan from another program are checked by the rules of configurations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def agentic(**values: Any) -> Recipe:
 
 
 @pytest.mark.parametrize("recipe", [FIXED, AGENTIC, DISAGG, replace(DISAGG, workload=AGENTIC.workload)])
-def test_rows_as_they_are_planned_are_sound(recipe: Recipe) -> None:
+def test_rows_from_the_planner_have_no_problems(recipe: Recipe) -> None:
     assert check_rows([row(recipe), row(recipe, 8, eval_only=True)], RUNNERS, "plan.json") == []
 
 
@@ -54,14 +54,14 @@ def test_rows_as_they_are_planned_are_sound(recipe: Recipe) -> None:
         (replace(DISAGG, kv_p2p_transfer=None), "transfer-missing"),
     ],
 )
-def test_what_config_check_refuses_is_refused_in_a_plan(recipe: Recipe, rule: str) -> None:
-    """Once for a recipe, however many rows it has, at the first of them."""
+def test_a_plan_with_a_row_that_config_check_refuses_is_refused(recipe: Recipe, rule: str) -> None:
+    """A problem is reported once for each recipe, at its first row."""
     problems = check_rows([row(FIXED), row(recipe, 4), row(recipe, 8)], RUNNERS, "plan.json")
     assert [(problem.rule, problem.path) for problem in problems] == [(rule, "plan.json")]
     assert "/" in problems[0].message.partition(": ")[0]
 
 
-def test_rows_of_a_label_that_no_runner_has_are_planned_with_a_warning() -> None:
+def test_rows_with_an_unknown_runner_label_pass() -> None:
     assert check_rows([row(replace(FIXED, runner="elsewhere"))], RUNNERS, "plan.json") == []
 
 
@@ -82,7 +82,7 @@ def test_rows_of_a_label_that_no_runner_has_are_planned_with_a_warning() -> None
     ],
 )
 def test_every_row_is_in_the_bucket_of_its_kind(place: tuple[str, ...], misplaced: Any, message: str) -> None:
-    """Where it is decides what its job is called and what is collected for it."""
+    """The bucket decides the name of a row's job and the results that are collected."""
     plan: Any = [render_row(misplaced)]
     for key in reversed(place):
         plan = {key: plan}

@@ -36,14 +36,14 @@ WRONG = [
         "transfer-single",
         change(SINGLE, "  multinode: false", "  multinode: false\n  kv-p2p-transfer: nixl"),
         [
-            "c.yaml:9: m1-fp8-h200-vllm.kv-p2p-transfer: one node has nobody to transfer KV cache to; expected only with multinode: true. Remove it."
+            "c.yaml:9: m1-fp8-h200-vllm.kv-p2p-transfer: a single node does not transfer KV cache; expected only with multinode: true. Remove it."
         ],
     ),
     (
         "transfer-single-row",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, conc-list: [4, 64], kv-p2p-transfer: nixl}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].kv-p2p-transfer: one node has nobody to transfer KV cache to; expected only with multinode: true. Remove it."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].kv-p2p-transfer: a single node does not transfer KV cache; expected only with multinode: true. Remove it."
         ],
     ),
     (
@@ -61,7 +61,7 @@ WRONG = [
             "        spec-decoding: mtp\n        kv-p2p-transfer: nixl\n",
         ),
         [
-            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: kv-p2p-transfer is missing; with disagg: true it stands on every row or at the top. Name the transfer engine on this row too, or once at the top."
+            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: kv-p2p-transfer is missing; with disagg: true it is required on every row or at the top. Name the transfer engine on this row too, or once at the top."
         ],
     ),
     (
@@ -72,7 +72,7 @@ WRONG = [
             "        spec-decoding: mtp\n        kv-p2p-transfer: ucx\n",
         ),
         [
-            "c.yaml:9: m2-fp4-gb200-dynamo-trt.kv-p2p-transfer: stands here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
+            "c.yaml:9: m2-fp4-gb200-dynamo-trt.kv-p2p-transfer: is set here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
         ],
     ),
     (
@@ -83,21 +83,21 @@ WRONG = [
             '        spec-decoding: mtp\n        router: {name: r, version: "1"}\n',
         ),
         [
-            "c.yaml:8: m2-fp4-gb200-dynamo-trt.router: stands here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
+            "c.yaml:8: m2-fp4-gb200-dynamo-trt.router: is set here and on the row on line 17; expected at one level. Keep it at the top if all rows share it, else give each row its own."
         ],
     ),
     (
         "agentic-runner",
         change(SINGLE, "runner: cluster:h200-a", "runner: h200"),
         [
-            'c.yaml:7: m1-fp8-h200-vllm.runner: found "h200"; AgentX needs a cluster:<id> label, because its memory budget is that of one cluster\'s nodes. Name the cluster.'
+            'c.yaml:7: m1-fp8-h200-vllm.runner: found "h200"; AgentX needs a cluster:<id> label, because its memory budget is that of one cluster\'s nodes. Use the label of a cluster.'
         ],
     ),
     (
         "single-worker",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{worker: {tp: 8}, num-nodes: 2, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].worker: the row has worker and num-nodes; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].worker: the row has worker and num-nodes; with multinode: false a row must have tp."
         ],
     ),
     (
@@ -108,28 +108,28 @@ WRONG = [
             "{tp: 8, prefill: {num-worker: 1, tp: 8}, decode: {num-worker: 1, tp: 8}, conc-list: [4, 64]}",
         ),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].prefill: the row has tp, prefill and decode; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].prefill: the row has tp, prefill and decode; with multinode: false a row must have tp."
         ],
     ),
     (
         "single-nodes",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, num-nodes: 2, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].num-nodes: the row has tp and num-nodes; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].num-nodes: the row has tp and num-nodes; with multinode: false a row must have tp."
         ],
     ),
     (
         "single-none",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has no engine; with multinode: false a row has tp."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has no engine; with multinode: false a row must have tp."
         ],
     ),
     (
         "disagg-half",
         change(DISAGG, "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n", ""),
         [
-            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: the row has prefill; with disagg: true a row has prefill with decode."
+            "c.yaml:33: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0]: the row has prefill; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -140,7 +140,7 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        worker: {tp: 8}\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].worker: the row has worker, prefill and decode; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].worker: the row has worker, prefill and decode; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -151,7 +151,7 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        num-nodes: 4\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].num-nodes: the row has prefill, decode and num-nodes; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].num-nodes: the row has prefill, decode and num-nodes; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
@@ -162,14 +162,14 @@ WRONG = [
             "        decode: {num-worker: 1, tp: 8, dcp-size: 8}\n        tp: 8\n        pp: 2\n",
         ),
         [
-            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].tp: the row has tp, prefill and decode; with disagg: true a row has prefill with decode."
+            "c.yaml:38: m2-fp4-gb200-dynamo-trt.scenarios.agentic-coding[0].search-space[0].tp: the row has tp, prefill and decode; with disagg: true a row must have prefill with decode."
         ],
     ),
     (
         "agg-no-nodes",
         change(AGGREGATED, "      - num-nodes: 2\n        srt", "      - srt"),
         [
-            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -180,14 +180,14 @@ WRONG = [
             "        worker: {tp: 8, pp: 1}\n        prefill: {num-worker: 1, tp: 8}\n",
         ),
         [
-            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker, prefill and num-nodes; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:16: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has worker, prefill and num-nodes; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
         "agg-roles-nodes",
         change(AGGREGATED, "      - conc-list: [8]\n", "      - conc-list: [8]\n        num-nodes: 2\n"),
         [
-            "c.yaml:21: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has prefill, decode and num-nodes; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:21: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1]: the row has prefill, decode and num-nodes; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -198,7 +198,7 @@ WRONG = [
             "        tp: 8\n",
         ),
         [
-            "c.yaml:22: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1].tp: the row has tp; with multinode: true without disagg a row has worker with num-nodes or prefill with decode."
+            "c.yaml:22: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[1].tp: the row has tp; with multinode: true without disagg a row must have worker with num-nodes or prefill with decode."
         ],
     ),
     (
@@ -221,7 +221,7 @@ WRONG = [
         "conc-half",
         change(SINGLE, "conc-start: 4, conc-end: 64", "conc-end: 64"),
         [
-            "c.yaml:14: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has conc-end alone; expected either conc-list or conc-start with conc-end."
+            "c.yaml:14: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[0]: the row has only conc-end; expected either conc-list or conc-start with conc-end."
         ],
     ),
     (
@@ -242,7 +242,7 @@ WRONG = [
         "power-row",
         change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, power: true, conc-list: [4, 64]}"),
         [
-            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].power: power of a fixed-seq-len row is measured on several nodes only. Remove it."
+            "c.yaml:15: m1-fp8-h200-vllm.scenarios.fixed-seq-len[0].search-space[1].power: power of a fixed-seq-len row can be measured only with multinode: true. Remove it."
         ],
     ),
     (
@@ -256,14 +256,14 @@ WRONG = [
         "offload-missing",
         change(SINGLE, "{tp: 8, kv-offloading: none, conc-list: [1, 8]}", "{tp: 8, conc-list: [1, 8]}"),
         [
-            "c.yaml:19: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[0]: kv-offloading is missing; an AgentX row on one node says none or dram. Add kv-offloading: none, or dram with a kv-offload-backend."
+            "c.yaml:19: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[0]: kv-offloading is missing; an AgentX row on one node needs none or dram. Add kv-offloading: none, or dram with a kv-offload-backend."
         ],
     ),
     (
         "backend-missing",
         change(SINGLE, "kv-offload-backend: {name: hicache}, ", ""),
         [
-            "c.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1].kv-offloading: kv-offloading: dram needs a kv-offload-backend. Name what keeps the KV cache, such as kv-offload-backend: {name: hicache}."
+            "c.yaml:20: m1-fp8-h200-vllm.scenarios.agentic-coding[0].search-space[1].kv-offloading: kv-offloading: dram needs a kv-offload-backend. Name the backend that stores the KV cache, such as kv-offload-backend: {name: hicache}."
         ],
     ),
     (
@@ -341,7 +341,7 @@ WRONG = [
             "        spec-decoding: mtp\n        srt-recipe: low.yaml\n",
         ),
         [
-            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[0]: CONFIG_FILE names a recipe in the older way, srt-recipe belongs to the newer; a row has one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
+            "c.yaml:26: m2-fp4-gb200-dynamo-trt.scenarios.fixed-seq-len[0].search-space[0].prefill.additional-settings[0]: CONFIG_FILE names a recipe in the older form, but srt-recipe belongs to the newer; use only one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
         ],
     ),
     (
@@ -352,7 +352,7 @@ WRONG = [
             'worker: {tp: 8, additional-settings: ["EVAL_CONFIG_FILE=a.yaml"]}',
         ),
         [
-            "c.yaml:20: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].worker.additional-settings[0]: EVAL_CONFIG_FILE names a recipe in the older way, srt-recipe belongs to the newer; a row has one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
+            "c.yaml:20: m3-fp8-gb200-dynamo-vllm.scenarios.fixed-seq-len[0].search-space[0].worker.additional-settings[0]: EVAL_CONFIG_FILE names a recipe in the older form, but srt-recipe belongs to the newer; use only one of the two. Move the recipe to srt-recipe or eval-srt-recipe."
         ],
     ),
     (
@@ -396,16 +396,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*case[1:], id=case[0]) for case in WRONG])
-def test_contradictions_are_reported_whole(text: str, expected: list[str]) -> None:
+def test_contradictions_have_a_whole_message(text: str, expected: list[str]) -> None:
     file = parse_master(text.encode(), "c.yaml")
     assert [str(problem) for problem in sort_problems(file.problems)] == expected
     assert not file.configs
 
 
 def test_every_rule_has_a_case() -> None:
-    found = {problem.rule for case in WRONG for problem in parse_master(case[1].encode(), "c.yaml").problems}
+    covered = {
+        problem.rule for case in WRONG for problem in parse_master(case[1].encode(), "c.yaml").problems
+    }
     ids = {rule.id for rule in CONFIG_RULES} | {rule.id for rule in SCENARIO_RULES}
-    assert ids | {rule.id for rule in ROW_RULES} <= found
+    assert ids | {rule.id for rule in ROW_RULES} <= covered
 
 
 @pytest.mark.parametrize(
@@ -452,5 +454,5 @@ def test_every_rule_has_a_case() -> None:
         ),
     ],
 )
-def test_what_is_allowed_passes(text: str) -> None:
+def test_allowed_configurations_pass(text: str) -> None:
     assert not parse_master(text.encode(), "c.yaml").problems

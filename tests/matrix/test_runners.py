@@ -1,4 +1,4 @@
-"""Runner inventories, right and wrong, in both shapes: the whole message, path and line of each problem."""
+"""Valid and invalid runner inventories in both shapes: the whole message, path and line of each problem."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ WRONG = [
     (
         "stray",
         change(CLUSTERS, "  h200: [h200-a_0, h200-a_1]", "  h200: [h200-a_0, h200-a_1, h200-z]"),
-        ['r.yaml:2: labels.h200[2]: the runner "h200-z" is in no cluster: label; expected exactly one.'],
+        ['r.yaml:2: labels.h200[2]: the runner "h200-z" is not in any cluster: label; expected exactly one.'],
     ),
     (
         "two-clusters",
@@ -131,9 +131,9 @@ WRONG = [
         "no-slurm",
         CLUSTERS[: CLUSTERS.index("    slurm:\n")] + "",
         [
-            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weights" is no volume of this cluster. Add it to slurm.volumes.',
-            'r.yaml:16: clusters.h200-a.models.download-root: "weights" is no volume of this cluster. Add it to slurm.volumes.',
-            "r.yaml:17: clusters.h200-a.scheduler: the settings of slurm are missing; expected them beside it, under that name.",
+            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weights" is not a volume of this cluster. Add it to slurm.volumes.',
+            'r.yaml:16: clusters.h200-a.models.download-root: "weights" is not a volume of this cluster. Add it to slurm.volumes.',
+            "r.yaml:17: clusters.h200-a.scheduler: the settings of slurm are missing; expected them next to scheduler, under that name.",
         ],
     ),
     (
@@ -167,7 +167,7 @@ WRONG = [
         "volume-unknown",
         change(CLUSTERS, "{root: weights,", "{root: weight,"),
         [
-            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weight" is no volume of this cluster. Did you mean weights?'
+            'r.yaml:15: clusters.h200-a.models.entries.m1.root: "weight" is not a volume of this cluster. Did you mean weights?'
         ],
     ),
     (
@@ -188,7 +188,7 @@ WRONG = [
         "download-unknown",
         change(CLUSTERS, "download-root: weights", "download-root: cache"),
         [
-            'r.yaml:16: clusters.h200-a.models.download-root: "cache" is no volume of this cluster. Did you mean scratch?'
+            'r.yaml:16: clusters.h200-a.models.download-root: "cache" is not a volume of this cluster. Did you mean scratch?'
         ],
     ),
     (
@@ -271,7 +271,7 @@ WRONG = [
         "import-local",
         change(CLUSTERS, "dir: /mnt/squash, visibility: shared", "dir: /mnt/squash, visibility: node-local"),
         [
-            "r.yaml:29: clusters.h200-a.slurm.squash.import: what the submit host imports to node-local storage no node can see; expected shared storage or another import."
+            "r.yaml:29: clusters.h200-a.slurm.squash.import: nodes cannot see what the submit host imports to node-local storage; expected shared storage or another import."
         ],
     ),
     (
@@ -297,14 +297,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*case[1:], id=case[0]) for case in WRONG])
-def test_wrong_inventories_are_reported_whole(text: str, expected: list[str]) -> None:
+def test_wrong_inventories_have_a_whole_message(text: str, expected: list[str]) -> None:
     _, problems = parse_runners(text.encode(), "r.yaml")
     assert [str(problem) for problem in sort_problems(problems)] == expected
 
 
 def test_every_rule_has_a_case() -> None:
-    found = {problem.rule for case in WRONG for problem in parse_runners(case[1].encode(), "r.yaml")[1]}
-    assert {rule.id for rule in FILE_RULES} | {rule.id for rule in CLUSTER_RULES} <= found
+    covered = {problem.rule for case in WRONG for problem in parse_runners(case[1].encode(), "r.yaml")[1]}
+    assert {rule.id for rule in FILE_RULES} | {rule.id for rule in CLUSTER_RULES} <= covered
 
 
 def test_hardware_by_label_is_read() -> None:
@@ -320,19 +320,19 @@ def test_clusters_by_id_are_read() -> None:
     assert runners.hardware == {"cluster:h200-a": Hardware(gpus_per_node=8, dram_mib=2063837)}
 
 
-def test_with_hardware_by_label_a_runner_needs_no_cluster_and_a_cluster_no_record() -> None:
+def test_with_hardware_by_label_clusters_are_optional() -> None:
     text = change(HARDWARE, "  cluster:gb200-a: {gpus-per-node: 4, available-cpu-dram-mib: 860160}\n", "")
     _, problems = parse_runners(text.encode(), "r.yaml")  # h200-b_0 is in no cluster
     assert not problems
 
 
-def test_an_inventory_that_breaks_a_rule_still_names_its_labels() -> None:
+def test_an_inventory_that_breaks_a_rule_still_has_its_labels() -> None:
     text = change(HARDWARE, "  cluster:gb200-a: {gpus", "  cluster:gb200-x: {gpus")
     runners, problems = parse_runners(text.encode(), "r.yaml")
     assert problems
     assert "cluster:gb200-a" in runners.labels
 
 
-def test_a_runner_may_stand_twice_behind_a_label() -> None:
+def test_a_label_may_list_a_runner_twice() -> None:
     text = change(HARDWARE, "  gb200: [gb200-a_0]", "  gb200: [gb200-a_0, gb200-a_0]")
     assert parse_runners(text.encode(), "r.yaml")[0].labels["gb200"] == ("gb200-a_0", "gb200-a_0")

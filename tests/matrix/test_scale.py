@@ -1,4 +1,4 @@
-"""The largest plan that two nested matrices hold: 65,536 rows, in memory that a small runner has."""
+"""Memory of the largest plan that two nested matrices hold, 65,536 rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.matrix.large import write_large, write_plan
 
 LARGEST = 256 * 256
 
-# The peak of a process is that of its largest child so far, so the command gets a process of its own to be measured in.
+# The reported peak is that of the largest child so far, so each command is measured in a process of its own.
 _MEASURED = (
     "import resource, subprocess, sys\n"
     "command = [sys.executable, '-m', 'infx', *sys.argv[1:]]\n"
@@ -22,7 +22,7 @@ _MEASURED = (
 
 
 def megabytes(folder: Path, arguments: Sequence[str]) -> int:
-    """The peak of one command, run in a folder; what it prints goes into the file `stdout` there."""
+    """Run a command in a folder and return its peak memory; its output goes to the file `stdout` there."""
     command = [sys.executable, "-c", _MEASURED, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return int(done.stdout)
@@ -33,7 +33,9 @@ def test_a_plan_of_65536_rows_takes_less_than_400_mb(tmp_path: Path) -> None:
     assert megabytes(folder, ["plan", "--base-ref", "HEAD~1", "--head-ref", "HEAD"]) < 400
     plan = json.loads((folder / "stdout").read_bytes())
     assert len(plan["single_node"]["8k1k"]) == LARGEST
-    assert len(plan["evals"]) == 16  # two concurrencies of eight topologies; the keys' images do not count
+    assert (
+        len(plan["evals"]) == 16
+    )  # two concurrencies of eight topologies; images are not part of a topology
 
 
 def test_its_shards_take_less_than_400_mb_too(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from infx.errors import InfxError, ProblemsError
 from infx.matrix.estimate import estimate_loads, estimate_minutes, order_rows
 from infx.matrix.folder import JOBS, find_job, read_jobs, render_folder
 from infx.matrix.priority import NO_PRIORITIES
-from infx.matrix.scheduling import Scheduler, runner_labels
+from infx.matrix.scheduling import Scheduler, list_runner_labels
 from infx.matrix.shards import ShardContext, Shards, cut_shards, render_matrix
 from infx.policy.load import default_policy
 from infx.policy.model import Estimates
@@ -62,7 +62,7 @@ def test_more_rows_than_two_nested_matrices_hold_are_refused() -> None:
     ]
 
 
-def test_a_matrix_that_no_output_holds_is_refused() -> None:
+def test_a_matrix_larger_than_an_output_is_refused() -> None:
     policy = replace(POLICY, limits=replace(POLICY.limits, output_characters=300))
     with pytest.raises(ProblemsError) as caught:
         cut_shards(many(5), RUNNERS, NO_PRIORITIES, policy, ShardContext(), with_canary=False)
@@ -81,9 +81,9 @@ def test_a_runner_label_too_long_for_a_job_name_is_refused() -> None:
         ([row(FIXED, 1), row(SHORT, 1)], 1),  # the same concurrency: 1k1k comes first in the pool
         ([row(FIXED, 1), row(SHORT, 2)], 0),  # the lowest concurrency wins over the family
         ([row(DISAGG, 1), row(FIXED, 64)], 1),  # multi-node fixed rows are in no pool
-        ([row(FIXED, 1, eval_only=True), row(FIXED, 8)], 1),  # accuracy rows are no canaries
+        ([row(FIXED, 1, eval_only=True), row(FIXED, 8)], 1),  # an accuracy row cannot be the canary
         ([row(AGENTIC, 2), row(FIXED, 4)], 0),
-        ([row(FIXED, 4), row(SMALL, 4)], 0),  # the plan's order decides, though the second starts first
+        ([row(FIXED, 4), row(SMALL, 4)], 0),  # the plan's order decides, not the order of starts
     ],
 )
 def test_the_canary(rows: list[Row], chosen: int) -> None:
@@ -102,12 +102,12 @@ def test_multi_node_agentic_rows_are_the_second_pool() -> None:
     assert canary.row.recipe == deployment
 
 
-def test_no_canary_when_none_is_wanted() -> None:
+def test_there_is_no_canary_without_a_request() -> None:
     assert cut(many(3), with_canary=False).canary is None
 
 
 def test_cheap_failures_come_first() -> None:
-    """Each recipe's first point before anybody's second, cheap recipes first: 4 GPUs, 8 GPUs, then 32 GPUs."""
+    """First points of all recipes come before second points, cheap recipes first (4, 8, 32 GPUs)."""
     small = replace(FIXED, layout=Parallelism(tp=4))
     rows = [row(DISAGG, 16), row(FIXED, 2), row(FIXED, 1), row(small, 9), row(small, 7)]
     ordered = [rows[index] for index in order_rows(rows, POLICY.estimates)]
@@ -124,7 +124,7 @@ def test_minutes_of_each_kind() -> None:
 
 def test_the_load_of_a_label() -> None:
     estimates = Estimates(start_up=15, fixed=15, agentic_overhead=0, evaluation=0)
-    rows = [row(FIXED, 1), row(FIXED, 2), row(DISAGG, 1), row(replace(FIXED, runner="nobody"), 1)]
+    rows = [row(FIXED, 1), row(FIXED, 2), row(DISAGG, 1), row(replace(FIXED, runner="unserved"), 1)]
     first, second = estimate_loads(rows, RUNNERS, estimates)
     assert (first.label, first.rows, first.gpus, first.nodes, first.runners) == (
         "cluster:h200-a",
@@ -135,7 +135,7 @@ def test_the_load_of_a_label() -> None:
     )
     assert first.gpu_hours == (8 + 8 + 32) * 0.5
     assert first.hours == 0.75  # three half hours over two runners
-    assert (second.label, second.runners, second.hours) == ("nobody", 0, None)
+    assert (second.label, second.runners, second.hours) == ("unserved", 0, None)
 
 
 def _stating(*settings: str) -> Recipe:
@@ -153,16 +153,16 @@ def _stating(*settings: str) -> Recipe:
         (replace(DISAGG, runner="cluster:h200-z"), 4),  # the family agrees on 8
         (replace(DISAGG, runner="cluster:gb200-a"), 8),
         (_stating("PREFILL_NODES=3"), 5),  # 3 as stated, 2 for decode
-        (_stating("DECODE_NODES=03"), 5),  # 2 for prefill, 3 as stated, wherever it is
+        (_stating("DECODE_NODES=03"), 5),  # 2 for prefill, 3 as stated, on either role
         (_stating("DECODE_NODES=12345", "PREFILL_NODES=1"), 12_346),
-        (_stating("PREFILL_NODES=many"), 4),  # no number states nothing
+        (_stating("PREFILL_NODES=many"), 4),  # an invalid number is ignored
     ],
 )
 def test_nodes(recipe: Recipe, nodes: int) -> None:
     assert count_nodes(recipe, RUNNERS) == nodes
 
 
-def test_clusters_of_one_family_that_disagree_say_nothing_about_a_third() -> None:
+def test_disagreeing_clusters_of_a_family_describe_no_other_label() -> None:
     assert find_hardware("cluster:gb200-z", RUNNERS) is None
 
 
@@ -189,15 +189,15 @@ def test_a_scheduler_finds_score_token_and_nodes_in_the_labels(
 
 
 @pytest.mark.parametrize(("on", "skips"), [((), None), (("skip_queue",), 77)])
-def test_a_label_lets_a_pull_request_pass_others(on: tuple[str, ...], skips: int | None) -> None:
+def test_a_label_moves_a_pull_request_to_the_front(on: tuple[str, ...], skips: int | None) -> None:
     weights = replace(NO_PRIORITIES, skip_queue_label="skip_queue")
     occasion = ShardContext(labels=on, pull=77)
     (job,) = cut_shards([row()], RUNNERS, weights, POLICY, occasion, with_canary=False).jobs
-    labels = runner_labels(job, Scheduler(attempt=1))
+    labels = list_runner_labels(job, Scheduler(attempt=1))
     assert ("ci-skip-queue-pr-77" in labels) is (skips == 77)
 
 
-def test_the_folder_gives_back_what_was_cut() -> None:
+def test_the_folder_returns_the_jobs_of_the_shards() -> None:
     shards = cut([row(FIXED, 1), row(AGENTIC, 2), row(DISAGG, 4, 8), row(FIXED, 1)])
     files = render_folder(shards, "{}\n")
     lines = files[JOBS].splitlines(keepends=True)
@@ -216,7 +216,7 @@ def test_the_folder_gives_back_what_was_cut() -> None:
     st.integers(1, 7),
 )
 def test_properties_shards_partition_the_plan(points: list[tuple[Recipe, int]], size: int) -> None:
-    """Every row in exactly one shard, under an id and a result name of its own, whatever the order."""
+    """Every row is in exactly one shard, with a unique id and a unique result name, in any order."""
     rows = [row(recipe, conc) for recipe, conc in points]
     policy = replace(POLICY, limits=replace(POLICY.limits, matrix_rows=max(size, 7)))
     shards = cut_shards(rows, RUNNERS, NO_PRIORITIES, policy, ShardContext(), with_canary=True)

@@ -1,4 +1,4 @@
-"""The files beside configurations, right and wrong: the whole message, path and line of each problem."""
+"""Valid and invalid tables: the whole message, path and line of each problem."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ labels:
 LABELS = ["skip_queue", "ci-checklist-complete", "ci-patchwork", "ci-patchwork-waived"]
 
 
-def test_sound_files_have_no_problems() -> None:
+def test_valid_files_have_no_problems() -> None:
     assert not check_models(MODELS.encode(), "m.yaml")
     assert not check_thresholds(THRESHOLDS.encode(), "t.yaml")
     assert not check_golden_lengths(LENGTHS.encode(), "g.yaml")
@@ -59,17 +59,17 @@ def test_sound_files_have_no_problems() -> None:
     [
         pytest.param(
             change(MODELS, "  8k1k: {}\n", "  8k1k: {deprecated: 2026-02-30}\n"),
-            ["m.yaml:3: scenarios.8k1k.deprecated: there is no day 2026-02-30."],
+            ["m.yaml:3: scenarios.8k1k.deprecated: 2026-02-30 is not a valid date."],
             id="a day that does not exist",
         ),
         pytest.param(
             change(MODELS, "8k1k: {}, 1k1k", "8k1k: {}, 1k8k"),
             ['m.yaml:9: models.m1.scenarios.1k8k: "1k8k" is not among the scenarios. Did you mean 1k1k?'],
-            id="a scenario nobody knows",
+            id="an unknown scenario",
         ),
         pytest.param(
             change(MODELS, "deprecated: 2026-10-01", "deprecated: soon"),
-            ['m.yaml:10: models.m2.deprecated: found "soon"; expected a day as 2026-07-17.'],
+            ['m.yaml:10: models.m2.deprecated: found "soon"; expected a date such as 2026-07-17.'],
             id="no date",
         ),
         pytest.param(
@@ -186,15 +186,15 @@ def test_wrong_golden_lengths(text: str, expected: list[str]) -> None:
         pytest.param(
             change(PRIORITIES, "name: skip_queue", "name: skip-queue"),
             [
-                'p.yaml:7: labels.skip-queue.name: "skip-queue" is no label of the policy. Did you mean skip_queue?'
+                'p.yaml:7: labels.skip-queue.name: "skip-queue" is not a label of the policy. Did you mean skip_queue?'
             ],
             id="label with a hyphen",
         ),
         pytest.param(
             change(PRIORITIES, "[ci-patchwork],", "[ci-patchworks, x],"),
             [
-                'p.yaml:9: labels.patchwork.names[0]: "ci-patchworks" is no label of the policy. Did you mean ci-patchwork or ci-patchwork-waived?',
-                'p.yaml:9: labels.patchwork.names[1]: "x" is no label of the policy. Add it to labels.control of the policy.',
+                'p.yaml:9: labels.patchwork.names[0]: "ci-patchworks" is not a label of the policy. Did you mean ci-patchwork or ci-patchwork-waived?',
+                'p.yaml:9: labels.patchwork.names[1]: "x" is not a label of the policy. Add it to labels.control of the policy.',
             ],
             id="two labels",
         ),

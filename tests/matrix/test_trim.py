@@ -26,12 +26,12 @@ def expand_all() -> list[Row]:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_the_lightest_point_of_every_recipe_stays(backwards: bool) -> None:
+def test_the_lightest_point_of_every_recipe_is_kept(backwards: bool) -> None:
     rows = expand_all()[::-1] if backwards else expand_all()
     assert sorted(points(trim_rows(rows))) == ["1xtp4+1xtp4@4", "tp4@32", "tp8@2", "tp8@4"]
 
 
-def test_an_accuracy_run_moves_to_the_point_that_stays() -> None:
+def test_an_accuracy_run_moves_to_the_kept_point() -> None:
     heavy = replace(row(FIXED, 64), run_eval=True, eval_framework="lm-eval", eval_suite="")
     (left,) = trim_rows([row(FIXED, 4), heavy])
     assert left == replace(heavy, conc=(4,))
@@ -42,14 +42,14 @@ def test_the_evaluated_concurrency_of_a_list_becomes_the_lowest() -> None:
     assert left == replace(row(DISAGG, 16), run_eval=True, eval_conc=16)
 
 
-def test_accuracy_runs_of_their_own_are_trimmed_by_task() -> None:
+def test_eval_only_rows_are_trimmed_by_task() -> None:
     tasks = [
         replace(row(AGENTIC, conc, eval_only=True), eval_framework=framework)
         for framework in ("lm-eval", "kimi-vendor")
         for conc in (8, 2)
     ]
     left = trim_rows([row(AGENTIC, 4), *tasks])
-    assert [(one.conc, one.eval_only, one.eval_framework) for one in left] == [
+    assert [(item.conc, item.eval_only, item.eval_framework) for item in left] == [
         ((4,), None, None),
         ((2,), True, "lm-eval"),
         ((2,), True, "kimi-vendor"),
