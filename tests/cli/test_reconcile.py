@@ -226,7 +226,7 @@ def test_explain_knows_that_the_changelog_is_broken(
     assert called.out.startswith(
         "No sweep: the changelog perf-changelog.yaml has 1 problem: perf-changelog.yaml:11:"
     )
-    assert "`infx changelog validate` shows them all." in called.out
+    assert "`infx changelog validate` lists them all." in called.out
 
 
 def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(world: World) -> None:

@@ -334,7 +334,7 @@ def test_one_commit_has_one_status(world: World, order: tuple[int, ...], *, has_
     assert len(wrote) == 1
     assert status(world)[0] == "pending"
     if has_clone:
-        assert status(world)[1] == "PR 78: The PR has no label that starts one."
+        assert status(world)[1] == "PR 78: The PR has no label that starts a sweep."
     assert reconcile() == []
 
 
