@@ -144,7 +144,7 @@ def _judge_sweep(policy: Policy, sweep: SweepProgress, proof: Proof | None) -> t
     if proof.gap is not None:
         return StatusState.PENDING, f"{said}, but {proof.gap}."
     check = policy.signoff.checks[CHECK]
-    if check.settled_by is Role.NOBODY:
+    if check.settled_by is Role.NO_ONE:
         return StatusState.PENDING, f"{said}, but the PR changes {_name(proof.edits)}."
     command = f"`{policy.signoff.settle_command} {CHECK} <reason>`"
     text = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from infx.comments.languages import join_inline, words
 from infx.model import Comment, CommentKind
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_identity
 from infx.policy.model import Language
 from infx.shorten import shorten
 
@@ -127,7 +127,7 @@ def find_own(comments: Iterable[Comment], marker: str, identities: Sequence[str]
         comment
         for comment in comments
         if comment.kind is CommentKind.ISSUE
-        and is_ours(comment.author, identities)
+        and is_identity(comment.author, identities)
         and (comment.body == marker or comment.body.startswith((f"{marker}\n", f"{marker}\r\n")))
     )
     return sorted(own, key=lambda comment: comment.id)
@@ -137,7 +137,7 @@ def find_adoptable(
     comments: Iterable[Comment], starts: Sequence[str], identities: Sequence[str]
 ) -> Comment | None:
     """The latest comment of ours that an older system wrote."""
-    old = [c for c in comments if is_ours(c.author, identities) and c.body.startswith(tuple(starts))]
+    old = [c for c in comments if is_identity(c.author, identities) and c.body.startswith(tuple(starts))]
     return max(old, key=lambda comment: comment.id, default=None)
 
 
@@ -147,7 +147,7 @@ def read_order(comment: Comment, identities: Sequence[str], adopt_order: str = "
 
     adopt_order: a pattern with one group, the run's number, for comments of an older system.
     """
-    if comment.editor is not None and not is_ours(comment.editor, identities):
+    if comment.editor is not None and not is_identity(comment.editor, identities):
         return ()
     if match := _ORDER.search(comment.body[:500]):
         return tuple(int(part) for part in match[1].split("."))
