@@ -39,7 +39,7 @@ class DesiredStatus:
     description: str
     target_url: str = ""
 
-    def is_there(self, statuses: Sequence[CommitStatus], identities: Sequence[str]) -> bool:
+    def is_published(self, statuses: Sequence[CommitStatus], identities: Sequence[str]) -> bool:
         """Return whether the newest status of this context is equal and set by infx. statuses: newest first."""
         current = find_status(statuses, self.context, identities)
         wanted = (self.state, self.description, self.target_url)
@@ -89,7 +89,7 @@ def pick_least_favorable(own: DesiredStatus, others: Mapping[int, DesiredStatus]
 def is_granted(policy: Policy, statuses: Sequence[CommitStatus], sweep: SweepProgress) -> bool:
     """Return whether infx's newest status already reports a success for this sweep. statuses: newest first."""
     granted = _make(policy, StatusState.SUCCESS, _describe(sweep), sweep.run.url)
-    return granted.is_there(statuses, policy.identities)
+    return granted.is_published(statuses, policy.identities)
 
 
 def find_changelog_problem(policy: Policy, statuses: Sequence[CommitStatus]) -> str | None:
@@ -149,7 +149,7 @@ def _judge_sweep(policy: Policy, sweep: SweepProgress, proof: Proof | None) -> t
     if check.settled_by is Role.NO_ONE:
         return StatusState.PENDING, f"{text}, but the PR changes {_name_paths(proof.edits)}."
     command = f"`{policy.signoff.settle_command} {CHECK} <reason>`"
-    text += f". Needs {command} by role {check.settled_by}: the PR edits {_name_paths(proof.edits)}."
+    text += f". Needs {command} by role {check.settled_by}: changes to {_name_paths(proof.edits)}."
     return StatusState.PENDING, text
 
 

@@ -28,9 +28,9 @@ def changelog(*messages: str) -> str:
 
 
 def item(message: str) -> str:
-    found = re.search(r"<li>(.*?)</li>", changelog(message), re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(r"<li>(.*?)</li>", changelog(message), re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize(

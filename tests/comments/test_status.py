@@ -130,7 +130,7 @@ EDITS = (".github/workflows/run-sweep.yml", ".github/x")
         (
             make(swept=sweep("success", Counts(done=2)), proof=Proof(edits=EDITS)),
             "pending",
-            "Swept: 2 of 2 rows done. Needs `/settle sweep <reason>` by role maintain: the PR edits "
+            "Swept: 2 of 2 rows done. Needs `/settle sweep <reason>` by role maintain: changes to "
             ".github/workflows/run-sweep.yml and 1 more file.",
         ),
         (
@@ -174,32 +174,32 @@ def test_4_byte_unicode_is_replaced() -> None:
     assert fit_description("`🚀` is wrong; ✅ 记录", 140) == "`\ufffd` is wrong; ✅ 记录"
 
 
-HERE = make()
+WANTED = make()
 
 
-def there(creator: User = BOT, **more: Any) -> CommitStatus:
+def current(creator: User = BOT, **more: Any) -> CommitStatus:
     fields: dict[str, Any] = {
-        "context": HERE.context,
-        "state": HERE.state,
-        "description": HERE.description,
-        "target_url": HERE.target_url,
+        "context": WANTED.context,
+        "state": WANTED.state,
+        "description": WANTED.description,
+        "target_url": WANTED.target_url,
     }
     return status(**{**fields, "creator": creator, **more})
 
 
 @pytest.mark.parametrize(
-    ("statuses", "is_there"),
+    ("statuses", "is_published"),
     [
         ([], False),
-        ([there()], True),
-        ([there(context="ci"), there()], True),
-        ([there(EVE)], False),  # anyone with write access can set a status
-        ([there(description="other")], False),
-        ([there(state=StatusState.SUCCESS), there()], False),  # the newest comes first
-        ([there(target_url="https://x.test")], False),
+        ([current()], True),
+        ([current(context="ci"), current()], True),
+        ([current(EVE)], False),  # anyone with write access can set a status
+        ([current(description="other")], False),
+        ([current(state=StatusState.SUCCESS), current()], False),  # the newest comes first
+        ([current(target_url="https://x.test")], False),
     ],
 )
 def test_a_status_is_written_only_if_the_current_one_differs(
-    statuses: list[CommitStatus], is_there: bool
+    statuses: list[CommitStatus], is_published: bool
 ) -> None:
-    assert HERE.is_there(statuses, POLICY.identities) is is_there
+    assert WANTED.is_published(statuses, POLICY.identities) is is_published

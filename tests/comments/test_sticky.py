@@ -257,9 +257,9 @@ def test_properties_of_a_cut(count: int, length: int, limit: int) -> None:
     assert "infx fix" in body
     assert "命令见上" in body
     shown = len(re.findall(r"(?m)^- (?:item|last)", body))
-    rest = re.search(r"(?m)^- … ([0-9]+) more", body)
-    assert shown + (int(rest[1]) if rest else 0) == count
-    assert (body == sticky.whole) is (rest is None)
+    hidden = re.search(r"(?m)^- … ([0-9]+) more", body)
+    assert shown + (int(hidden[1]) if hidden else 0) == count
+    assert (body == sticky.whole) is (hidden is None)
 
 
 def test_a_short_list_is_not_cut_and_has_no_link() -> None:
@@ -276,22 +276,22 @@ def test_a_long_text_without_a_list_links_the_whole_text() -> None:
 
 def test_a_link_to_the_page_of_an_earlier_run_is_kept() -> None:
     """Otherwise every reconciliation would write."""
-    there = comment(listed(40, run=500).body(LIMIT), BOT, id=1)
-    assert plan(listed(40, run=501), there) == []
-    assert plan(listed(40, run=None), there) == []
+    current = comment(listed(40, run=500).body(LIMIT), BOT, id=1)
+    assert plan(listed(40, run=501), current) == []
+    assert plan(listed(40, run=None), current) == []
 
 
 def test_a_changed_text_links_the_run_that_shows_it() -> None:
     """This is so even if the change is in an item that is not shown."""
-    there = comment(listed(40, run=500, last="before").body(LIMIT), BOT, id=1)
+    current = comment(listed(40, run=500, last="before").body(LIMIT), BOT, id=1)
     changed = listed(40, run=501, last="after")
-    assert plan(changed, there) == [Update(id=1, body=changed.body(LIMIT), whole=changed.whole)]
+    assert plan(changed, current) == [Update(id=1, body=changed.body(LIMIT), whole=changed.whole)]
     assert f"{RUNS}/501" in changed.body(LIMIT)
 
 
 def test_a_missing_link_is_added() -> None:
-    there = comment(listed(40, run=None).body(LIMIT), BOT, id=1)
-    assert [type(edit) for edit in plan(listed(40, run=501), there)] == [Update]
+    current = comment(listed(40, run=None).body(LIMIT), BOT, id=1)
+    assert [type(edit) for edit in plan(listed(40, run=501), current)] == [Update]
 
 
 @pytest.mark.parametrize(
@@ -327,8 +327,8 @@ def test_an_order_edited_by_another_account_does_not_count() -> None:
 
 @pytest.mark.parametrize("editor", [None, BOT])
 def test_an_order_that_infx_wrote_counts(editor: User | None) -> None:
-    there = comment(shown((302, 1), "newer"), BOT, editor=editor, id=1)
-    assert plan(ordered((301, 1), "own"), there) == []
+    current = comment(shown((302, 1), "newer"), BOT, editor=editor, id=1)
+    assert plan(ordered((301, 1), "own"), current) == []
 
 
 def test_the_oldest_does_not_get_the_text_of_a_forged_duplicate() -> None:

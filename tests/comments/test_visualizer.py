@@ -106,8 +106,8 @@ def test_one_comment_from_the_first_attempt_to_the_second() -> None:
     assert second is not None
     made = plan_edits(first, [], POLICY.identities, LIMIT)
     assert made == (Create(body=first.body(LIMIT)),)
-    there = comment(first.body(LIMIT), BOT, id=1)
-    assert plan_edits(second, [there], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
+    current = comment(first.body(LIMIT), BOT, id=1)
+    assert plan_edits(second, [current], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
     after = comment(second.body(LIMIT), BOT, id=1)
     assert plan_edits(first, [after], POLICY.identities, LIMIT) == ()  # the first attempt's facts come late
 

@@ -199,8 +199,8 @@ class Scene:
 
     @property
     def statuses(self) -> list[tuple[str, str | None, str | None]]:
-        found = [status for status in self.hub.state.statuses if status.context == "infx/approval"]
-        return [(status.state, status.description, status.target_url) for status in found]
+        approvals = [status for status in self.hub.state.statuses if status.context == "infx/approval"]
+        return [(status.state, status.description, status.target_url) for status in approvals]
 
 
 @pytest.fixture

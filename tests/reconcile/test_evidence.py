@@ -181,7 +181,7 @@ def edited(world: World, path: str = WORKFLOW) -> Run:
 def test_a_head_that_edits_the_rules_waits_for_somebody(world: World, path: str) -> None:
     edited(world, path)
     world.reconcile()
-    wanted = "Needs `/settle sweep <reason>` by role maintain: the PR edits"
+    wanted = "Needs `/settle sweep <reason>` by role maintain: changes to"
     assert status(world) == ("pending", f"Swept: 2 of 2 rows done. {wanted} {path}.")
 
 

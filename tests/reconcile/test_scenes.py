@@ -204,7 +204,7 @@ def test_an_unlabeled_pull_request_is_not_bothered_with_conflicts(world: World) 
         (
             {"files": {"benchmarks/run.sh": "x"}, "labels": [LABEL]},
             "no-entry",
-            "`perf-changelog.yaml` is untouched",
+            "does not change `perf-changelog.yaml`",
         ),
         ({"files": {"perf-changelog.yaml": BASE + entry(link="TBD")}}, "changelog", "line 11: "),
         (
