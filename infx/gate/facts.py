@@ -165,7 +165,7 @@ class Marker(StrEnum):
 
     ABSENT = "absent"
     SUBJECT = "in the subject"
-    OWN_LINE = "on a line of its own"
+    OWN_LINE = "on its own line"
     QUOTED = "quoted in the body"  # does not count: a revert quotes the message that it reverts
 
     @property

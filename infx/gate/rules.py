@@ -118,10 +118,10 @@ NO_PRIMARY_LABEL = GateRule(
 )
 SKIP_MARKER = GateRule(
     reason=Reason.SKIP_MARKER,
-    when="the head commit says {marker} in its subject or on a line of its own",
+    when="the head commit message has {marker} in its subject or on its own line",
     test=lambda case: case.marker.counts,
     verdict=GateVerdict.IGNORE,
-    words="the head commit says {marker} {marker_place}",
+    words="the head commit message has {marker} {marker_place}",
     fix="Push a commit without it to start a sweep; a running sweep continues.",
 )
 MERGE_CONFLICT = GateRule(
@@ -166,11 +166,11 @@ APPROVAL_MISSING = GateRule(
 )
 APPROVED_ELSEWHERE = GateRule(
     reason=Reason.APPROVED_ELSEWHERE,
-    when="the head of the fork is approved, so a dispatched run of its own measures it",
+    when="the head of the fork is approved, so a separate dispatched run measures it",
     test=lambda case: case.pull.is_fork and case.is_approved,
     verdict=GateVerdict.IGNORE,
     words="the head {head} of the fork is approved and has its own dispatched run{approval_link}",
-    fix="Post the approval comment again to start another sweep with the labels of that time.",
+    fix="Post the approval comment again to start another sweep with the current labels.",
 )
 CHANGELOG_INVALID = GateRule(
     reason=Reason.CHANGELOG_INVALID,
@@ -232,7 +232,7 @@ LABEL_STARTED_NOTHING = GateRule(
 )
 READY = GateRule(
     reason=Reason.READY,
-    when="nothing above holds",
+    when="no other rule matches",
     test=lambda case: True,
     verdict=GateVerdict.RUN,
     words="{how}",

@@ -70,7 +70,7 @@ def list_facts(facts: GateFacts, policy: Policy) -> list[tuple[str, str]]:
     if facts.pull is not None:
         rows += _list_pull(case)
     if facts.head_message:
-        rows.append(("head commit says", one_line(facts.head_message, 80)))
+        rows.append(("head commit message", one_line(facts.head_message, 80)))
     if facts.reuse is not None:
         rows.append(("reuse", f"run {facts.reuse.run_id}, {one_line(facts.reuse.problem or 'usable')}"))
     return rows

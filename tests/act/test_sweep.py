@@ -125,7 +125,7 @@ def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) 
         ),
         (
             {"labels": ("full-sweep-enabled",), "message": "Tidy [skip-sweep]"},
-            "the head commit says [skip-sweep] in the subject",
+            "the head commit message has [skip-sweep] in the subject",
             "success",
         ),
         (
