@@ -10,7 +10,7 @@ from infx.comments.status import DesiredStatus, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.phrases import count, join_some
-from infx.policy.identity import is_listed, is_identity
+from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import SignoffFacts

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from infx.comments.sticky import find_own
 from infx.model import Comment, CommentKind, CommitStatus, PullRequest, Run
-from infx.policy.identity import is_listed, is_identity
+from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
 
 _RECORD = re.compile(
