@@ -15,7 +15,7 @@ from infx.gate.event import DispatchInputs
 from infx.gather.gate import NEWEST_RUNS
 from infx.github.errors import UnexpectedReplyError, UnknownOutcomeError
 from infx.model import CommitStatus, DispatchedRun, Job, Reaction, Run, StatusState
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 
 _T = TypeVar("_T")
@@ -116,7 +116,7 @@ class _Dispatch:
         wanted = (self.inputs.pull, self.inputs.head_ref)
         if run.dispatched_for != wanted or run.created_at < self.since:
             return False
-        if not is_ours(run.actor, self.policy.identities):
+        if not is_identity(run.actor, self.policy.identities):
             return False
         if not run.is_completed:
             return True

@@ -105,6 +105,6 @@ class Verifier:
             there = decided.statuses
             if there is None:
                 there = tuple(self.github.statuses(pull.head_sha))
-            if not status.is_there(there, own.identities):
+            if not status.is_published(there, own.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
         Applier(self.github, own).apply(actions, decided.stickies, outcome)

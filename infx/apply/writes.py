@@ -16,7 +16,7 @@ from infx.errors import InfxError
 from infx.git import GitError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
 from infx.model import GHOST, Comment, CommitStatus, Run, StatusState, User
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
     Action,
@@ -127,7 +127,7 @@ class Applier:
 
     def _check_publisher(self, creator: User) -> None:
         """GitHub says who we are only after a write; a status cannot be taken back."""
-        if creator != GHOST and not is_ours(creator, self.policy.publisher):
+        if creator != GHOST and not is_identity(creator, self.policy.publisher):
             expected = ", ".join(self.policy.publisher) or "none"
             raise WrongIdentityError(
                 f"The token writes statuses as {creator.login}, but the identity that publishes is {expected}, so it "
@@ -143,7 +143,7 @@ class Applier:
 
     def _create(self, pull: int, body: str) -> Comment:
         comment = self.writer.create_comment(pull, body)
-        if is_ours(comment.author, self.policy.identities):
+        if is_identity(comment.author, self.policy.identities):
             return comment
         self.writer.delete_comment(comment.id)
         login = comment.author.login

@@ -1,1 +1,1 @@
-"""What the bot says on a pull request, and how its comments are kept: pure renderers and planned edits."""
+"""The bot's comments and commit status: pure renderers and planned edits."""

@@ -1,4 +1,4 @@
-"""What the bot says once to everybody who opens a pull request about benchmarks."""
+"""The greeting that explains the process once on each pull request that changes benchmarks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RERUN_URL = "https://docs.github.com/en/actions/managing-workflow-runs/re-runnin
 
 _THANKS = words("Thank you for the contribution!", "感谢您的贡献！")
 _REVIEW = words(
-    "- **Review.** If this changes files that somebody other than a repository admin or the core team owns, ask one eligible "
+    "- **Review.** If this changes files that someone other than a repository admin or the core team owns, ask one eligible "
     "{codeowner} to complete the {checklist} before you contact a core maintainer. "
     "The template must be followed exactly, with the phrase `{phrase}` in English, because that starts the verification.",
     "- **评审。** 如果本次改动涉及仓库管理员或核心团队以外的人所负责的文件，请先请一位符合条件的 "
@@ -30,7 +30,7 @@ _REST = words(
     """\
 - **Sweep.** Sweeps run on labeled pull requests only. Add {recommended} (strongly recommended){others}.
 - **Changelog.** Append an entry to {changelog}; write {placeholder} as its `pr-link`.
-- **After the merge.** You are expected to see every Actions job pass. A transient failure often passes on a \
+- **After the merge.** Make sure that all Actions jobs pass. A transient failure often passes on a \
 [re-run of the failed jobs]({rerun}).""",
     """\
 - **测试。** 只有带标签的 PR 才会运行 sweep。请添加 {recommended}（强烈推荐）{others}。
@@ -41,26 +41,26 @@ _REST = words(
 
 @dataclass(frozen=True, kw_only=True)
 class GreetingLinks:
-    """Addresses of files; None for a file that the base branch does not have."""
+    """URLs of files; None for a file that the base branch does not have."""
 
     codeowners: str | None
     checklist: str | None
 
 
 def list_linked(policy: Policy) -> tuple[str, ...]:
-    """Return the files that the greeting links, if the base branch has them."""
+    """Return the files that the greeting links if the base branch has them."""
     return (policy.comments.greeting.codeowners, policy.comments.greeting.checklist)
 
 
 def make_links(policy: Policy, repository: str, server: str, present: Collection[str]) -> GreetingLinks:
-    """Addresses on the base branch. server: such as https://github.com. present: files that it has."""
+    """Return the URLs on the base branch. server: such as https://github.com. present: files of the branch."""
     blob = f"{server}/{repository}/blob/{policy.base_branch}"
     codeowners, checklist = (f"{blob}/{path}" if path in present else None for path in list_linked(policy))
     return GreetingLinks(codeowners=codeowners, checklist=checklist)
 
 
 def render(policy: Policy, links: GreetingLinks, phrase: str) -> str:
-    """phrase: how a sign-off begins; it stays English in all languages, because programs look for it."""
+    """Render the greeting in all languages. phrase: how a sign-off begins, in English, because programs parse it."""
     languages = policy.comments.languages
     return join_sections(
         {language: _render_in(language, policy, links, phrase) for language in languages}, languages
@@ -68,7 +68,7 @@ def render(policy: Policy, links: GreetingLinks, phrase: str) -> str:
 
 
 def _render_in(language: Language, policy: Policy, links: GreetingLinks, phrase: str) -> str:
-    """Without a checklist there is nothing that a reviewer could complete."""
+    """Render the greeting in one language. Without a checklist it does not mention reviews."""
     recommended, other = _pick_labels(policy)
     values = {
         "recommended": code(recommended),
@@ -86,7 +86,7 @@ def _render_in(language: Language, policy: Policy, links: GreetingLinks, phrase:
 
 
 def _pick_labels(policy: Policy) -> tuple[str, str | None]:
-    """The recommended label, and the one that differs from it only in going on after a failure."""
+    """Return the recommended label, and the label that differs only in continuing after a failure."""
     primary = policy.labels.primary
     name = next((n for n, label in primary.items() if label.recommended), next(iter(primary)))
     best = primary[name]
@@ -96,6 +96,7 @@ def _pick_labels(policy: Policy) -> tuple[str, str | None]:
 
 
 def make_greeting(policy: Policy, links: GreetingLinks, phrase: str) -> Sticky:
+    """Return the greeting as a kept comment."""
     greeting = policy.comments.greeting
     return Sticky(
         key="greeting",

@@ -1,4 +1,4 @@
-"""The bot's words in the languages of the policy."""
+"""Texts of the bot in the languages of the policy."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Words = Mapping[Language, str]
 
 
 def words(english: str, chinese: str) -> Words:
-    """Return the same words in both languages."""
+    """Return a text in both languages."""
     return {Language.ENGLISH: english, Language.CHINESE: chinese}
 
 
-def join_inline(said: Words, languages: Sequence[Language], separator: str = " · ") -> str:
-    """Return the words of all languages on one line."""
-    return separator.join(said[language] for language in languages)
+def join_inline(texts: Words, languages: Sequence[Language], separator: str = " · ") -> str:
+    """Join the texts of all languages on one line."""
+    return separator.join(texts[language] for language in languages)
 
 
-def join_sections(said: Words, languages: Sequence[Language]) -> str:
-    """Return the texts of all languages below each other, with a rule between."""
-    return "\n\n---\n\n".join(said[language].strip() for language in languages) + "\n"
+def join_sections(texts: Words, languages: Sequence[Language]) -> str:
+    """Join the texts of all languages as sections with a rule between them."""
+    return "\n\n---\n\n".join(texts[language].strip() for language in languages) + "\n"

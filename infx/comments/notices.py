@@ -1,8 +1,7 @@
-"""Why nothing runs, said on the pull request that waits for it: one comment for each cause, gone with the cause.
+"""Render the notices that explain on a pull request why no sweep runs: one comment for each cause.
 
-Which cause holds is the gate's business (`infx.gate.decide`); here are only the words. A notice whose cause is
-gone is deleted, not marked as resolved: what should be there then depends on the facts of now alone, and a cause
-that comes back is told anew.
+The gate (`infx.gate.decide`) finds the causes. A notice is deleted when its cause is resolved, so that the wanted
+comments depend only on the current facts.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from infx.phrases import count, join_words
 from infx.policy.model import Language, Policy
 from infx.reuse.command import list_usage
 
-MAX_LINE = 120  # characters of somebody's line that is shown
+MAX_LINE = 120  # characters shown of a line from a person's comment
 
 
 class Cause(StrEnum):
-    """The value stands in the marker."""
+    """The cause of a notice. The value is part of the comment's marker."""
 
     CONFLICT = "conflict"
     LABELS = "labels"
@@ -54,15 +53,13 @@ _BY_REASON = {
 
 @dataclass(frozen=True, kw_only=True)
 class NoticeContext:
-    """What a notice speaks of. problems: of the changelog. clone_url: from where the base branch can be fetched.
-    misread: lines of comments that were meant as a reuse command and are not.
-    """
+    """Everything that a notice may mention."""
 
     policy: Policy
     facts: GateFacts
-    problems: tuple[Problem, ...]
-    clone_url: str
-    misread: tuple[str, ...] = ()
+    problems: tuple[Problem, ...]  # problems of the changelog
+    clone_url: str  # where the base branch can be fetched from
+    misread: tuple[str, ...] = ()  # lines of comments that look like a reuse command, but are not valid
 
     @property
     def base(self) -> str:
@@ -81,32 +78,32 @@ def find_causes(
     links: bool = False,
     misread: bool = False,
 ) -> tuple[Cause, ...]:
-    """The causes that hold, in a fixed order. A broken changelog is told whether or not a label is on, because
-    it will not mend itself; everything else only to those who asked for a sweep.
+    """Return the causes that apply, in a fixed order.
 
-    links: whether a merge is near and waits for the author to make links canonical. misread: whether somebody tried to
-    give a reuse command.
+    Args:
+        problems: problems of the changelog. Unlike other causes, they are reported even without a sweep label.
+        links: whether the merge is near and the author must make links canonical first.
+        misread: whether a comment has a reuse command that is not valid.
     """
     if not is_open:
         return ()
     reasons = {decision.reason, *decision.also}
-    found = {cause for reason, cause in _BY_REASON.items() if reason in reasons}
+    causes = {cause for reason, cause in _BY_REASON.items() if reason in reasons}
     if problems:
-        found.add(Cause.CHANGELOG)
+        causes.add(Cause.CHANGELOG)
     if links:
-        found.add(Cause.LINKS)
+        causes.add(Cause.LINKS)
     if misread:
-        found.add(Cause.REUSE_COMMAND)
-    if Cause.APPROVAL_VOID in found:
-        found.discard(Cause.FORK)  # the same, said for the first time
-    return tuple(cause for cause in Cause if cause in found)
+        causes.add(Cause.REUSE_COMMAND)
+    if Cause.APPROVAL_VOID in causes:
+        causes.discard(Cause.FORK)  # its notice asks for the same comment
+    return tuple(cause for cause in Cause if cause in causes)
 
 
 def make_notices(context: NoticeContext, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
-    """A comment for every cause there is: with a text for those that hold, with None for the others. None at all for
-    a conflict of which GitHub does not know yet whether there is one: what was said about it stays.
-    """
+    """Return a kept comment for every cause: with a text if the cause applies, else with None, so that it is deleted."""
     pull = context.facts.pull
+    # While GitHub does not know whether the branch conflicts, an existing notice stays.
     unknown = {Cause.CONFLICT} if pull and pull.is_open and pull.mergeable is None else set()
     return tuple(_make(context, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
 
@@ -118,8 +115,8 @@ def _make(context: NoticeContext, cause: Cause, *, holds: bool) -> Sticky:
         return Sticky(key=key, marker=marker, text=None)
     notice = _RENDERERS[cause](context)
     first, *others = languages
-    below = [notice.fix, notice.commands, notice.after]
-    after = [text if isinstance(text, str) else text[first] for text in below if text]
+    texts = [notice.fix, notice.commands, notice.after]
+    after = [text if isinstance(text, str) else text[first] for text in texts if text]
     gists = [f"---\n\n{notice.gist[language]}" for language in others]
     return Sticky(
         key=key,
@@ -133,15 +130,15 @@ def _make(context: NoticeContext, cause: Cause, *, holds: bool) -> Sticky:
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """The words of a notice. Commands and lists stand once, in the first language's part.
+    """The texts of a notice. Commands and lists appear once, in the first language's part.
 
     Attributes:
         lead: what is wrong, and why.
-        items: a list, such as files; the only part that is ever cut.
+        items: a list, for example of files; the only part that may be cut.
         fix: what the commands do.
         commands: a code block.
-        after: what else there is to know.
-        gist: all of it in short, for the languages that are not the first one.
+        after: further information.
+        gist: a summary in every language except the first.
     """
 
     lead: Words
@@ -160,11 +157,11 @@ def _conflict(context: NoticeContext) -> Notice:
     if files == (context.policy.changelog,):
         commands = fenced(f"{merge}infx changelog resolve\n{_commit(context)}\ngit push")
         fix = words(
-            "Both sides appended to it, and infx can put that in order:",
+            "Both branches appended to it, so infx can resolve the conflict:",
             "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序：",
         )
         gist = words(
-            "Both sides appended to the changelog, and infx can put that in order; see the commands above.",
+            "Both branches appended to the changelog, so infx can resolve the conflict; see the commands above.",
             "双方都在变更记录末尾追加了内容，infx 可以自动排好顺序，命令见上。",
         )
     else:
@@ -176,14 +173,14 @@ def _conflict(context: NoticeContext) -> Notice:
         )
     english = (
         f"**No sweep can start: this branch conflicts with {base}.** GitHub starts no workflow for a pull request "
-        f"that it cannot merge, so until then a push or a label has no effect."
+        f"that it cannot merge, so pushes and labels have no effect until the conflict is resolved."
     )
     chinese = (
         f"**无法启动 sweep：此分支与 {base} 冲突。** GitHub 不会为无法合并的 PR 启动任何工作流；"
         f"解决冲突之前，推送或添加标签都不起作用。"
     )
     return Notice(
-        lead=words(f"{english} In conflict:", f"{chinese}冲突的文件："),
+        lead=words(f"{english} Files in conflict:", f"{chinese}冲突的文件："),
         items=tuple(code(path) for path in files) or (join_inline(unnamed, languages),),
         fix=fix,
         commands=commands,
@@ -192,38 +189,38 @@ def _conflict(context: NoticeContext) -> Notice:
 
 
 def _commit(context: NoticeContext) -> str:
-    """A merge that only puts the changelog in order measures nothing new."""
+    """Return the commit command. A merge that only resolves the changelog skips the sweep if the head was swept."""
     if any(run.swept for run in context.facts.runs):
         return f'git commit -m "Merge {context.base} {context.policy.sweep.skip_marker}"'
     return "git commit --no-edit"
 
 
 def _labels(context: NoticeContext) -> Notice:
-    on = context.facts.pull.labels if context.facts.pull else ()
-    primary = [code(name) for name in read_labels(on, context.policy.labels).primary_names]
-    said = words(
-        f"**No sweep starts: {count(len(primary), 'label')} ask for different ones**, {join_words(primary)}. "
-        "Keep the one you mean and take the others off.",
+    labels = context.facts.pull.labels if context.facts.pull else ()
+    primary = [code(name) for name in read_labels(labels, context.policy.labels).primary_names]
+    text = words(
+        f"**No sweep started: {count(len(primary), 'conflicting sweep label')}**, {join_words(primary)}. "
+        "Keep one and remove the others.",
         f"**不会启动 sweep：有 {len(primary)} 个互相冲突的标签**：{'、'.join(primary)}。请只保留一个。",
     )
-    return Notice(lead=said, gist=said)
+    return Notice(lead=text, gist=text)
 
 
 def _changelog(context: NoticeContext) -> Notice:
     problems, path = context.problems, code(context.policy.changelog)
     number = context.facts.pull.number if context.facts.pull else None
-    english = f"**No sweep starts: {path} has {count(len(problems), 'problem')}.**"
+    english = f"**No sweep can start: {path} has {count(len(problems), 'problem')}.**"
     chinese = f"**不会启动 sweep：{path} 有 {len(problems)} 处问题**"
     return Notice(
         lead=words(english, f"{chinese}："),
-        items=tuple(_problem(problem, number) for problem in problems),
+        items=tuple(_render_problem(problem, number) for problem in problems),
         fix=words(
-            "This repairs whatever can only be meant one way, and says the rest:",
+            "This command fixes unambiguous problems and lists the rest:",
             "下面的命令会修复含义唯一的问题，并列出其余的：",
         ),
         commands=fenced(fix_command(number)),
         gist=words(
-            f"{english} They are listed above. The command above repairs whatever can only be meant one way, and says the rest.",
+            f"{english} See the list above. The command above fixes unambiguous problems and lists the rest.",
             f"{chinese}，详见上文。上面的命令会修复含义唯一的问题，并列出其余的。",
         ),
     )
@@ -231,31 +228,31 @@ def _changelog(context: NoticeContext) -> Notice:
 
 def _no_entry(context: NoticeContext) -> Notice:
     path = code(context.policy.changelog)
-    said = words(
-        f"**No sweep starts: the label is on, but {path} is untouched.** What runs is what an entry there names. "
-        f"Append one (`infx changelog add` does), or take the label off.",
+    text = words(
+        f"**No sweep can start: the pull request has a sweep label, but does not change {path}.** A sweep runs the "
+        f"configurations that new entries name. Append an entry with `infx changelog add`, or remove the label.",
         f"**不会启动 sweep：已添加标签，但 {path} 没有改动。** 要运行哪些配置由其中的记录决定。"
         "请用 `infx changelog add` 追加一条记录，或移除标签。",
     )
-    return Notice(lead=said, gist=said)
+    return Notice(lead=text, gist=text)
 
 
 def _fork(context: NoticeContext) -> Notice:
     english, chinese = (
-        "**No sweep starts yet: this pull request comes from a fork.**",
+        "**No sweep can start yet: this pull request comes from a fork.**",
         "**暂不启动 sweep：此 PR 来自 fork。**",
     )
     return Notice(
         lead=words(
-            f"{english} Its code gets onto the GPU machines only after "
-            "somebody with write access has read this revision and says so in a comment:",
+            f"{english} Its code runs on the GPU machines only after "
+            "someone with write access has reviewed this revision and posted this comment:",
             f"{chinese} 有写权限的人审阅当前版本并发表下面的评论后，代码才会在 GPU 机器上运行：",
         ),
         commands=fenced(f"{context.policy.sweep.approve_command} {context.head_sha}"),
-        after=words("The changelog is checked without it.", "变更记录的检查不受此限制。"),
+        after=words("The changelog is checked without an approval.", "变更记录的检查不受此限制。"),
         gist=words(
-            f"{english} Its code gets onto the GPU machines only after somebody with write access has read this revision "
-            "and posts the comment above. The changelog is checked without it.",
+            f"{english} Its code runs on the GPU machines only after someone with write access has reviewed this revision "
+            "and posted the comment above. The changelog is checked without an approval.",
             f"{chinese} 有写权限的人审阅当前版本并发表上面的评论后，代码才会在 GPU 机器上运行。变更记录的检查不受此限制。",
         ),
     )
@@ -264,20 +261,20 @@ def _fork(context: NoticeContext) -> Notice:
 def _approval_void(context: NoticeContext) -> Notice:
     approved = context.facts.approval.sha if context.facts.approval else ""
     english = (
-        f"**The approval is void: it is for {approved}, and the head is now {context.head_sha}.** Nobody has approved "
-        "what was pushed since."
+        f"**The approval is no longer valid: it is for {approved}, but the head is now {context.head_sha}.** Later "
+        "pushes are not approved."
     )
     chinese = (
         f"**批准已失效：批准的是 {approved}，而当前版本是 {context.head_sha}。** 之后推送的内容尚未获得批准；"
     )
     return Notice(
         lead=words(
-            f"{english} Somebody with write access who has read it can:",
+            f"{english} Someone with write access who has reviewed the new head can approve it with this comment:",
             f"{chinese}有写权限的人审阅后，可以用下面的评论再次批准：",
         ),
         commands=fenced(f"{context.policy.sweep.approve_command} {context.head_sha}"),
         gist=words(
-            f"{english} Somebody with write access who has read it can, by the comment above.",
+            f"{english} Someone with write access who has reviewed the new head can approve it with the comment above.",
             f"{chinese}有写权限的人审阅后，可以用上面的评论再次批准。",
         ),
     )
@@ -286,12 +283,12 @@ def _approval_void(context: NoticeContext) -> Notice:
 def _token_label(context: NoticeContext) -> Notice:
     pull, actor = context.facts.pull, code(context.facts.label_actor or "")
     english = (
-        f"**No sweep started: {actor} put the label on**, and what a workflow's token does starts no workflow. "
-        "Take the label off and put it on by hand, or start the sweep"
+        f"**No sweep started: {actor} added the label**, and events of a workflow's token start no workflow. "
+        "Remove the label and add it again by hand, or start the sweep"
     )
     chinese = f"**sweep 没有启动：标签是由 {actor} 添加的**，而工作流令牌的操作不会触发其他工作流。请手动移除并重新添加标签，"
     return Notice(
-        lead=words(f"{english} with", f"{chinese}或用下面的命令启动："),
+        lead=words(f"{english} with this command:", f"{chinese}或用下面的命令启动："),
         commands=fenced(dispatch_command(context.policy, pull) if pull else ""),
         gist=words(f"{english} with the command above.", f"{chinese}或用上面的命令启动。"),
     )
@@ -301,8 +298,8 @@ def _links(context: NoticeContext) -> Notice:
     pull = context.facts.pull.number if context.facts.pull else 0
     path, marker = context.policy.changelog, context.policy.sweep.skip_marker
     english = (
-        f"**Before the merge, the link in {code(path)} must be canonical.** In the merge queue it is too late: what is "
-        "pushed to a queued pull request is lost. The sweep stays valid."
+        f"**Before the merge, the link in {code(path)} must be canonical.** In the merge queue it is too late, because "
+        "pushes to a queued pull request are lost. The sweep stays valid."
     )
     chinese = f"**合并之前，{code(path)} 中的链接必须改为规范形式。** 进入合并队列后再推送的内容会丢失。"
     return Notice(
@@ -320,19 +317,19 @@ def _links(context: NoticeContext) -> Notice:
 
 def _reuse_command(context: NoticeContext) -> Notice:
     english, chinese = (
-        "**No finished sweep is reused: this command is not understood.**",
+        "**No finished sweep was reused: this command is not valid.**",
         "**没有复用任何已完成的 sweep：命令无法识别。**",
     )
     return Notice(
         lead=words(english, chinese),
         items=tuple(code(line[:MAX_LINE]) for line in context.misread),
         fix=words(
-            "Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it:",
+            "Write the command on its own line, the number with the digits 0 to 9, and nothing after it:",
             "命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容：",
         ),
         commands=fenced("\n".join(list_usage(context.policy.reuse.commands))),
         gist=words(
-            f"{english} Write it on a line of its own, the number with the digits 0 to 9, and nothing behind it, as above.",
+            f"{english} Write the command on its own line, the number with the digits 0 to 9, and nothing after it, as above.",
             f"{chinese} 命令必须单独成行，运行编号只用半角数字 0 到 9，后面不要加其他内容，写法见上。",
         ),
     )
@@ -351,15 +348,15 @@ _RENDERERS: dict[Cause, Callable[[NoticeContext], Notice]] = {
 }
 
 
-def _problem(problem: Problem, number: int | None) -> str:
-    """Without the command that repairs it, which stands below the list, once."""
+def _render_problem(problem: Problem, number: int | None) -> str:
+    """Render a problem without the command that fixes it, because the notice shows that command below the list."""
     where = f"line {problem.line}: " if problem.line else ""
     hint = (problem.hint or "").replace(render_repair_hint(number), "")
-    return where + " ".join(_copyable(text) for text in (problem.message, hint.strip()) if text)
+    return where + " ".join(_render_copyable(text) for text in (problem.message, hint.strip()) if text)
 
 
-def _copyable(text: str) -> str:
-    """Our own sentence; addresses in it become code too, for in plain text a hidden character keeps them inert."""
+def _render_copyable(text: str) -> str:
+    """Render a sentence of infx. URLs become code, because plain text would hide a character in them to make them inert."""
     parts = re.split(r"(`[^`]*`)", text)
     parts[::2] = (re.sub(r"https?://[^\s`]*[^\s`.,;:!?)]", r"`\g<0>`", part) for part in parts[::2])
     return prose("".join(parts))

@@ -1,4 +1,4 @@
-"""How far a sweep has come, told from its jobs alone: a row's job carries the row's id and family in its name."""
+"""Read the progress of a sweep from the names and states of its jobs. A row's job has the row's id and family in its name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DROPPED = "dropped"  # job of sweep.yml
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """stopped: ended without a verdict on the row, as the others do when one fails and the sweep ends with it."""
+    """Numbers of rows by state."""
 
     done: int = 0
     failed: int = 0
-    stopped: int = 0
+    stopped: int = 0  # ended with the sweep before the row had a result
     running: int = 0
     waiting: int = 0
 
@@ -41,11 +41,15 @@ class SweepState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SweepProgress:
-    """A run of the sweep workflow and what its jobs say.
+    """A run of the sweep workflow and the progress of its jobs.
 
-    rows: throughput rows; evals: accuracy rows; both of the latest attempt of each row. ids: of all rows that have a
-    job; done: of those that succeeded. has_results: whether
-    anything can be looked at. swept: None while the gate has not decided; False if it decided against a sweep.
+    Attributes:
+        rows: throughput rows, by their latest attempts.
+        evals: accuracy rows, by their latest attempts.
+        ids: ids of all rows that have a job.
+        done: ids of the rows that succeeded.
+        has_results: whether any result can be viewed.
+        swept: None while the gate has not decided; False if it decided against a sweep.
     """
 
     run: Run
@@ -70,20 +74,19 @@ class SweepProgress:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Grows with the run, its attempt and its progress: facts with a smaller order are older."""
+        """Return a key that grows with the run, its attempt and its progress, so that older facts sort first."""
         finished = self.rows.finished + self.evals.finished
         return (self.run.id, self.run.attempt, int(self.run.is_completed), finished)
 
 
 def latest_first(run: Run) -> tuple[bool, float, int]:
-    """Sorts the runs of one pull request by who held their concurrency group last. Gates may enter it in either order, so
-    the newest run may be the one that was cancelled.
-    """
+    """Return a sort key that puts the run that held the concurrency group last first."""
+    # Gates may enter the group in any order, so the newest run may be a cancelled one.
     return (run.is_completed, -run.updated_at.timestamp(), -run.id)
 
 
 def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = False) -> SweepProgress:
-    """jobs: of all attempts. job: the id of the workflow's job that calls the sweep (policy)."""
+    """Read the progress of a run. jobs: jobs of all attempts. job: id of the job that calls the sweep (policy)."""
     jobs = _select_valid(run, sorted(jobs, key=lambda job: job.attempt))
     latest: dict[str, tuple[bool, Job]] = {}  # a row's id → whether it is an eval, and its newest job
     for row in jobs:
@@ -91,28 +94,32 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
             latest[name.id] = ("eval" in name.family.split(), row)
     evals = [row for is_eval, row in latest.values() if is_eval]
     others = [row for is_eval, row in latest.values() if not is_eval]
-    counted = _count(others), _count(evals)
+    row_counts, eval_counts = _count(others), _count(evals)
     return SweepProgress(
         run=run,
-        rows=counted[0],
-        evals=counted[1],
+        rows=row_counts,
+        evals=eval_counts,
         ids=frozenset(latest),
         done=frozenset(row_id for row_id, (_, row) in latest.items() if _judge(row) == "done"),
-        has_results=has_results or any(counts.done for counts in counted),
+        has_results=has_results or bool(row_counts.done or eval_counts.done),
         swept=_has_swept(run, jobs, job),
     )
 
 
 def _select_valid(run: Run, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Those that tell how the newest attempt stands. A partial re-run leaves the other jobs as they were; one that
-    repeats what had ended before any row began, the gate, begins anew and leaves nothing.
+    """Select the jobs that count for the newest attempt.
+
+    A partial re-run keeps the other jobs of earlier attempts. A re-run that repeats the gate, or another job that ended
+    before the first row began, keeps none of them.
     """
     newest = [job for job in jobs if job.attempt == run.attempt]
     earlier = [job for job in jobs if job.attempt < run.attempt]
-    begun = min(
+    first_row = min(
         (job.started_at for job in earlier if job.started_at and parse_job_name(job.name)), default=None
     )
-    before_rows = {job.name for job in earlier if begun and job.completed_at and job.completed_at < begun}
+    before_rows = {
+        job.name for job in earlier if first_row and job.completed_at and job.completed_at < first_row
+    }
     return newest if any(job.name in before_rows for job in newest) else jobs
 
 
@@ -121,7 +128,7 @@ def _count(jobs: Iterable[Job]) -> Counts:
 
 
 def _judge(job: Job) -> str:
-    """What it is counted as."""
+    """Return the name of the field in `Counts` for this job."""
     match job.status, job.conclusion:
         case "completed", Conclusion.SUCCESS:
             return "done"
@@ -136,12 +143,11 @@ def _judge(job: Job) -> str:
 
 
 def _has_swept(run: Run, jobs: Iterable[Job], name: str) -> bool | None:
-    """A called workflow's jobs are named `<caller> / <job>`; where the caller was skipped, only `<caller>` exists.
-
-    One of them runs only if the gate, asked again, has decided against the sweep.
-    """
+    """Return whether the run got as far as its sweep; None if that is not known yet."""
+    # Jobs of a called workflow are named `<caller> / <job>`; if the caller was skipped, only `<caller>` exists. The job
+    # `dropped` runs only if the gate, asked again, decided against the sweep.
     called = [job for job in jobs if job.name == name or job.name.startswith(f"{name} / ")]
-    begun = {job.name for job in called if job.conclusion is not Conclusion.SKIPPED}
-    if begun:
-        return f"{name} / {DROPPED}" not in begun
+    started_names = {job.name for job in called if job.conclusion is not Conclusion.SKIPPED}
+    if started_names:
+        return f"{name} / {DROPPED}" not in started_names
     return False if called or run.is_completed else None

@@ -1,4 +1,4 @@
-"""The commit status that says whether a head has been swept: the one to require before a merge."""
+"""The commit status that says whether a head was swept. Branch protection should require it."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
 
 @dataclass(frozen=True, kw_only=True)
 class DesiredStatus:
-    """A commit status as it should be."""
+    """A commit status as it should be on GitHub."""
 
     context: str
     state: StatusState
     description: str
     target_url: str = ""
 
-    def is_there(self, statuses: Sequence[CommitStatus], identities: Sequence[str]) -> bool:
-        """Whether the newest status of this context says the same and is ours. statuses: newest first."""
-        there = find_status(statuses, self.context, identities)
-        said = (self.state, self.description, self.target_url)
-        return there is not None and (there.state, there.description, there.target_url) == said
+    def is_published(self, statuses: Sequence[CommitStatus], identities: Sequence[str]) -> bool:
+        """Return whether the newest status of this context is equal and set by infx. statuses: newest first."""
+        current = find_status(statuses, self.context, identities)
+        wanted = (self.state, self.description, self.target_url)
+        return current is not None and (current.state, current.description, current.target_url) == wanted
 
 
 def make_status(
@@ -58,9 +58,12 @@ def make_status(
 ) -> DesiredStatus:
     """Return the status of a head.
 
-    sweep: the one that stands for this head, if any. touched: whether the changelog is; entries: how many the
-    pull request adds; None where it could not be seen. proof: what speaks for a sweep that ended well; None where
-    nobody could look.
+    Args:
+        sweep: the sweep that counts for this head, if any.
+        problems: problems of the changelog.
+        touched: whether the pull request changes the changelog; None if that is unknown.
+        entries: number of entries that the pull request adds; None if that is unknown.
+        proof: the evidence for a successful sweep; None if it could not be checked.
     """
     if problems:
         state, text = StatusState.FAILURE, f"{_problem_prefix(policy)}{_locate(problems[0])}"
@@ -72,10 +75,9 @@ def make_status(
 
 
 def pick_least_favorable(own: DesiredStatus, others: Mapping[int, DesiredStatus]) -> DesiredStatus:
-    """Return the status of a commit that is the head of several pull requests: the worst, and of equals that of the
-    lowest number.
+    """Return the worst status of the pull requests that share a head; of equal ones that of the lowest number.
 
-    others: number → status, this pull request's own among them, so that each of them comes to the same answer.
+    others: number → status of all these pull requests, including `own`, so that all of them get the same status.
     """
     if len(others) < 2:
         return own
@@ -85,13 +87,13 @@ def pick_least_favorable(own: DesiredStatus, others: Mapping[int, DesiredStatus]
 
 
 def is_granted(policy: Policy, statuses: Sequence[CommitStatus], sweep: SweepProgress) -> bool:
-    """Return whether our newest status says already that this sweep is all that is needed. statuses: newest first."""
+    """Return whether infx's newest status already reports a success for this sweep. statuses: newest first."""
     granted = _make(policy, StatusState.SUCCESS, _describe(sweep), sweep.run.url)
-    return granted.is_there(statuses, policy.identities)
+    return granted.is_published(statuses, policy.identities)
 
 
 def find_changelog_problem(policy: Policy, statuses: Sequence[CommitStatus]) -> str | None:
-    """Return what our newest status says is wrong with the changelog; None if it says no such thing."""
+    """Return the changelog problem that infx's newest status names, if any."""
     status = find_status(statuses, policy.sweep.contexts.sweep, policy.identities)
     if status is None or status.state is not StatusState.FAILURE:
         return None
@@ -122,73 +124,71 @@ def _judge_without_sweep(
     if entries == 0:
         return StatusState.SUCCESS, "Only links of old entries are corrected; nothing to run."
     if decision.reason is Reason.REUSED:
-        return StatusState.SUCCESS, _sentence(decision.words)
+        return StatusState.SUCCESS, _to_sentence(decision.words)
     if decision.refused:
-        return StatusState.FAILURE, _sentence(decision.words)
+        return StatusState.FAILURE, _to_sentence(decision.words)
     return StatusState.PENDING, _PENDING.get(decision.reason, "{words}").format(
-        words=_sentence(decision.words)
+        words=_to_sentence(decision.words)
     )
 
 
 def _judge_sweep(policy: Policy, sweep: SweepProgress, proof: Proof | None) -> tuple[StatusState, str]:
-    """A sweep that ended well is a success only with a proof that it is the one that was planned."""
-    said = _describe(sweep)
+    """Judge a sweep. A successful run is a success only with a proof that it measured what was planned."""
+    text = _describe(sweep)
     if sweep.state is not SweepState.DONE:
-        return _STATES[sweep.state], said
+        return _STATES[sweep.state], text
     if proof is not None and proof.is_good:
-        by = f" {proof.settled_by} settled that {_name(proof.edits)} changed." if proof.edits else ""
-        return StatusState.SUCCESS, f"{said}{by}"
-    said = f"Swept: {_count_rows(sweep) or 'no row'}"
+        by = f" {proof.settled_by} settled the changes to {_name_paths(proof.edits)}." if proof.edits else ""
+        return StatusState.SUCCESS, f"{text}{by}"
+    text = f"Swept: {_count_rows(sweep) or 'no rows'}"
     if proof is None:
-        return StatusState.PENDING, f"{said}. Without a clone of the repository, its plan cannot be seen."
+        return StatusState.PENDING, f"{text}. The plan is unknown without a clone of the repository."
     if proof.gap is not None:
-        return StatusState.PENDING, f"{said}, but {proof.gap}."
+        return StatusState.PENDING, f"{text}, but {proof.gap}."
     check = policy.signoff.checks[CHECK]
-    if check.settled_by is Role.NOBODY:
-        return StatusState.PENDING, f"{said}, but the PR changes {_name(proof.edits)}."
+    if check.settled_by is Role.NO_ONE:
+        return StatusState.PENDING, f"{text}, but the PR changes {_name_paths(proof.edits)}."
     command = f"`{policy.signoff.settle_command} {CHECK} <reason>`"
-    text = (
-        f"{said}. It takes {command} by role {check.settled_by}, because of changes to {_name(proof.edits)}."
-    )
+    text += f". Needs {command} by role {check.settled_by}: changes to {_name_paths(proof.edits)}."
     return StatusState.PENDING, text
 
 
-def _name(paths: Sequence[str]) -> str:
+def _name_paths(paths: Sequence[str]) -> str:
     more = f" and {count(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return f"{paths[0]}{more}"
 
 
 def _describe(sweep: SweepProgress) -> str:
-    known = _count_rows(sweep)
+    rows = _count_rows(sweep)
     match sweep.state:
         case SweepState.RUNNING:
-            return f"Running: {known or 'no rows yet'}."
+            return f"Running: {rows or 'no rows yet'}."
         case SweepState.DONE:
-            return f"Swept: {known or 'nothing to run'}."
+            return f"Swept: {rows or 'nothing to run'}."
         case SweepState.CANCELLED:
-            return f"Cancelled: {known or 'before a row started'}."
+            return f"Cancelled: {rows or 'before a row started'}."
         case SweepState.FAILED:
-            return f"Failed: {known or 'before a row started'}."
+            return f"Failed: {rows or 'before a row started'}."
 
 
 def _count_rows(sweep: SweepProgress) -> str:
     counts = (("row", sweep.rows), ("eval", sweep.evals))
-    return "; ".join(_say(name, counted) for name, counted in counts if counted.total)
+    return "; ".join(_describe_counts(name, counted) for name, counted in counts if counted.total)
 
 
-def _say(name: str, counts: Counts) -> str:
-    """`12 of 40 rows done, 1 failed, 27 stopped`."""
+def _describe_counts(name: str, counts: Counts) -> str:
+    """Return text such as `12 of 40 rows done, 1 failed, 27 stopped`."""
     failed = f", {counts.failed} failed" if counts.failed else ""
     stopped = f", {counts.stopped} stopped" if counts.stopped else ""
     return f"{counts.done} of {counts.total} {name}{'s' * (counts.total != 1)} done{failed}{stopped}"
 
 
-def _sentence(words: str) -> str:
-    """words: a clause whose first word is no name, as those of all rules; names keep their case."""
+def _to_sentence(words: str) -> str:
+    """Turn a clause into a sentence. The clause must not begin with a name, because names keep their case."""
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def fit_description(text: str, limit: int) -> str:
-    """As a description that GitHub takes: one line, and no emoji, which it refuses there as 4-byte Unicode."""
+    """Return the text as GitHub accepts it for a status: one line without 4-byte Unicode, such as emoji."""
     flat = _BEYOND_PLANE_0.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"

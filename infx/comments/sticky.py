@@ -1,7 +1,7 @@
-"""Comments that are kept rather than added: found again, edited in place, and never two of a kind.
+"""Kept comments: infx finds them again, edits them in place, and keeps at most one of each kind.
 
-A comment is ours if one of the policy's identities wrote it *and* its body begins with our marker. Either alone
-proves nothing: anybody can post a marker, and our identity posts other things too.
+A comment is infx's own if one of the policy's identities wrote it *and* its body begins with the marker. Both are
+needed: anyone can post a marker, and the identity may post other comments.
 """
 
 from __future__ import annotations
@@ -13,29 +13,34 @@ from dataclasses import dataclass
 
 from infx.comments.languages import join_inline, words
 from infx.model import Comment, CommentKind
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_identity
 from infx.policy.model import Language
 from infx.shorten import shorten
 
-MAX_ITEMS = 30  # of the list in one comment
+MAX_ITEMS = 30  # items of the list in one comment
 
 Order = tuple[int, ...]
 _ORDER = re.compile(r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->")
-# Where all of a comment can be read. The digest of the whole text stands behind it, so that another run need not put
-# its own address there.
+# The link to the whole text of a comment. The digest of that text follows, so that a later run with the same text need
+# not replace the link by its own.
 _WHOLE = re.compile(r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sticky:
-    """A comment as it should be.
+    """A comment as it should be on GitHub.
 
-    marker: an HTML comment, the first line. text: what follows, None: there should be no such comment.
-    items, after: a list below the text, and what follows it. Of a comment that is too long only the list is cut.
-    order: the run and attempt that it speaks of; a smaller one never replaces a greater.
-    adopt: how the comments of an older system begin, which had no marker; the latest becomes ours. adopt_order: see
-    `read_order`. languages: of the words that say that it was cut. runs_url: where runs of this repository are shown.
-    run_id: the one whose page shows the whole text of what was cut; None: there is none.
+    Attributes:
+        marker: an HTML comment, which is the first line.
+        text: the text after the marker; None if there should be no such comment.
+        items: a list below the text, the only part that is cut if the comment is too long.
+        after: the text below the list.
+        order: the run and attempt of the comment's facts; a smaller order never replaces a greater one.
+        adopt: how comments of an older system without a marker begin; infx adopts the latest of them.
+        adopt_order: see `read_order`.
+        languages: languages of the words about a cut.
+        runs_url: URL of the repository's runs.
+        run_id: the run whose page shows the whole text of a comment that is cut; None if there is no such page.
     """
 
     key: str
@@ -52,20 +57,20 @@ class Sticky:
 
     @property
     def whole(self) -> str:
-        """The comment with every item of its list."""
+        """Return the comment with all items of its list."""
         return self._compose([f"- {item}" for item in self.items])
 
     def body(self, limit: int) -> str:
-        """The comment within a limit of characters: with as much of its list as fits."""
+        """Return the comment within a limit of characters, with as many items of its list as fit."""
         if len(self.items) <= MAX_ITEMS and len(self.whole) <= limit:
             return self.whole
         lines = [f"- {item}" for item in self.items[:MAX_ITEMS]]
-        room = limit - len(self._compose([self._rest(len(self.items))]))
+        room = limit - len(self._compose([self._render_rest(len(self.items))]))
         while lines and sum(map(len, lines)) + len(lines) > room:
             lines.pop()
-        rest = len(self.items) - len(lines)
-        made = self._compose([*lines, self._rest(rest)] if rest else lines)
-        return shorten(made, limit, notice=self._cut())
+        hidden = len(self.items) - len(lines)
+        body = self._compose([*lines, self._render_rest(hidden)] if hidden else lines)
+        return shorten(body, limit, notice=self._render_cut())
 
     def _compose(self, lines: Sequence[str]) -> str:
         order = f"\n<!-- order {'.'.join(map(str, self.order))} -->" if self.order else ""
@@ -73,41 +78,41 @@ class Sticky:
         text = "\n\n".join(block for block in blocks if block)
         return f"{self.marker}{order}\n{text}".rstrip() + "\n"
 
-    def _rest(self, number: int) -> str:
-        said = words(f"{number:,} more", f"另有 {number:,} 项")
-        return f"- … {join_inline(said, self.languages)}{self._where()}"
+    def _render_rest(self, number: int) -> str:
+        text = words(f"{number:,} more", f"另有 {number:,} 项")
+        return f"- … {join_inline(text, self.languages)}{self._render_link()}"
 
-    def _cut(self) -> str:
-        said = words("Cut here: the rest did not fit.", "以下内容过长，已截断。")
-        return f"\n*{join_inline(said, self.languages, ' ')}*{self._where()}\n"
+    def _render_cut(self) -> str:
+        text = words("Cut here: the rest did not fit.", "以下内容过长，已截断。")
+        return f"\n*{join_inline(text, self.languages, ' ')}*{self._render_link()}\n"
 
-    def _where(self) -> str:
-        """A link to the whole text, where there is a page with it, and the digest of that text."""
-        said = join_inline(words("all of it", "全部"), self.languages)
-        link = f" ([{said}]({self.runs_url}/{self.run_id}))" if self.run_id else ""
+    def _render_link(self) -> str:
+        """Render the digest of the whole text, and a link to that text if a page shows it."""
+        label = join_inline(words("show all", "全部"), self.languages)
+        link = f" ([{label}]({self.runs_url}/{self.run_id}))" if self.run_id else ""
         return f"{link} <!-- all {hashlib.sha256(self.whole.encode()).hexdigest()[:12]} -->"
 
-    def is_said_by(self, there: str, body: str) -> bool:
-        """Whether a comment that is there says the same as a body of ours: of the same whole text, the page of an
-        earlier run shows all of it as well.
-        """
-        found = _WHOLE.search(there)
-        is_page = found is not None and re.fullmatch(rf"{re.escape(self.runs_url)}/[0-9]+", found["url"])
-        if is_page:
-            there, body = _WHOLE.sub("", there), _WHOLE.sub("", body)
-        return is_same_text(there, body)
+    def is_same_comment(self, current: str, body: str) -> bool:
+        """Return whether the current body of a comment needs no edit to become the wanted body."""
+        match = _WHOLE.search(current)
+        is_page = match is not None and re.fullmatch(rf"{re.escape(self.runs_url)}/[0-9]+", match["url"])
+        if is_page:  # the page of an earlier run shows the same whole text
+            current, body = _WHOLE.sub("", current), _WHOLE.sub("", body)
+        return is_same_text(current, body)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Create:
-    """whole: the text of what was cut; empty where nothing was."""
+    """A comment to create."""
 
     body: str
-    whole: str = ""
+    whole: str = ""  # the whole text, if the body is cut
 
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
+    """A comment to edit. `whole`: see `Create`."""
+
     id: int
     body: str
     whole: str = ""
@@ -115,6 +120,8 @@ class Update:
 
 @dataclass(frozen=True, kw_only=True)
 class Delete:
+    """A comment to delete."""
+
     id: int
 
 
@@ -122,12 +129,12 @@ Edit = Create | Update | Delete
 
 
 def find_own(comments: Iterable[Comment], marker: str, identities: Sequence[str]) -> list[Comment]:
-    """Our comments of one kind, oldest first."""
+    """Return infx's own comments of one kind, oldest first."""
     own = (
         comment
         for comment in comments
         if comment.kind is CommentKind.ISSUE
-        and is_ours(comment.author, identities)
+        and is_identity(comment.author, identities)
         and (comment.body == marker or comment.body.startswith((f"{marker}\n", f"{marker}\r\n")))
     )
     return sorted(own, key=lambda comment: comment.id)
@@ -136,29 +143,29 @@ def find_own(comments: Iterable[Comment], marker: str, identities: Sequence[str]
 def find_adoptable(
     comments: Iterable[Comment], starts: Sequence[str], identities: Sequence[str]
 ) -> Comment | None:
-    """The latest comment of ours that an older system wrote."""
-    old = [c for c in comments if is_ours(c.author, identities) and c.body.startswith(tuple(starts))]
+    """Return the latest comment that an older system wrote under one of the identities."""
+    old = [c for c in comments if is_identity(c.author, identities) and c.body.startswith(tuple(starts))]
     return max(old, key=lambda comment: comment.id, default=None)
 
 
 def read_order(comment: Comment, identities: Sequence[str], adopt_order: str = "") -> Order:
-    """The run that a comment of ours speaks of; () if it names none, or if somebody else has edited it last: whoever
-    may write here may edit everything, and a huge number would keep every later run out.
+    """Return the order in one of infx's comments; () if it has none or another account edited it last.
 
     adopt_order: a pattern with one group, the run's number, for comments of an older system.
     """
-    if comment.editor is not None and not is_ours(comment.editor, identities):
+    # An account with write access may edit any comment, and a huge number would block all later runs.
+    if comment.editor is not None and not is_identity(comment.editor, identities):
         return ()
     if match := _ORDER.search(comment.body[:500]):
         return tuple(int(part) for part in match[1].split("."))
-    found = re.search(adopt_order, comment.body) if adopt_order else None
-    return (int(found[1]),) if found else ()
+    adopted = re.search(adopt_order, comment.body) if adopt_order else None
+    return (int(adopted[1]),) if adopted else ()
 
 
 def find_ahead(
     stickies: Iterable[Sticky], comments: Sequence[Comment], identities: Sequence[str]
 ) -> list[Comment]:
-    """Comments of ours that claim to know a newer run than we do, and of which nobody has asked yet who edited them."""
+    """Return infx's comments that claim facts about a newer run, and whose last editor is not known yet."""
     return [
         comment
         for sticky in stickies
@@ -171,10 +178,10 @@ def find_ahead(
 def plan_edits(
     sticky: Sticky, comments: Sequence[Comment], identities: Sequence[str], limit: int
 ) -> tuple[Edit, ...]:
-    """What turns the comments that are there into the one that should be; nothing where it is there already.
+    """Plan the edits that turn the existing comments into the wanted one.
 
-    Of duplicates the oldest stays, because links point at it, with the text of the newest run that any of them
-    knows. What somebody else has edited knows nothing: everybody with write access can.
+    Of duplicates the oldest stays, because links point at it. It gets the text about the newest run in any of them,
+    except for comments that another account has edited.
     """
     own = _find_kept(sticky, comments, identities)
     if sticky.text is None:
@@ -188,13 +195,13 @@ def plan_edits(
     if sticky.order < read_order(newest, identities, sticky.adopt_order):
         body, whole = newest.body, ""
     edits: list[Edit] = []
-    if not sticky.is_said_by(kept.body, body):
+    if not sticky.is_same_comment(kept.body, body):
         edits.append(Update(id=kept.id, body=body, whole=whole))
     return (*edits, *(Delete(id=comment.id) for comment in duplicates))
 
 
 def _find_kept(sticky: Sticky, comments: Sequence[Comment], identities: Sequence[str]) -> list[Comment]:
-    """Our comments of this kind, oldest first; else the one that is to be adopted."""
+    """Return infx's own comments of this kind, oldest first, or else the comment to adopt."""
     own = find_own(comments, sticky.marker, identities)
     if sticky.text is None or own:
         return own
@@ -202,8 +209,8 @@ def _find_kept(sticky: Sticky, comments: Sequence[Comment], identities: Sequence
     return [adopted] if adopted else []
 
 
-def is_same_text(one: str, other: str) -> bool:
-    """Line ends and blanks at the end are GitHub's to change."""
-    return [line.rstrip() for line in one.rstrip().splitlines()] == [
-        line.rstrip() for line in other.rstrip().splitlines()
+def is_same_text(first: str, second: str) -> bool:
+    """Return whether two texts differ only in line ends and trailing blanks, which GitHub may change."""
+    return [line.rstrip() for line in first.rstrip().splitlines()] == [
+        line.rstrip() for line in second.rstrip().splitlines()
     ]

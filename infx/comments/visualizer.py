@@ -1,4 +1,4 @@
-"""One comment that follows the newest sweep of a pull request and remembers the earlier ones."""
+"""Render the comment that shows the newest sweep of a pull request and lists the earlier ones."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ _MARKS = {
 
 
 def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky | None:
-    """sweeps: of one pull request, in any order; those without results are passed over.
+    """Return the kept comment about the sweeps of one pull request that have results; None if there are none.
 
-    None if none has results: there is nothing to say, and a comment that is there already stays, because what it
-    links does not become wrong when the artifacts expire.
+    An existing comment stays when the artifacts expire, because its links do not become wrong.
     """
     visualizer = policy.comments.visualizer
     shown = sorted((s for s in sweeps if s.has_results), key=lambda sweep: sweep.order, reverse=True)
@@ -58,21 +57,21 @@ def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky |
 
 
 def render(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
-    """sweeps: those with results, newest first, at least one."""
+    """Render the comment. sweeps: at least one, with results, newest first."""
     newest, *earlier = sweeps
     languages = policy.comments.languages
     run = newest.run
     links = [f"{link.text}: {link.url.format(run=run.id)}" for link in policy.comments.visualizer.links]
-    said = join_inline(_WORDS[newest.state], languages)
-    state = f"{_MARKS[newest.state]} **{said}** — {_where(newest, languages)}"
-    parts = ["\n".join(links), state, _table(newest, languages), _earlier(policy, earlier)]
+    words_of_state = join_inline(_WORDS[newest.state], languages)
+    state = f"{_MARKS[newest.state]} **{words_of_state}** — {_render_run(newest, languages)}"
+    parts = ["\n".join(links), state, _render_table(newest, languages), _render_earlier(policy, earlier)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
-    """With a column of stopped rows only where there are any."""
+def _render_table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
+    """Render the numbers of rows. The column of stopped rows is there only if a row was stopped."""
     if not sweep.rows.total + sweep.evals.total:
-        return ""  # nobody looked at its jobs: zeros would be wrong
+        return ""  # the jobs were not read, so zeros would be wrong
     kinds = {join_inline(_ROWS, languages, " "): sweep.rows, join_inline(_EVALS, languages, " "): sweep.evals}
     hidden = {"stopped"} - {"stopped" for counts in kinds.values() if counts.stopped}
     columns = {
@@ -80,41 +79,41 @@ def _table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
     }
     rows = [[name, *(str(getattr(counts, column)) for column in columns)] for name, counts in kinds.items()]
     text = table(["", *columns.values()], rows, [":--", *["--:"] * len(columns)])
-    return text.replace("|  |", "| |", 1)  # comments that are there are not edited for a blank
+    return text.replace("|  |", "| |", 1)  # keeps existing comments equal
 
 
-def _earlier(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
+def _render_earlier(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
     if not sweeps:
         return ""
     languages = policy.comments.languages
-    lines = [_line(policy, sweep) for sweep in sweeps[:MAX_EARLIER]]
+    lines = [_render_line(policy, sweep) for sweep in sweeps[:MAX_EARLIER]]
     if rest := len(sweeps) - len(lines):
         lines.append(f"- {join_inline(words(f'and {rest} more', f'另有 {rest} 次'), languages)}")
-    said = words(count(len(sweeps), "earlier run"), f"之前的 {len(sweeps)} 次运行")
-    summary = f"<summary>{join_inline(said, languages)}</summary>"
+    title = words(count(len(sweeps), "earlier run"), f"之前的 {len(sweeps)} 次运行")
+    summary = f"<summary>{join_inline(title, languages)}</summary>"
     return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
 
 
-def _line(policy: Policy, sweep: SweepProgress) -> str:
+def _render_line(policy: Policy, sweep: SweepProgress) -> str:
     run = sweep.run
     links = " · ".join(
         f"[{link.short}]({link.url.format(run=run.id)})" for link in policy.comments.visualizer.links
     )
-    where = _where(sweep, policy.comments.languages)
-    return f"- {_MARKS[sweep.state]} {where}" + (f" · {links}" if links else "")
+    run_text = _render_run(sweep, policy.comments.languages)
+    return f"- {_MARKS[sweep.state]} {run_text}" + (f" · {links}" if links else "")
 
 
-def _where(sweep: SweepProgress, languages: Sequence[Language]) -> str:
-    """The run of a sweep, in the first language: numbers need no second one."""
+def _render_run(sweep: SweepProgress, languages: Sequence[Language]) -> str:
+    """Render the run of a sweep, only in the first language because it is mostly numbers."""
     run = sweep.run
-    said = words(
+    text = words(
         f"[run {run.id}]({run.url}), attempt {run.attempt}, commit {run.commit}",
         f"[运行 {run.id}]({run.url})，第 {run.attempt} 次尝试，提交 {run.commit}",
     )
-    return said[languages[0]]
+    return text[languages[0]]
 
 
 def _run_pattern(policy: Policy) -> str:
-    """Where an older system's comment names its run: in the same links."""
+    """Return the pattern that finds the run's number in a comment of an older system, which has the same links."""
     links = policy.comments.visualizer.links
     return "|".join(re.escape(link.url).replace(r"\{run\}", "([0-9]+)") for link in links[:1])

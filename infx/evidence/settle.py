@@ -92,7 +92,7 @@ def _find_refusal(
     role = policy.checks[CHECKS[settlement.check].slug].settled_by
     if not comment.author.is_human:
         return "Only people settle."
-    if role is Role.NOBODY:
+    if role is Role.NO_ONE:
         return f"Check {settlement.check} is not to be settled; mend what it warns of."
     if login.lower() == author.lower():
         return "The author of the pull request cannot settle."
@@ -109,7 +109,7 @@ def _find_refusal(
 
 def has_role(person: Collaborator | None, role: Role) -> bool:
     """Both of GitHub's answers must say so; a custom role is none of the five."""
-    if person is None or role is Role.NOBODY:
+    if person is None or role is Role.NO_ONE:
         return False
     order = [Role.WRITE, Role.MAINTAIN, Role.ADMIN]
     if not person.can_write:

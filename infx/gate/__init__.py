@@ -1,1 +1,1 @@
-"""Whether a sweep starts: facts of an event and a pull request in, a decision with its reason out."""
+"""Decide whether a sweep starts, from the facts of an event and a pull request."""

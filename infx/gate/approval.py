@@ -1,4 +1,4 @@
-"""Approving one revision of a fork: what a comment says, and whether it may have its way."""
+"""Decide whether a comment approves the head of a fork for a sweep."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ _MERGE = re.compile(r"test merge ([0-9a-f]{40})")
 
 
 class ApprovalAnswer(StrEnum):
-    """nothing: the comment asks for nothing. refused: it asks in vain. approved: the revision may run."""
+    """The answer to a comment."""
 
-    NOTHING = "nothing"
+    NOTHING = "nothing"  # the comment does not ask for an approval
     REFUSED = "refused"
-    APPROVED = "approved"
+    APPROVED = "approved"  # the revision may run
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalFacts:
-    """comment: the one that was made. actor: permission and role of its author, None if the comment asks nothing.
+    """Everything that `decide_approval` needs, except the policy.
 
-    gate: what the gate would look at for a dispatch of this pull request, without the approval itself.
-    merge: the test merge of the live head; None if GitHub has none.
+    Attributes:
+        actor: permission and role of the comment's author; None if the comment does not ask for an approval.
+        gate: the gate's facts for a dispatch of this pull request, without the approval itself.
+        merge: the test merge of the live head; None if GitHub has not made it.
     """
 
     comment: Comment
@@ -48,7 +50,12 @@ class ApprovalFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalDecision:
-    """words: why, as a full sentence. inputs: those of the dispatch that follows an approval."""
+    """The answer to a comment, and its reason.
+
+    Attributes:
+        words: the reason, as a full sentence.
+        inputs: inputs of the dispatch that follows an approval.
+    """
 
     answer: ApprovalAnswer
     words: str
@@ -57,57 +64,64 @@ class ApprovalDecision:
 
 
 def find_request(body: str, command: str) -> str | None:
-    """What the comment asks to be approved, as typed; None if it holds no such command, '' if it names nothing.
+    """Return what the approval command of a comment names, as typed.
 
-    A command is a line of its own in visible text. Of several different ones none counts. A long comment is not read:
-    anybody may have written it, and parsing takes seconds for what is made to be slow.
+    None: the comment has no such command. '': the command names nothing, or several commands differ. A command is a
+    separate line of visible text.
     """
+    # Anyone can write a long comment that takes seconds to parse, so long comments are not read.
     if command not in body or is_too_long(body):
         return None
     pattern = re.compile(rf"{re.escape(command)}(?:[ \t]+(.*))?")
-    found = {
+    named = {
         (match[1] or "").strip() for line in read_command_lines(body) if (match := pattern.fullmatch(line))
     }
-    if not found:
+    if not named:
         return None
-    return found.pop() if len(found) == 1 else ""
+    return named.pop() if len(named) == 1 else ""
 
 
-def may_ask_in_vain(comment: Comment, command: str) -> bool:
-    """Whether a person's comment holds the command's word, and is too long to be read."""
+def has_unread_command(comment: Comment, command: str) -> bool:
+    """Return whether a person's comment contains the command's word, but is too long to be read."""
     return comment.author.is_human and command in comment.body and is_too_long(comment.body)
 
 
 def is_too_long(body: str) -> bool:
-    """Whether a comment is too long to be read for a command."""
+    """Return whether a comment is too long to be searched for commands."""
     return len(body) > MAX_STRANGE
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
-    """The commit that the newest approving comment of a person names. Whether it was allowed to, its status tells;
-    our own notices name the head as an example. comments: oldest first.
+    """Return the commit that the newest approval comment of a person names. comments: oldest first.
+
+    The commit's status says whether that person was allowed to approve.
     """
-    people = (comment for comment in reversed(comments) if comment.author.is_human)
-    asked = (find_request(comment.body, command) or "" for comment in people)
-    return next((sha.lower() for sha in asked if _SHA.fullmatch(sha)), None)
+    # infx's own notices show the command with the head as an example.
+    human_comments = (comment for comment in reversed(comments) if comment.author.is_human)
+    requests = (find_request(comment.body, command) or "" for comment in human_comments)
+    return next((sha.lower() for sha in requests if _SHA.fullmatch(sha)), None)
 
 
 def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
-    """Whether the comment approves the live head of a fork. Raises ValueError where the facts are incomplete."""
+    """Decide whether the comment approves the live head of a fork. Raises ValueError for incomplete facts."""
     command, author = policy.sweep.approve_command, facts.comment.author
     asked = find_request(facts.comment.body, command)
-    if may_ask_in_vain(facts.comment, command) and facts.actor is not None and facts.actor.can_write:
+    if has_unread_command(facts.comment, command) and facts.actor is not None and facts.actor.can_write:
         return _refuse(
-            f"The comment is longer than {MAX_STRANGE:,} characters, so it is not read; make one that only approves."
+            f"The comment is longer than {MAX_STRANGE:,} characters, so it was not read; post one that only approves."
         )
     if asked is None or not author.is_human:
-        return ApprovalDecision(answer=ApprovalAnswer.NOTHING, words="The comment asks for no approval.")
+        return ApprovalDecision(
+            answer=ApprovalAnswer.NOTHING, words="The comment does not ask for an approval."
+        )
     if not _SHA.fullmatch(asked):
-        return _refuse(f"Expected one line `{command} <SHA>` with the full SHA of the head, 40 digits.")
+        return _refuse(f"Expected exactly one line `{command} <SHA>` with the full head SHA (40 digits).")
     if facts.comment.updated_at != facts.comment.created_at:
-        return _refuse("The comment was edited after it was made; make a new one.")
+        return _refuse("The comment was edited after it was posted; post a new one.")
     if facts.actor is None or not facts.actor.can_write:
-        return _refuse(f"{author.login} has no write access to the repository, by permission and by role.")
+        return _refuse(
+            f"{author.login} does not have write access to the repository; approving requires it by permission and by role."
+        )
     if facts.gate is None or facts.pull is None:
         raise ValueError("an approval needs the pull request")
     return _decide_revision(facts, facts.gate, facts.pull, asked.lower(), policy)
@@ -117,7 +131,7 @@ def _decide_revision(
     facts: ApprovalFacts, gate: GateFacts, pull: PullRequest, asked: str, policy: Policy
 ) -> ApprovalDecision:
     if not pull.is_fork:
-        return _refuse("The branch is in this repository; its sweeps start by label.")
+        return _refuse("The branch is in this repository; a label starts its sweeps.")
     if asked != pull.head_sha:
         return _refuse(f"The comment approves {asked[:12]}, but the head is {pull.head_sha[:12]}.")
     merge = facts.merge
@@ -139,7 +153,7 @@ def _decide_revision(
 def _ask_gate(
     gate: GateFacts, pull: PullRequest, inputs: DispatchInputs, merge: MergeCheck | None, policy: Policy
 ) -> Decision:
-    """What the gate will say to the dispatch once the approval stands."""
+    """Return the gate's decision about the dispatch, as if the approval had been published."""
     event = Event(
         name=EventName.DISPATCH,
         actor=policy.identities[0],
@@ -152,7 +166,7 @@ def _ask_gate(
 
 
 def _fix(decision: Decision) -> str:
-    """The gate's advice, but for that to make the comment that was just made."""
+    """Return the gate's advice, unless it is to post the comment that was just posted."""
     return "" if decision.reason is Reason.TEST_MERGE else decision.fix or ""
 
 
@@ -161,7 +175,7 @@ def _refuse(words: str) -> ApprovalDecision:
 
 
 def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) -> Approval | None:
-    """A commit's approval. statuses: newest first."""
+    """Return the approval of a commit. statuses: newest first."""
     status = find_status(statuses, policy.sweep.contexts.approval, policy.publisher)
     if status is None or status.state is not StatusState.SUCCESS:
         return None
@@ -170,7 +184,6 @@ def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) ->
 
 
 def describe_approver(login: str, merge_sha: str) -> str:
-    """Return who approved what, for the status: it remembers the test merge, because GitHub makes another one as soon as
-    the base branch moves.
-    """
+    """Return the words of the approval status that name the approver and the test merge."""
+    # The status keeps the test merge, because GitHub replaces it as soon as the base branch moves.
     return f"{login} (test merge {merge_sha})"

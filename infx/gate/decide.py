@@ -1,4 +1,4 @@
-"""The gate: whether a sweep starts, stops or stays as it is, from facts that were gathered before."""
+"""Decide from gathered facts whether a sweep starts, is cancelled, or is left alone."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from infx.policy.stage import Stage
 
 
 def decide(facts: GateFacts, policy: Policy) -> Decision:
-    """The answer to one event, or to the mere question how a pull request stands.
+    """Decide about one event, or answer a question about a pull request without an event.
 
-    A fact that is missing never starts a sweep. Raises ValueError if the event is about a pull request and the
-    facts hold none.
+    A missing fact never starts a sweep. Raises ValueError if the event is about a pull request that the facts lack.
     """
     case = Case(facts, policy)
     match facts.event.name:
@@ -32,32 +31,32 @@ def decide(facts: GateFacts, policy: Policy) -> Decision:
         case EventName.PUSH:
             return _finish(case, PUSH)
         case EventName.MERGE_GROUP:
-            return _ignore(case, Reason.MERGE_GROUP, "a merge group only has its changelog checked")
+            return _ignore(case, Reason.MERGE_GROUP, "for a merge group only the changelog is checked")
         case EventName.COMMENT:
-            return _ignore(case, Reason.COMMENT, "comments are answered by commands of their own")
+            return _ignore(case, Reason.COMMENT, "other commands answer comments")
         case EventName.OTHER:
-            return _ignore(case, Reason.OTHER_EVENT, "this kind of event does not concern sweeps")
+            return _ignore(case, Reason.OTHER_EVENT, "this kind of event does not affect sweeps")
         case _:
             assert_never(facts.event.name)
 
 
 def decide_row(facts: GateFacts, policy: Policy, head_sha: str) -> Decision:
-    """What a row of a later attempt asks: is the pull request still one whose sweep may use a GPU?
+    """Decide whether a row of a later attempt may still use a GPU.
 
-    head_sha: of the sweep that the row belongs to; a dispatch for a pull request need not have named it.
+    head_sha: head of the row's sweep, because the inputs of a dispatch for a pull request may leave it out.
     """
     case = Case(replace(facts, event=replace(facts.event, head_sha=head_sha)), policy)
     event = facts.event
     if event.name is EventName.PUSH or (event.name is EventName.DISPATCH and case.inputs.pull is None):
         return _finish(case, (READY,))
     if facts.pull is None or event.name not in {EventName.PULL_REQUEST, EventName.DISPATCH}:
-        return _ignore(case, Reason.OTHER_EVENT, "the event is none whose rows may run again")
+        return _ignore(case, Reason.OTHER_EVENT, "rows of this kind of event may not run again")
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(case, tuple(rule for rule in table if rule.reason in {*ROW, Reason.READY}))
 
 
 def decide_as_if(facts: GateFacts, policy: Policy, reason: Reason) -> Decision:
-    """The answer if this reason were the only one: for telling all obstacles at once."""
+    """Decide as if this reason were the only obstacle, so that all obstacles can be listed at once."""
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(
         Case(facts, policy), tuple(rule for rule in table if rule.reason in {reason, Reason.READY})
@@ -69,24 +68,24 @@ def _decide_dispatch(case: Case) -> Decision:
     decision = _finish(case, DISPATCH_FOR_PULL if for_pull else DISPATCH)
     if decision.runs:
         return decision
-    # Whoever dispatches waits for a sweep; and what cannot start has no right to stop another.
+    # The person who dispatched expects a sweep, so the run is red. A dispatch that cannot start must not stop a sweep.
     return replace(decision, verdict=GateVerdict.IGNORE, refused=True, group=_own_group(case))
 
 
 def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
-    holding = [rule for rule in table if not (case.is_asked and rule.of_event) and rule.test(case)]
-    rule = holding[0]
+    matching_rules = [rule for rule in table if not (case.is_asked and rule.of_event) and rule.test(case)]
+    rule = matching_rules[0]
     verdict = GateVerdict.STOP if case.action in rule.stops_on else rule.verdict
     notes = _notes(case)
     if rule.reason is Reason.READY and case.is_asked:
-        notes.append(
-            "Nothing has started it yet: the next push will, and so will taking the label off and putting it on again."
-        )
+        notes.append("Nothing has started it yet: push, or remove the label and add it again.")
         if case.facts.changelog.problems is None:
-            notes.append(f"Whether {case.policy.changelog} is valid was not judged: ask in a clone.")
+            notes.append(f"{case.policy.changelog} was not validated: ask in a clone.")
     if verdict is GateVerdict.STOP and not case.actor_may_start:
         verdict = GateVerdict.IGNORE
-        notes.append("Without write access nobody cancels the sweep that runs; reconciling does.")
+        notes.append(
+            "An account without write access does not cancel the running sweep; `infx reconcile` does."
+        )
     plan = _plan(case)
     words = {**collect_words(case), "how": plan.words}
     return Decision(
@@ -109,7 +108,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         reusable=plan.reusable,
         labels=case.known_labels,
         notes=tuple(notes),
-        also=_also(case, holding),
+        also=_find_further_reasons(case, matching_rules),
     )
 
 
@@ -124,15 +123,15 @@ class _Plan:
 
 
 def _plan(case: Case) -> _Plan:
-    """How the sweep goes: by the labels of a pull request, by the inputs of a dispatch, or whole on a push."""
+    """Plan the sweep by a pull request's labels, by a dispatch's inputs, or in full on a push."""
     if case.facts.pull is not None:
         return _plan_by_labels(case) if case.has_primary else _Plan()
-    given = case.inputs
-    scope = SweepScope.TRIMMED if given.trim else SweepScope.FULL
+    inputs = case.inputs
+    scope = SweepScope.TRIMMED if inputs.trim else SweepScope.FULL
     effects = case.dispatched_effects()
     asked_by = "dispatch" if case.facts.event.name is EventName.DISPATCH else "push"
-    text = describe_sweep(scope, canary=False, fail_fast=given.fail_fast, effects=effects, asked_by=asked_by)
-    return _Plan(scope=scope, fail_fast=given.fail_fast, effects=effects, words=text)
+    text = describe_sweep(scope, canary=False, fail_fast=inputs.fail_fast, effects=effects, asked_by=asked_by)
+    return _Plan(scope=scope, fail_fast=inputs.fail_fast, effects=effects, words=text)
 
 
 def _plan_by_labels(case: Case) -> _Plan:
@@ -156,67 +155,71 @@ def _notes(case: Case) -> list[str]:
     notes = []
     marker = case.policy.sweep.skip_marker
     if case.facts.event.name is EventName.PUSH and case.marker is not Marker.ABSENT:
-        notes.append(f"On a push to {case.policy.base_branch} {marker} does not count.")
+        notes.append(f"{marker} has no effect on a push to {case.policy.base_branch}.")
     elif case.marker is Marker.QUOTED:
         notes.append(
-            f"The head commit only quotes {marker}: it counts in the subject or on a line of its own."
+            f"The head commit only quotes {marker}; it must be in the subject or on its own line to count."
         )
     if (then := case.labels_at_event) is not None:
-        on, now = (
-            join_words((*labels.primary_names, *labels.modifier_names)) or "none that matters"
+        before, now = (
+            join_words((*labels.primary_names, *labels.modifier_names)) or "no sweep label"
             for labels in (then, case.labels)
         )
-        notes.append(f"Labels have changed since the event: then {on}; now, and decisive, {now}.")
+        notes.append(
+            f"Labels have changed since the event, and the current ones count: then {before}; now {now}."
+        )
     if case.facts.actor_is_hidden:
         who = one_line(case.facts.event.actor)
-        notes.append(f"Whether {who} has write access is not known: GitHub does not tell this token.")
+        notes.append(f"GitHub does not show this token whether {who} has write access.")
     if case.is_labeled_by_unknown:
         who = one_line(case.facts.label_actor or "")
-        notes.append(
-            f"Whether {who}, who put the label on, has write access is not known: GitHub does not tell this token."
-        )
+        notes.append(f"GitHub does not show this token whether {who}, who added the label, has write access.")
     if case.facts.edits_rules:
-        notes.append("The PR edits workflows or the policy, so its results are no evidence by themselves.")
-    given = case.inputs
-    if case.facts.pull is not None and (given.trim or given.fail_fast or given.modifiers):
+        notes.append("The PR edits workflows or the policy, so its own results do not count as evidence.")
+    inputs = case.inputs
+    if case.facts.pull is not None and (inputs.trim or inputs.fail_fast or inputs.modifiers):
         notes.append(
-            "The labels of the PR say how; trim, fail-fast and modifiers of the dispatch do not count."
+            "The labels of the PR decide; trim, fail-fast and modifiers of the dispatch have no effect."
         )
-    if case.facts.pull is not None and given.base_ref and not given.merge_sha:
+    if case.facts.pull is not None and inputs.base_ref and not inputs.merge_sha:
         notes.append(
-            f"A PR is compared with {case.policy.base_branch}; base-ref of the dispatch does not count."
+            f"A PR is compared with {case.policy.base_branch}; base-ref of the dispatch has no effect."
         )
     if case.changelog_is_unseen:
-        notes.append(f"Whether the PR touches {case.policy.changelog} could not be seen; the plan will tell.")
+        notes.append(
+            f"GitHub's file list was too long to show whether the PR changes {case.policy.changelog}; the plan checks it."
+        )
     return notes
 
 
-def _also(case: Case, holding: list[GateRule]) -> tuple[Reason, ...]:
-    """Further obstacles, only for a pull request that asks for a sweep."""
-    first = holding[0]
+def _find_further_reasons(case: Case, matching_rules: list[GateRule]) -> tuple[Reason, ...]:
+    """Return further obstacles of a pull request that has a label for a sweep."""
+    first = matching_rules[0]
     if case.facts.pull is None or not case.labels.primary or first.of_event or first.reason is Reason.CLOSED:
         return ()
     others = (
-        rule.reason for rule in holding[1:] if not rule.of_event and rule.verdict is not GateVerdict.RUN
+        rule.reason
+        for rule in matching_rules[1:]
+        if not rule.of_event and rule.verdict is not GateVerdict.RUN
     )
     return tuple(dict.fromkeys(reason for reason in others if reason is not first.reason))
 
 
 def _head(case: Case) -> str | None:
-    told = case.facts.pull.head_sha if case.facts.pull else case.facts.head_sha or case.facts.event.head_sha
-    return told if told and SHA.fullmatch(told) else None
+    head = case.facts.pull.head_sha if case.facts.pull else case.facts.head_sha or case.facts.event.head_sha
+    return head if head and SHA.fullmatch(head) else None
 
 
 def _base(case: Case) -> str | None:
-    """A pull request is compared with the base branch as it is now, a test merge with what it was made of."""
+    """Return the commit to compare with; None for the tip of the base branch. A test merge has its own base."""
     facts = case.facts
     if facts.event.name is EventName.PUSH:
-        told = case.pushed_base
+        base = case.pushed_base
     elif facts.pull is None:
-        told = facts.base_sha
+        base = facts.base_sha
     else:
-        told = facts.merge.parents[0] if facts.merge and case.has_test_merge else None
-    return told if told and SHA.fullmatch(told) and told.strip("0") else None
+        base = facts.merge.parents[0] if facts.merge and case.has_test_merge else None
+    return base if base and SHA.fullmatch(base) and base.strip("0") else None
 
 
 def _stage(case: Case) -> Stage | None:
@@ -229,11 +232,11 @@ def _command(case: Case) -> tuple[str, ...]:
     try:
         return tuple(split_command(case.inputs.command))
     except ValueError:
-        return ()  # the rules refuse it
+        return ()  # DISPATCH_INPUTS refuses it
 
 
 def _sweep_group(case: Case) -> str:
-    """All events of a pull request share a group; nothing else does."""
+    """Return the concurrency group of the sweep. All events of a pull request share one."""
     event = case.facts.event
     if case.facts.pull is not None:
         return f"sweep-pr-{case.facts.pull.number}"

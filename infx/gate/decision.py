@@ -1,4 +1,4 @@
-"""What the gate answers: run, stop or ignore, and why."""
+"""The gate's decision (run, stop or ignore) and its reason."""
 
 from __future__ import annotations
 
@@ -10,21 +10,18 @@ from infx.policy.stage import Stage
 
 
 class GateVerdict(StrEnum):
-    """run: start a sweep. stop: start none and cancel the one that runs. ignore: start nothing, cancel nothing."""
+    """What happens to the sweep of a pull request."""
 
-    RUN = "run"
-    STOP = "stop"
-    IGNORE = "ignore"
+    RUN = "run"  # start a sweep and replace a running one
+    STOP = "stop"  # start no sweep and cancel a running one
+    IGNORE = "ignore"  # start nothing and cancel nothing
 
 
 class Reason(StrEnum):
-    """Why; a closed set, so that comments, statuses and documents can go by it.
-
-    The words of each, when it applies and in which order they are asked stand in `infx.gate.rules`.
-    """
+    """The reason of a decision. `infx.gate.rules` has the words, the condition and the order of each."""
 
     READY = "ready"
-    # The event is not one that starts or stops anything.
+    # The event neither starts nor stops a sweep.
     OTHER_EVENT = "other-event"
     MERGE_GROUP = "merge-group"
     COMMENT = "comment"
@@ -64,18 +61,19 @@ class Reason(StrEnum):
 class Decision:
     """One answer of the gate.
 
-    words: what the reason means here, a clause without a full stop, holding text of the pull request.
-    fix: what the person who wants a sweep should do, full sentences; None where nothing is to be done.
-    refused: somebody asked for a sweep in a way that cannot be followed; the run should look red.
-    head_sha, merge_sha: what is measured; `merge_sha` only for an approved revision of a fork.
-    base_sha: what the head's changelog is compared with; None for the tip of the base branch.
-    stage: how strictly the changelog is validated; None where rows are asked for by a command instead.
-    command: the words of that command, for `infx matrix`.
-    scope, canary, fail_fast, effects, reusable: how; without a sweep the values that would hold, or None.
-    group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
-    labels: those of the pull request that the policy knows; priorities go by them.
-    notes: what else a reader should know, full sentences.
-    also: further reasons that would still hold if this one were gone.
+    Attributes:
+        words: what the reason means here: a clause without a full stop that may contain text of the pull request.
+        fix: what a person who wants a sweep should do, in full sentences; None if there is nothing to do.
+        refused: whether a request for a sweep cannot be fulfilled, so that the run should be red.
+        head_sha, merge_sha: what is measured; `merge_sha` only for an approved revision of a fork.
+        base_sha: commit that the head's changelog is compared with; None for the tip of the base branch.
+        stage: how strictly the changelog is validated; None if a command asks for rows instead.
+        command: the words of that command, for `infx matrix`.
+        scope, canary, fail_fast, effects, reusable: how the sweep runs, or would run; None if that is unknown.
+        group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
+        labels: labels of the pull request that the policy knows; they decide priorities.
+        notes: what else a reader should know, in full sentences.
+        also: further reasons that still apply if this one is resolved.
     """
 
     verdict: GateVerdict
@@ -105,10 +103,10 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """All of it for a reader: what happens, why, and what to do."""
+        """Return the whole answer for a reader: what happens, why, and what to do."""
         return f"{'Sweep' if self.runs else 'No sweep'}: {self.cause}"
 
     @property
     def cause(self) -> str:
-        """Why, and what to do."""
+        """Return the reason and the fix."""
         return " ".join(filter(None, (f"{self.words}.", self.fix)))

@@ -1,4 +1,4 @@
-"""What happened: a webhook payload, or nobody's event but a question, as one typed value."""
+"""Parse the event of a workflow run into one typed value, which can also stand for a question without an event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from infx.payload import Payload
 
 SHA = re.compile(r"[0-9a-f]{40}")
-MAX_PUSHED = 2048  # commits that a push event lists; of a longer push the first is not known
+MAX_PUSHED = 2048  # commits that a push event lists at most; the first commit of a longer push is unknown
 
 
 class EventName(StrEnum):
@@ -20,12 +20,12 @@ class EventName(StrEnum):
     DISPATCH = "workflow_dispatch"
     MERGE_GROUP = "merge_group"
     COMMENT = "issue_comment"
-    ASKED = "asked"  # no event: somebody asks how a pull request stands
+    ASKED = "asked"  # not an event: a person or program asks about a pull request
     OTHER = "other"
 
 
 class EventAction(StrEnum):
-    """What happened to a pull request; only the actions that the gate knows."""
+    """An action on a pull request that the gate knows."""
 
     OPENED = "opened"
     REOPENED = "reopened"
@@ -43,29 +43,31 @@ _ACTIONS = {action.value: action for action in EventAction}
 
 @dataclass(frozen=True, kw_only=True)
 class DispatchInputs:
-    """Inputs of a dispatch: a command for the generator, two changelog revisions, or a pull request.
-
-    `modifiers` are names of effects; `merge_sha` is the checked test merge of a fork's approved head.
-    """
+    """Inputs of a dispatch: a command for the generator, two changelog revisions, or a pull request."""
 
     command: str = ""
     base_ref: str = ""
     head_ref: str = ""
     pull: int | None = None
-    merge_sha: str = ""
+    merge_sha: str = ""  # test merge of a fork's approved head
     trim: bool = False
     fail_fast: bool = False
-    modifiers: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()  # names of effects
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """head_sha: of the pull request, the push or the merge group, as the event tells it: it may be stale.
+    """An event as its payload describes it; its facts may be out of date.
 
-    actor: who caused this attempt of the run, on a re-run whoever pressed the button (`triggering_actor`).
-    before: the head or the tip until a push. label: the one that was put on or taken off. ref: the full name that was pushed.
-    run_id: of the workflow run that asks; None outside Actions. labels: of the pull request, as the event tells them.
-    oldest: the first commit of a push that names no tip before it, as when the branch was created.
+    Attributes:
+        actor: who caused this attempt of the run; on a re-run the person who started it (`triggering_actor`).
+        head_sha: head of the pull request, the push or the merge group.
+        before: the head or the tip before a push.
+        oldest: the first commit of a push without a tip before it, for example when the branch was created.
+        label: the label that was added or removed.
+        ref: the full name of the ref that was pushed.
+        run_id: id of the workflow run that asks; None outside Actions.
+        labels: labels of the pull request at the time of the event.
     """
 
     name: EventName
@@ -91,44 +93,41 @@ def parse_event(
     attempt: int = 1,
     triggering_actor: str = "",
 ) -> Event:
-    """The event of a workflow run; whatever the payload lacks or has in another shape is None.
-
-    A re-run keeps the payload of the first attempt, so its sender is not the person who asks now (GitHub's own
-    rule); `triggering_actor` is.
-    """
+    """Parse the event of a workflow run. Fields that the payload lacks or has in another shape are None."""
     kind = _KINDS.get(name, EventName.OTHER)
-    told = Payload(payload)
-    sender = told.text("sender", "login") or ""
-    pull, head = _pull_and_head(kind, told)
+    fields = Payload(payload)
+    sender = fields.text("sender", "login") or ""
+    pull, head = _parse_pull_and_head(kind, fields)
     return Event(
         name=kind,
+        # A re-run keeps the payload of the first attempt, whose sender may be another person.
         actor=(triggering_actor or sender) if attempt > 1 else (sender or triggering_actor),
-        action=_action(kind, told),
+        action=_parse_action(kind, fields),
         pull=pull,
         head_sha=head,
-        before=told.text("before"),
-        oldest=find_oldest(told) if kind is EventName.PUSH else None,
-        label=told.text("label", "name"),
-        ref=told.text("ref"),
-        inputs=_inputs(told) if kind is EventName.DISPATCH else None,
+        before=fields.text("before"),
+        oldest=find_oldest(fields) if kind is EventName.PUSH else None,
+        label=fields.text("label", "name"),
+        ref=fields.text("ref"),
+        inputs=_parse_inputs(fields) if kind is EventName.DISPATCH else None,
         run_id=run_id,
         attempt=attempt,
-        labels=_labels(told) if kind is EventName.PULL_REQUEST else None,
+        labels=_parse_labels(fields) if kind is EventName.PULL_REQUEST else None,
     )
 
 
-def _labels(payload: Payload) -> tuple[str, ...] | None:
-    """None if the payload does not tell."""
-    found = payload.items("pull_request", "labels")
-    return (
-        None if found is None else tuple(name for label in found if (name := label.text("name")) is not None)
-    )
+def _parse_labels(payload: Payload) -> tuple[str, ...] | None:
+    """Return the pull request's labels; None if the payload has no list of them."""
+    labels = payload.items("pull_request", "labels")
+    if labels is None:
+        return None
+    return tuple(name for label in labels if (name := label.text("name")) is not None)
 
 
 def find_oldest(payload: Payload) -> str | None:
-    """Return the oldest commit of a push whose `before` is all zeros; None where there is a `before`, or no such list.
+    """Return the oldest commit of a push whose `before` is all zeros; None if there is a `before` or no full list.
 
-    The parent of that commit is what the push is compared with.
+    A push is compared with the parent of that commit.
     """
     commits = payload.items("commits") or []
     has_before = bool((payload.text("before") or "").strip("0"))
@@ -138,7 +137,7 @@ def find_oldest(payload: Payload) -> str | None:
     return sha if sha and SHA.fullmatch(sha) else None
 
 
-def _pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str | None]:
+def _parse_pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str | None]:
     match kind:
         case EventName.PULL_REQUEST:
             head = payload.text("pull_request", "head", "sha")
@@ -150,23 +149,23 @@ def _pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str |
         case EventName.COMMENT:
             return payload.number("issue", "number"), None
         case EventName.DISPATCH:
-            inputs = _inputs(payload)
+            inputs = _parse_inputs(payload)
             return inputs.pull, inputs.head_ref or None
         case EventName.ASKED | EventName.OTHER:
             return None, None
 
 
-def _action(kind: EventName, payload: Payload) -> EventAction:
+def _parse_action(kind: EventName, payload: Payload) -> EventAction:
     action = payload.text("action") or ""
     return _ACTIONS.get(action, EventAction.OTHER) if kind is EventName.PULL_REQUEST else EventAction.OTHER
 
 
-def _inputs(payload: Payload) -> DispatchInputs:
-    """Inputs arrive as text, `true` and `false` included, and an input that was not given is empty or absent."""
+def _parse_inputs(payload: Payload) -> DispatchInputs:
+    """Parse the inputs. All of them, even booleans, arrive as text; a missing input is empty or absent."""
 
     def text(name: str) -> str:
-        found = payload.at("inputs", name)
-        return "" if found is None else str(found).strip()
+        value = payload.at("inputs", name)
+        return "" if value is None else str(value).strip()
 
     number = text("pr")
     return DispatchInputs(

@@ -1,4 +1,4 @@
-"""What the gate looks at before it decides, gathered once and then frozen."""
+"""The facts that the gate decides from, gathered once and then frozen."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ from infx.policy.model import Effect, Labels, ModifierLabel, PrimaryLabel
 
 @dataclass(frozen=True, kw_only=True)
 class GateRun:
-    """A run of the sweep workflow for the head, other than the one that asks.
-
-    swept: whether it got as far as its sweep; None while its own gate has not decided.
-    """
+    """A run of the sweep workflow for the head, except the run that asks."""
 
     id: int
     url: str
     conclusion: Conclusion | None
-    swept: bool | None
+    swept: bool | None  # whether its sweep started; None while its own gate has not decided
 
     @property
     def may_sweep(self) -> bool:
@@ -31,23 +28,19 @@ class GateRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Changelog:
-    """touched: None where it could not be seen (the list of files was cut). problems: messages of the validator,
-    None where it has not been asked.
-    """
+    """What the pull request does to the changelog."""
 
-    touched: bool | None
-    problems: tuple[str, ...] | None = None
+    touched: bool | None  # None: unknown, because GitHub cut the list of files
+    problems: tuple[str, ...] | None = None  # messages of the validator; None if it did not run
 
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
-    """The newest approval of a fork's revision: the commit that carries the status, the run that it links, and the
-    test merge that was approved with it.
-    """
+    """The newest approval of a fork's revision."""
 
-    sha: str
-    url: str = ""
-    merge_sha: str | None = None
+    sha: str  # the commit with the approval status
+    url: str = ""  # the run that the status links
+    merge_sha: str | None = None  # the test merge that was approved together with the commit
 
     @property
     def run_id(self) -> int | None:
@@ -56,19 +49,18 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True)
 class MergeCheck:
-    """The commit that is said to be the test merge of a fork's head.
+    """A commit that claims to be the test merge of a fork's head.
 
     Attributes:
-        parents: in order.
         base_is_current: whether the first parent is an ancestor of the base branch's tip.
-        is_github_s: whether it is `refs/pull/<number>/merge`, which only GitHub writes; anybody can make a commit with
-            the right parents and any files.
+        is_from_github: whether it is `refs/pull/<number>/merge`, which only GitHub writes. Anyone can create a commit
+            with the right parents and any files.
     """
 
     sha: str
     parents: tuple[str, ...]
     base_is_current: bool
-    is_github_s: bool = False
+    is_from_github: bool = False
 
     def is_of(self, head_sha: str) -> bool:
         return len(self.parents) == 2 and self.parents[1] == head_sha and self.base_is_current
@@ -76,28 +68,33 @@ class MergeCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class Reuse:
-    """Results that stand in for a sweep; `problem` says why an authorized source cannot be used."""
+    """An authorized reuse of another run's results instead of a sweep."""
 
     run_id: int
     url: str = ""
-    problem: str | None = None
+    problem: str | None = None  # why the run cannot be used
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateFacts:
-    """Everything `decide` goes by, besides the policy.
+    """Everything that `decide` needs, except the policy.
 
-    actor: permission and role of `event.actor`, and where there is no event, of `label_actor`; None where nobody
-    asked GitHub, because the actor is one of the policy's identities or the event needs no permission.
-    actor_is_hidden: GitHub does not tell this token what `event.actor` may do; good for an explanation, never to act on.
-    pull: the pull request as it is now, not as the event tells it.
-    head_message: full message of the head commit. head_sha, base_sha: what a dispatch without a pull request names,
-    as commits; of a push that names no tip before it, base_sha is the parent of its first commit. head_is_ours:
-    whether a branch of the repository has the commit that a dispatch names by its SHA, or its approval; None where
-    nobody asked: GitHub shows commits of forks as if they were the repository's.
-    label_actor: who put the primary label on. conflicts: files in conflict with the base, where git was asked.
-    edits_rules: the pull request changes `.github/` or the policy. still_stands: our own status on the head says that
-    the run that asks is the sweep that stands for it, although it measured an earlier commit.
+    Attributes:
+        actor: permission and role of `event.actor`, or of `label_actor` if there is no event; None if GitHub was not
+            asked, because the actor is one of the policy's identities or the event needs no permission.
+        actor_is_hidden: GitHub does not show this token the permission of `event.actor`. Good enough for an
+            explanation, never to act on.
+        pull: the pull request as it is now, not as the event describes it.
+        head_message: full message of the head commit.
+        head_sha, base_sha: the commits that a dispatch without a pull request names. For a push without a tip before
+            it, base_sha is the parent of its first commit.
+        head_is_in_repository: whether the SHA that a dispatch names is on a branch of the repository or approved; None
+            if that was not checked. GitHub shows commits of forks as if they were in the repository.
+        label_actor: the account that added the primary label.
+        conflicts: files in conflict with the base branch, if git was asked.
+        edits_rules: the pull request changes `.github/` or the policy.
+        sweep_still_counts: infx's own status on the head says that the sweep of the run that asks counts for that
+            head, although it measured an earlier commit.
     """
 
     event: Event
@@ -107,7 +104,7 @@ class GateFacts:
     head_message: str = ""
     head_sha: str | None = None
     base_sha: str | None = None
-    head_is_ours: bool | None = None
+    head_is_in_repository: bool | None = None
     changelog: Changelog = Changelog(touched=None)
     runs: tuple[GateRun, ...] = ()
     approval: Approval | None = None
@@ -116,12 +113,12 @@ class GateFacts:
     label_actor: str | None = None
     conflicts: tuple[str, ...] = ()
     edits_rules: bool = False
-    still_stands: bool = False
+    sweep_still_counts: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSet:
-    """Those labels of a pull request that the policy knows, by the policy's spelling and order."""
+    """The primary labels and modifiers of a pull request, in the policy's spelling and order."""
 
     primary: tuple[tuple[str, PrimaryLabel], ...]
     modifiers: tuple[tuple[str, ModifierLabel], ...]
@@ -136,37 +133,39 @@ class LabelSet:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        found = {label.effect for _, label in self.modifiers}
-        return tuple(effect for effect in Effect if effect in found)
+        chosen = {label.effect for _, label in self.modifiers}
+        return tuple(effect for effect in Effect if effect in chosen)
 
 
 def read_labels(names: Iterable[str], labels: Labels) -> LabelSet:
-    """Whole names, in upper or lower case alike, as GitHub compares them; never a part of a name."""
-    on = {name.lower() for name in names}
+    """Select the labels that the policy knows. Like GitHub, compare whole names and ignore case."""
+    lower_names = {name.lower() for name in names}
     return LabelSet(
-        primary=tuple((name, label) for name, label in labels.primary.items() if name.lower() in on),
-        modifiers=tuple((name, label) for name, label in labels.modifiers.items() if name.lower() in on),
+        primary=tuple((name, label) for name, label in labels.primary.items() if name.lower() in lower_names),
+        modifiers=tuple(
+            (name, label) for name, label in labels.modifiers.items() if name.lower() in lower_names
+        ),
     )
 
 
-def find_label_actor(on: LabelSet, events: Sequence[LabelEvent]) -> str | None:
-    """Who put the primary label on. events: oldest first."""
-    names = {name.lower() for name in on.primary_names}
-    found = (event for event in reversed(events) if event.added and event.label.lower() in names)
-    return next((event.actor.login for event in found), None)
+def find_label_actor(labels: LabelSet, events: Sequence[LabelEvent]) -> str | None:
+    """Return the login of the account that added the primary label. events: oldest first."""
+    names = {name.lower() for name in labels.primary_names}
+    newest_first = (event for event in reversed(events) if event.added and event.label.lower() in names)
+    return next((event.actor.login for event in newest_first), None)
 
 
 def starts_or_changes(name: str, labels: Labels) -> bool:
-    """Whether putting this label on, or taking it off, can matter to a sweep."""
+    """Return whether adding or removing this label can start or change a sweep."""
     return name.lower() in {known.lower() for known in (*labels.primary, *labels.modifiers)}
 
 
 class Marker(StrEnum):
-    """How a commit message holds the marker that skips a sweep."""
+    """The place of the skip marker in a commit message."""
 
     ABSENT = "absent"
     SUBJECT = "in the subject"
-    OWN_LINE = "on a line of its own"
+    OWN_LINE = "on its own line"
     QUOTED = "quoted in the body"  # does not count: a revert quotes the message that it reverts
 
     @property
@@ -175,6 +174,7 @@ class Marker(StrEnum):
 
 
 def find_marker(message: str, marker: str) -> Marker:
+    """Return where the commit message has the skip marker."""
     subject, *body = re.split(r"\r\n|\n|\r", message.strip("\r\n"))
     if marker in subject:
         return Marker.SUBJECT

@@ -1,4 +1,4 @@
-"""The gate's rules for what is no event of a pull request: dispatches and pushes to the base branch."""
+"""The gate's rules for dispatches and for pushes to the base branch."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ DISPATCH_INPUTS = GateRule(
 )
 FOREIGN_COMMIT = GateRule(
     reason=Reason.FOREIGN_COMMIT,
-    when="head-ref is a SHA that is on no branch of the repository, and nobody has approved it",
+    when="head-ref is a SHA that is on no branch of the repository and has no approval",
     test=lambda case: case.names_foreign_commit,
     verdict=GateVerdict.IGNORE,
-    words="the commit {dispatched_head} is on no branch of the repository that was looked at",
-    fix="Name the branch that has it, or dispatch on that branch; a commit of a fork takes an approval.",
+    words="the commit {dispatched_head} is not on any checked branch of the repository",
+    fix="Name the branch that has it, or dispatch on that branch; a commit of a fork needs an approval.",
     refused=True,
 )
 TEST_MERGE = GateRule(
@@ -50,7 +50,7 @@ TEST_MERGE = GateRule(
     when="the pull request comes from a fork, or merge-sha is given, and merge-sha is not the test merge of its head",
     test=lambda case: bool(case.pull.is_fork or case.inputs.merge_sha) and not case.has_test_merge,
     verdict=GateVerdict.IGNORE,
-    words="the given merge-sha is not the test merge that GitHub made of {head} and {base}",
+    words="the given merge-sha is not GitHub's test merge of {head} into {base}",
     fix=APPROVE,
     refused=True,
 )
@@ -66,9 +66,9 @@ OTHER_BRANCH = replace(
 )
 NOTHING_TO_RUN = replace(
     CHANGELOG_UNTOUCHED,
-    when="the push leaves the changelog alone",
+    when="the push does not change the changelog",
     verdict=GateVerdict.IGNORE,
-    words="the push leaves {changelog} alone",
+    words="the push does not change {changelog}",
     fix="",
 )
 ON_MERGE_NOTHING = GateRule(
@@ -76,28 +76,28 @@ ON_MERGE_NOTHING = GateRule(
     when="the policy says `on-merge: nothing`",
     test=lambda case: case.policy.on_merge is OnMerge.NOTHING,
     verdict=GateVerdict.IGNORE,
-    words="a merge starts none in this repository (policy: on-merge)",
+    words="a merge starts no sweep in this repository (policy: on-merge)",
 )
 ON_MERGE_NOT_REUSED = GateRule(
     reason=Reason.ON_MERGE_NOT_REUSED,
     when="the policy says `on-merge: reuse` and no run was authorized",
     test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.facts.reuse is None,
     verdict=GateVerdict.IGNORE,
-    words="no run was authorized to stand for this merge, and the policy says on-merge: reuse",
-    fix="Authorize one, or dispatch a sweep of the two revisions.",
+    words="no run was authorized for reuse by this merge, and the policy says on-merge: reuse",
+    fix="Authorize a run, or dispatch a sweep of the two revisions.",
     refused=True,
 )
 BASE_UNKNOWN = GateRule(
     reason=Reason.BASE_UNKNOWN,
-    when="the push names no revision before it (the branch was just created), and the parent of its first commit is not known",
+    when="the push has no previous revision (the branch was just created), and the parent of its first commit is unknown",
     test=lambda case: case.pushed_base is None,
     verdict=GateVerdict.IGNORE,
-    words="the base revision is unavailable: the push names no revision before it",
+    words="the base revision is unavailable: the push has no previous revision",
     fix="Dispatch a sweep of two revisions: `base-ref` and `head-ref`.",
     refused=True,
 )
 
-# Somebody asks for this pull request by name, which outweighs the marker, an earlier run and a reuse.
+# A dispatch that names the pull request overrides the skip marker, an earlier run and a reuse.
 DISPATCH_FOR_PULL = (
     DISPATCH_INPUTS,
     OTHER_BASE,
@@ -119,10 +119,10 @@ DISPATCH_FOR_PULL = (
 DISPATCH = (
     DISPATCH_INPUTS,
     FOREIGN_COMMIT,
-    replace(SENDER_CANNOT_START, fix="Somebody who has can dispatch it."),
+    replace(SENDER_CANNOT_START, fix="Someone with write access can dispatch it."),
     READY,
 )
-# Whoever could push to the base branch may start its sweep; the skip marker does not count there.
+# The account that pushed to the base branch may start its sweep. The skip marker has no effect there.
 PUSH = (
     OTHER_BRANCH,
     NOTHING_TO_RUN,

@@ -1,4 +1,4 @@
-"""Which two revisions an event asks about, and at which stage."""
+"""Read from an event which two revisions to compare, and at which stage."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from infx.policy.stage import Stage
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """base, head: commits. number: of the pull request; None where there may be several.
+    """Two revisions whose changelogs are compared.
 
-    base is None for a push that names no tip before it, as when the branch was created. Then `oldest` is its first
-    commit, whose parent is the base; None where the event does not say it either.
-
-    base_branch: of a pull request, whose `base` may be where that branch stood long ago; entries merged since and
-    taken into the head would look like its own.
+    Attributes:
+        base: a commit; None for a push without a tip before it, for example when the branch was created.
+        head: a commit.
+        oldest: the first commit of such a push, whose parent is the base; None if the event does not name it.
+        number: number of the pull request; None if there may be several.
+        base_branch: base branch of a pull request. Its `base` may be an old tip of that branch, from which entries
+            that were merged since would look like the pull request's own.
     """
 
     stage: Stage
@@ -32,35 +34,35 @@ class Question:
 
 
 def read_question(name: str, payload: Mapping[str, Any]) -> Question:
-    """Raises UsageError for an event that is about no two revisions."""
-    told = Payload(payload)
+    """Return the question of an event. Raises UsageError for an event without two revisions."""
+    fields = Payload(payload)
     match name:
         case "pull_request" | "pull_request_target":
             return Question(
                 stage=Stage.PR,
-                base=_need(told, "pull_request", "base", "sha"),
-                head=_need(told, "pull_request", "head", "sha"),
-                number=told.number("pull_request", "number"),
-                base_branch=told.text("pull_request", "base", "ref"),
+                base=_need(fields, "pull_request", "base", "sha"),
+                head=_need(fields, "pull_request", "head", "sha"),
+                number=fields.number("pull_request", "number"),
+                base_branch=fields.text("pull_request", "base", "ref"),
             )
         case "merge_group":
-            base, head = (_need(told, "merge_group", key) for key in ("base_sha", "head_sha"))
+            base, head = (_need(fields, "merge_group", key) for key in ("base_sha", "head_sha"))
             return Question(stage=Stage.MERGE, base=base, head=head)
         case "push":
-            before = _need(told, "before")
+            before = _need(fields, "before")
             return Question(
                 stage=Stage.MAIN,
                 base=before if before.strip("0") else None,
-                head=_need(told, "after"),
-                oldest=find_oldest(told),
+                head=_need(fields, "after"),
+                oldest=find_oldest(fields),
             )
     raise UsageError(
-        f"The event {name or '(unknown)'} is about no changelog.",
+        f"The event {name or '(unknown)'} does not name two revisions of the changelog.",
         hint="Give --base-ref and --head-ref, or run on pull_request, merge_group or push.",
     )
 
 
 def _need(payload: Payload, *path: str) -> str:
     if not (value := payload.text(*path)):
-        raise UsageError(f"The event has no {path[-1]}.")
+        raise UsageError(f"The event payload has no {'.'.join(path)}.")
     return value

@@ -1,8 +1,7 @@
-"""The rules of the gate: one table for each kind of event, asked from top to bottom; the first that holds decides.
+"""The gate's rules for pull requests, as one table. The first rule that matches decides.
 
-Here is the table of pull requests; those of dispatches and pushes are in `other_rules.py`.
-
-docs/sweeps.md shows the same tables. In `words` and `fix` the names in braces are those of `infx.gate.words`.
+`other_rules.py` has the tables for dispatches and pushes; docs/sweeps.md shows all of them. `infx.gate.words` fills in
+the names in braces in `words` and `fix`.
 """
 
 from __future__ import annotations
@@ -19,11 +18,15 @@ from infx.policy.model import Drafts
 
 @dataclass(frozen=True, kw_only=True)
 class GateRule:
-    """when, test: the same condition for readers and for the program.
+    """A condition and the decision that follows from it.
 
-    words: a clause that begins with a word of ours, because it may become a sentence and names keep their case; fix:
-    full sentences. refused: see `Decision`. stops_on: actions on which the verdict is stop
-    although it is ignore otherwise. of_event: about the event, so it does not count when somebody merely asks.
+    Attributes:
+        when, test: the same condition for readers and for the program.
+        words: a clause. It begins with a plain word, because it may become a sentence and names must keep their case.
+        fix: full sentences.
+        refused: see `Decision`.
+        stops_on: actions on which the verdict is stop instead of ignore.
+        of_event: whether the rule is about the event, so that it is skipped for a question.
     """
 
     reason: Reason
@@ -37,16 +40,16 @@ class GateRule:
     of_event: bool = False
 
 
-APPROVE = "Somebody with write access can approve it by the comment `{approve} {head_sha}`."
+APPROVE = "Someone with write access can approve it with the comment `{approve} {head_sha}`."
 
-# About the event: is it one that may start or stop anything?
+# About the event: may it start or stop a sweep?
 
 UNRELATED_ACTION = GateRule(
     reason=Reason.UNRELATED_ACTION,
-    when="the event is none of opened, reopened, synchronize, labeled, unlabeled, ready_for_review, closed",
+    when="the event is not opened, reopened, synchronize, labeled, unlabeled, ready_for_review or closed",
     test=lambda case: case.action is EventAction.OTHER,
     verdict=GateVerdict.IGNORE,
-    words="this event does not concern sweeps",
+    words="this event does not affect sweeps",
     of_event=True,
 )
 OTHER_BASE = GateRule(
@@ -63,12 +66,12 @@ STALE_HEAD = GateRule(
     test=lambda case: case.head_is_stale,
     verdict=GateVerdict.IGNORE,
     words="the event is about {event_head}, but the head is {head}",
-    fix="The newest push has a run of its own, unless it skipped it; `{dispatch}` starts one by hand.",
+    fix="The newest push has its own run, unless that push skipped the sweep; `{dispatch}` starts one by hand.",
     of_event=True,
 )
 UNRELATED_LABEL = GateRule(
     reason=Reason.UNRELATED_LABEL,
-    when="a label was put on or taken off that is neither primary nor a modifier",
+    when="the label that was added or removed is neither primary nor a modifier",
     test=lambda case: (
         case.action in {EventAction.LABELED, EventAction.UNLABELED}
         and not starts_or_changes(case.facts.event.label or "", case.policy.labels)
@@ -79,7 +82,7 @@ UNRELATED_LABEL = GateRule(
 )
 REOPENED = GateRule(
     reason=Reason.REOPENED,
-    when="the pull request was closed, and is open again",
+    when="the pull request was closed, but is open again",
     test=lambda case: case.action is EventAction.CLOSED and case.pull.is_open,
     verdict=GateVerdict.IGNORE,
     words="the PR was closed, but is open again",
@@ -97,7 +100,7 @@ CLOSED = GateRule(
 )
 CONFLICTING_LABELS = GateRule(
     reason=Reason.CONFLICTING_LABELS,
-    when="two or more primary labels are on",
+    when="the pull request has two or more primary labels",
     test=lambda case: len(case.labels.primary) > 1,
     verdict=GateVerdict.STOP,
     words="the PR has {primaries_on}",
@@ -106,20 +109,20 @@ CONFLICTING_LABELS = GateRule(
 )
 NO_PRIMARY_LABEL = GateRule(
     reason=Reason.NO_PRIMARY_LABEL,
-    when="no primary label is on",
+    when="the pull request has no primary label",
     test=lambda case: not case.labels.primary,
     verdict=GateVerdict.IGNORE,
     stops_on=(EventAction.UNLABELED,),
-    words="the PR has no label that starts one{modifiers_alone}",
-    fix="Put on one of {primaries}.",
+    words="the PR has no label that starts a sweep{modifiers_alone}",
+    fix="Add one of {primaries}.",
 )
 SKIP_MARKER = GateRule(
     reason=Reason.SKIP_MARKER,
-    when="the head commit says {marker} in its subject or on a line of its own",
+    when="the head commit message has {marker} in its subject or on its own line",
     test=lambda case: case.marker.counts,
     verdict=GateVerdict.IGNORE,
-    words="the head commit says {marker} {marker_place}",
-    fix="Push a commit without it to start a sweep; one that runs already goes on.",
+    words="the head commit message has {marker} {marker_place}",
+    fix="Push a commit without it to start a sweep; a running sweep continues.",
 )
 MERGE_CONFLICT = GateRule(
     reason=Reason.MERGE_CONFLICT,
@@ -127,7 +130,7 @@ MERGE_CONFLICT = GateRule(
     test=lambda case: case.pull.mergeable is False,
     verdict=GateVerdict.STOP,
     words="blocked by a merge conflict with {base} ({conflicts})",
-    fix="Merge {base} into the branch, resolve the conflict and push; GitHub starts no run before that.",
+    fix="Merge {base} into the branch, resolve the conflict and push; until then GitHub starts no run.",
 )
 DRAFT = GateRule(
     reason=Reason.DRAFT,
@@ -139,11 +142,11 @@ DRAFT = GateRule(
 )
 CHANGELOG_UNTOUCHED = GateRule(
     reason=Reason.CHANGELOG_UNTOUCHED,
-    when="the pull request leaves the changelog alone",
+    when="the pull request does not change the changelog",
     test=lambda case: case.facts.changelog.touched is False,
     verdict=GateVerdict.STOP,
-    words="the PR is labeled, but it leaves {changelog} alone, so there is nothing to run",
-    fix="Append an entry that names the configurations to run, or take the label off.",
+    words="the PR has a sweep label, but does not change {changelog}, so there is nothing to run",
+    fix="Append an entry that names the configurations to run, or remove the label.",
 )
 APPROVAL_STALE = GateRule(
     reason=Reason.APPROVAL_STALE,
@@ -155,19 +158,19 @@ APPROVAL_STALE = GateRule(
 )
 APPROVAL_MISSING = GateRule(
     reason=Reason.APPROVAL_MISSING,
-    when="the pull request comes from a fork, a deleted one included, and nobody has approved its head",
+    when="the pull request comes from a fork (even a deleted one), and its head is not approved",
     test=lambda case: case.pull.is_fork and not case.is_approved,
     verdict=GateVerdict.IGNORE,
-    words="the PR comes from {fork}, and nobody has approved its head {head}",
+    words="the PR comes from {fork}, and its head {head} is not approved",
     fix=APPROVE,
 )
 APPROVED_ELSEWHERE = GateRule(
     reason=Reason.APPROVED_ELSEWHERE,
-    when="the head of the fork is approved, so its sweep runs by a dispatch of its own",
+    when="the head of the fork is approved, so a separate dispatched run measures it",
     test=lambda case: case.pull.is_fork and case.is_approved,
     verdict=GateVerdict.IGNORE,
-    words="the head {head} of the fork is approved and has a dispatched run of its own{approval_link}",
-    fix="The same comment, made again, starts it anew with the labels of then.",
+    words="the head {head} of the fork is approved and has its own dispatched run{approval_link}",
+    fix="Post the approval comment again to start another sweep with the current labels.",
 )
 CHANGELOG_INVALID = GateRule(
     reason=Reason.CHANGELOG_INVALID,
@@ -175,7 +178,7 @@ CHANGELOG_INVALID = GateRule(
     test=lambda case: bool(case.facts.changelog.problems),
     verdict=GateVerdict.STOP,
     words="the changelog {changelog} has {problem_count}: {first_problem}",
-    fix="`infx changelog validate` shows them all.",
+    fix="`infx changelog validate` lists them all.",
     refused=True,
 )
 REUSE_REFUSED = GateRule(
@@ -189,26 +192,26 @@ REUSE_REFUSED = GateRule(
 )
 REUSED = GateRule(
     reason=Reason.REUSED,
-    when="the results of another run stand in, on a push to the pull request or on the merge",
+    when="on a push to the pull request or on the merge: the results of another run are reused",
     test=lambda case: case.reuse is not None,
     verdict=GateVerdict.IGNORE,
     words="the results of run {reuse_run} are reused",
 )
 RUN_EXISTS = GateRule(
     reason=Reason.RUN_EXISTS,
-    when="on opened, reopened and ready_for_review: the head has a sweep already",
-    test=lambda case: case.run_in_the_way,
+    when="on opened, reopened and ready_for_review: the head already has a sweep",
+    test=lambda case: case.has_run_already,
     verdict=GateVerdict.IGNORE,
-    words="the head {head} has one already ({run_state}, {run_url})",
-    fix="Push, or take the label off and put it on again, to start another.",
+    words="the head {head} already has a sweep ({run_state}, {run_url})",
+    fix="Push, or remove the label and add it again, to start another sweep.",
 )
 SENDER_CANNOT_START = GateRule(
     reason=Reason.SENDER_CANNOT_START,
-    when="whoever caused the event, or asked for the re-run, has no write access",
+    when="the account that caused the event or the re-run has no write access",
     test=lambda case: not case.actor_may_start,
     verdict=GateVerdict.IGNORE,
     words="the account {actor} has no write access to the repository",
-    fix="Somebody who has can take the label off and put it on again.",
+    fix="Someone with write access can remove the label and add it again.",
     of_event=True,
 )
 MERGEABLE_UNKNOWN = GateRule(
@@ -221,15 +224,15 @@ MERGEABLE_UNKNOWN = GateRule(
 )
 LABEL_STARTED_NOTHING = GateRule(
     reason=Reason.LABEL_STARTED_NOTHING,
-    when="the label was put on by the workflow token, whose events start nothing, or by somebody without write access",
-    test=lambda case: case.started_by_no_event,
+    when="the label was added by the workflow token, whose events start nothing, or by someone without write access",
+    test=lambda case: case.label_started_nothing,
     verdict=GateVerdict.IGNORE,
-    words="the label {primaries_on} was put on by {label_actor}, {in_vain}",
-    fix="Somebody with write access can start it with `{dispatch}`, or take the label off and put it on again.",
+    words="the label {primaries_on} was added by {label_actor}, {why_no_start}",
+    fix="Someone with write access can start it with `{dispatch}`, or remove the label and add it again.",
 )
 READY = GateRule(
     reason=Reason.READY,
-    when="nothing above holds",
+    when="no other rule matches",
     test=lambda case: True,
     verdict=GateVerdict.RUN,
     words="{how}",
@@ -260,7 +263,7 @@ PULL_REQUEST = (
     LABEL_STARTED_NOTHING,
     READY,
 )
-# What a row of a later attempt asks before it takes a GPU: a partial re-run keeps the first attempt's answers.
+# Asked again for each row of a later attempt, because a partial re-run keeps the first attempt's decision.
 ROW = frozenset(
     {
         Reason.STALE_HEAD,

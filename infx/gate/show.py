@@ -1,4 +1,4 @@
-"""A decision for programs (outputs, JSON) and for people (what was looked at, a section of the summary)."""
+"""Render a decision for programs (outputs, JSON) and for people (facts, a section of the run's summary)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TITLES = {
 
 
 def render_outputs(decision: Decision) -> dict[str, str]:
-    """Outputs of the gate's step: few, short, and none of them holds text of the pull request."""
+    """Render the outputs of the gate's step. None of them contains text of the pull request."""
     return {
         "verdict": decision.verdict.value,
         "reason": decision.reason.value,
@@ -43,42 +43,42 @@ def _boolean(value: bool) -> str:
 
 
 def render_decision(decision: Decision) -> dict[str, Any]:
-    """The decision as JSON, its sentence first."""
+    """Render the decision as JSON, with its sentence first."""
     return {"sentence": decision.sentence, **to_json(decision)}
 
 
 def render_summary(facts: GateFacts, policy: Policy, decision: Decision) -> str:
-    """A section of the run's summary: the sentence, the further obstacles, and a table of what was looked at."""
+    """Render a section of the run's summary: the sentence, further obstacles, and a table of the facts."""
     lines = [f"### {_TITLES[decision.verdict]}", "", prose(decision.sentence), ""]
     lines += [f"- {prose(text)}" for text in (*list_also(facts, policy, decision), *decision.notes)]
-    found = [(name, table_code(text)) for name, text in list_facts(facts, policy)]
-    return "\n".join([*lines, "", table(("looked at", "found"), found), ""])
+    rows = [(name, table_code(text)) for name, text in list_facts(facts, policy)]
+    return "\n".join([*lines, "", table(("checked", "found"), rows), ""])
 
 
 def list_also(facts: GateFacts, policy: Policy, decision: Decision) -> list[str]:
-    """A sentence for each further obstacle, as it would be said if it were the first."""
+    """Return a sentence for each further obstacle, as if it were the first."""
     others = (decide_as_if(facts, policy, reason) for reason in decision.also)
     return [f"Then: {other.cause}" for other in others]
 
 
 def list_facts(facts: GateFacts, policy: Policy) -> list[tuple[str, str]]:
-    """Everything that was looked at: what it is, and how it was found. Text of the pull request is shortened."""
+    """Return the name and the value of every fact. Text of the pull request is shortened."""
     case = Case(facts, policy)
-    found = [("event", _describe_event(facts.event))]
+    rows = [("event", _describe_event(facts.event))]
     if facts.event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}:
-        found.append(("caused by", _describe_actor(case)))
+        rows.append(("caused by", _describe_actor(case)))
     if facts.pull is not None:
-        found += _list_pull(case)
+        rows += _list_pull(case)
     if facts.head_message:
-        found.append(("head commit says", one_line(facts.head_message, 80)))
+        rows.append(("head commit message", one_line(facts.head_message, 80)))
     if facts.reuse is not None:
-        found.append(("reuse", f"run {facts.reuse.run_id}, {one_line(facts.reuse.problem or 'usable')}"))
-    return found
+        rows.append(("reuse", f"run {facts.reuse.run_id}, {one_line(facts.reuse.problem or 'usable')}"))
+    return rows
 
 
 def _describe_event(event: Event) -> str:
     if event.name is EventName.ASKED:
-        return "none; somebody asks"
+        return "none; a question"
     action = f" {event.action}" if event.name is EventName.PULL_REQUEST else ""
     label = f", label {one_line(event.label)}" if event.label else ""
     head = f", for {event.head_sha[:12]}" if event.head_sha else ""
@@ -90,15 +90,16 @@ def _describe_actor(case: Case) -> str:
     event, actor = case.facts.event, case.facts.actor
     if actor is not None:
         return f"{one_line(event.actor)} (permission {actor.permission}, role {one_line(actor.role)})"
-    is_ours = case.actor_may_start and not case.facts.actor_is_hidden
-    return f"{one_line(event.actor) or 'nobody'} ({'one of ours' if is_ours else 'permission not known'})"
+    is_identity = case.actor_may_start and not case.facts.actor_is_hidden
+    note = "an identity of the policy" if is_identity else "permission unknown"
+    return f"{one_line(event.actor) or '(unknown)'} ({note})"
 
 
 def _describe_label_actor(case: Case) -> str:
     who, actor = one_line(case.facts.label_actor or ""), case.facts.actor
     if actor is not None and case.is_asked:
         return f"{who} (permission {actor.permission}, role {one_line(actor.role)})"
-    return f"{who} (permission not known)" if case.is_labeled_by_unknown else who
+    return f"{who} (permission unknown)" if case.is_labeled_by_unknown else who
 
 
 def _list_pull(case: Case) -> list[tuple[str, str]]:
@@ -107,33 +108,32 @@ def _list_pull(case: Case) -> list[tuple[str, str]]:
     draft = ", a draft" if pull.is_draft else ""
     known = (*case.labels.primary_names, *case.labels.modifier_names)
     others = len(pull.labels) - len(known)
-    unseen = "GitHub's list of files was cut" if case.changelog_is_unseen else "not looked at"
+    unknown = "unknown: GitHub cut the list of files" if case.changelog_is_unseen else "not checked"
     conflict = {True: "no", False: "yes", None: "GitHub does not know yet"}[pull.mergeable]
-    found = [
+    rows = [
         ("pull request", f"{pull.number}, {state}{draft}, into {one_line(pull.base_ref)}"),
         ("head", pull.head_sha),
         (
             "labels",
-            (join_words(known) or "none that matters")
-            + (f" (and {count(others, 'other')})" if others else ""),
+            (join_words(known) or "no sweep label") + (f" (and {count(others, 'other')})" if others else ""),
         ),
         (
             "from a fork",
             "no" if not pull.is_fork else one_line(pull.head_repository or "yes, a deleted one", 150),
         ),
         ("conflict with the base", join_words([one_line(name) for name in facts.conflicts]) or conflict),
-        ("changelog touched", {True: "yes", False: "no", None: unseen}[facts.changelog.touched]),
+        ("changelog changed", {True: "yes", False: "no", None: unknown}[facts.changelog.touched]),
     ]
     if pull.is_fork:
-        found.append(("approval", f"for {facts.approval.sha}" if facts.approval else "none found"))
+        rows.append(("approval", f"for {facts.approval.sha}" if facts.approval else "not found"))
     if facts.changelog.problems is not None:
-        found.append(("changelog problems", str(len(facts.changelog.problems))))
+        rows.append(("changelog problems", str(len(facts.changelog.problems))))
     for run in facts.runs:
         swept = {True: "swept", False: "started no sweep", None: "has not decided yet"}[run.swept]
-        found.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
+        rows.append(("run for this head", f"{run.id}: {swept}, {run.conclusion or 'not finished'}"))
     if facts.label_actor:
-        found.append(("label put on by", _describe_label_actor(case)))
+        rows.append(("label added by", _describe_label_actor(case)))
     if (then := case.labels_at_event) is not None:
-        on = join_words((*then.primary_names, *then.modifier_names))
-        found.append(("labels at the event", on or "none that matters"))
-    return found
+        names = join_words((*then.primary_names, *then.modifier_names))
+        rows.append(("labels at the event", names or "no sweep label"))
+    return rows

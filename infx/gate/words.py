@@ -1,4 +1,4 @@
-"""The names that the rules' sentences use, filled in from a case. All text, some of it from the pull request."""
+"""Fill in the names that the rules' sentences use. Some of the text comes from the pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from infx.model import PullRequest
 from infx.phrases import count, join_words
 from infx.policy.model import Effect, Policy, SweepScope
 
-MOST_FILES = 5  # that a sentence names
+MAX_FILES_NAMED = 5  # files that a sentence names
 
 EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
@@ -20,13 +20,14 @@ EFFECTS = {
 
 
 def collect_words(case: Case) -> Mapping[str, str]:
-    words = {**_of_policy(case), **_of_event(case)}
+    """Return the text for each name in braces that a rule may use."""
+    words = {**_collect_from_policy(case), **_collect_from_event(case)}
     if case.facts.pull is not None:
-        words |= {**_of_pull(case), **_of_labels(case)}
+        words |= {**_collect_from_pull(case), **_collect_from_labels(case)}
     return words
 
 
-def _of_policy(case: Case) -> dict[str, str]:
+def _collect_from_policy(case: Case) -> dict[str, str]:
     policy = case.policy
     labels = sorted(policy.labels.primary.items(), key=lambda item: not item[1].recommended)
     shown = [f"{name} (recommended)" if label.recommended else name for name, label in labels]
@@ -39,7 +40,7 @@ def _of_policy(case: Case) -> dict[str, str]:
     }
 
 
-def _of_event(case: Case) -> dict[str, str]:
+def _collect_from_event(case: Case) -> dict[str, str]:
     facts, reuse = case.facts, case.facts.reuse
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
@@ -50,7 +51,7 @@ def _of_event(case: Case) -> dict[str, str]:
         "label": one_line(facts.event.label or "") or "(without a name)",
         "marker_place": case.marker.value,
         "label_actor": one_line(facts.label_actor or ""),
-        "in_vain": "and what that token does starts no workflow"
+        "why_no_start": "and the events of that token start no workflow"
         if case.is_labeled_by_token
         else "who has no write access",
         "problem_count": count(len(problems), "problem"),
@@ -63,7 +64,7 @@ def _of_event(case: Case) -> dict[str, str]:
     }
 
 
-def _of_pull(case: Case) -> dict[str, str]:
+def _collect_from_pull(case: Case) -> dict[str, str]:
     pull, approval = case.pull, case.facts.approval
     return {
         "head": pull.head_sha[:12],
@@ -79,30 +80,30 @@ def _of_pull(case: Case) -> dict[str, str]:
 
 def _name_files(paths: Sequence[str]) -> str:
     names = [one_line(path) for path in paths]
-    return join_words(names, limit=MOST_FILES)
+    return join_words(names, limit=MAX_FILES_NAMED)
 
 
 def dispatch_command(policy: Policy, pull: PullRequest) -> str:
-    """What starts the sweep of a pull request by hand, for the revision that is its head now and for no other."""
+    """Return the command that starts the sweep of a pull request by hand, for its current head only."""
     workflow = policy.sweep.workflow_file
     return f"gh workflow run {workflow} -f pr={pull.number} -f head-ref={pull.head_sha}"
 
 
-def _of_labels(case: Case) -> dict[str, str]:
+def _collect_from_labels(case: Case) -> dict[str, str]:
     names, modifiers = sorted(case.labels.primary_names), case.labels.modifier_names
     both = f"both {join_words(names)}" if len(names) == 2 else join_words(names)
-    does = "do" if len(modifiers) > 1 else "does"
+    verb = "do" if len(modifiers) > 1 else "does"
     return {
         "primaries_on": both,
         "remove": "Remove one." if len(names) == 2 else "Keep one of them.",
-        "modifiers_alone": f"; {join_words(modifiers)} {does} not" if modifiers else "",
+        "modifiers_alone": f"; {join_words(modifiers)} {verb} not" if modifiers else "",
     }
 
 
 def describe_sweep(
     scope: SweepScope, *, canary: bool, fail_fast: bool, effects: tuple[Effect, ...], asked_by: str
 ) -> str:
-    """How a sweep will go: `full, first a canary, stopping at the first failure (full-sweep-fail-fast)`."""
+    """Describe how a sweep runs: `full, first a canary, stopping at the first failure (full-sweep-fail-fast)`."""
     parts = [
         "full" if scope is SweepScope.FULL else "trimmed to the lowest concurrencies",
         "first a canary" if canary else "",

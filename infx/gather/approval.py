@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from infx.gate.approval import ApprovalFacts, find_request, may_ask_in_vain
+from infx.gate.approval import ApprovalFacts, find_request, has_unread_command
 from infx.gate.event import Event, EventName
 from infx.gate.facts import MergeCheck
 from infx.gather.gate import GateReader, gather_facts, read_merge
@@ -21,7 +21,7 @@ def gather_approval(reference: CommentReference, policy: Policy, github: Approva
     """The comment as it is now, who wrote it, and how the pull request stands; little if it asks for nothing."""
     comment = github.comment(reference)
     asked = find_request(comment.body, policy.sweep.approve_command)
-    is_too_long = may_ask_in_vain(comment, policy.sweep.approve_command)
+    is_too_long = has_unread_command(comment, policy.sweep.approve_command)
     if (asked is None and not is_too_long) or not comment.author.is_human:
         return ApprovalFacts(comment=comment)
     actor = github.permission(comment.author.login)

@@ -144,11 +144,11 @@ def gather_row_facts(
     if pull.is_fork:
         return GateFacts(event=event, pull=pull, approval=find_approval(pull.head_sha, policy, github))
     moved = head_sha is not None and pull.is_open and pull.head_sha != head_sha
-    stands = moved and _still_stands(pull.head_sha, event.run_id, policy, github)
-    return GateFacts(event=event, pull=pull, still_stands=stands)
+    stands = moved and _sweep_still_counts(pull.head_sha, event.run_id, policy, github)
+    return GateFacts(event=event, pull=pull, sweep_still_counts=stands)
 
 
-def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
+def _sweep_still_counts(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
     """Reconciling looks at the commits in between, and links the sweep that stands for a head from its status."""
     status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.publisher)
     linked = read_run_id(status.target_url) if status else None
@@ -309,8 +309,8 @@ def read_merge(sha: str, number: int, policy: Policy, github: GateReader) -> Mer
     if tip is None:
         raise UnavailableError(f"The base branch {policy.base_branch} is not there.")
     current = bool(commit.parents) and github.is_ancestor(commit.parents[0], tip)
-    is_github_s = github.ref(f"pull/{number}/merge") == sha
-    return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current, is_github_s=is_github_s)
+    is_from_github = github.ref(f"pull/{number}/merge") == sha
+    return MergeCheck(sha=sha, parents=commit.parents, base_is_current=current, is_from_github=is_from_github)
 
 
 def _of_dispatch(facts: GateFacts, given: DispatchInputs, policy: Policy, github: GateReader) -> GateFacts:
@@ -325,7 +325,7 @@ def _of_dispatch(facts: GateFacts, given: DispatchInputs, policy: Policy, github
         facts,
         head_sha=head,
         base_sha=_resolve(given.base_ref, github) if given.base_ref else None,
-        head_is_ours=is_ours,
+        head_is_in_repository=is_ours,
     )
 
 

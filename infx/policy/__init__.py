@@ -1,3 +1,3 @@
-"""What a repository may choose for itself, and what follows from it."""
+"""The policy: what a repository may choose for itself."""
 
-POLICY_PATH = "configs/policy.yaml"  # where a repository keeps its policy unless it says otherwise
+POLICY_PATH = "configs/policy.yaml"  # the default place of a repository's policy

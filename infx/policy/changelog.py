@@ -1,4 +1,4 @@
-"""The part of a policy that the changelog commands need; they start in half the time without the rest."""
+"""The part of a policy that the changelog commands need. Loading only this part halves their start-up time."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class PrLink:
-    """placeholders: the words that stand for a pull request's own number until it has one. server: how links start."""
+    """The form of an entry's `pr-link`."""
 
-    placeholders: tuple[str, ...]
-    server: str
+    placeholders: tuple[str, ...]  # words for the number of a pull request that does not have one yet
+    server: str  # how links start
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChangelogPolicy:
-    """repository, former_names: `owner/name`; links to a former name stay valid in history."""
+    """The keys of the policy file that the changelog commands read."""
 
     base_branch: str
     changelog: str
     master_configs: tuple[str, ...]
     pr_link: PrLink
-    repository: str | None = None
-    former_names: tuple[str, ...] = ()
+    repository: str | None = None  # `owner/name`
+    former_names: tuple[str, ...] = ()  # `owner/name`; links to a former name stay valid in history

@@ -1,4 +1,4 @@
-"""The checks by number: the slug that the policy uses and the name that people read."""
+"""The checks of a sign-off by number, each with the slug that the policy uses and the name that people read."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ CHECKS = tuple(
 
 
 def find_check(word: str) -> Check | None:
-    """A check by its number or slug."""
+    """Return the check with this number or slug."""
     return next((check for check in CHECKS if word in {str(check.number), check.slug}), None)

@@ -1,4 +1,4 @@
-"""Eval profiles: which rows of a plan also get an accuracy run, as data of the policy."""
+"""Eval profiles: data of the policy that selects rows of a plan for an accuracy run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from enum import StrEnum
 
 
 class EvalField(StrEnum):
-    """A field of a row by which rows are alike. Of a multi-node row, the fields of its engines mean both roles'.
+    """A field of a row by which rows are grouped. For a multi-node row, an engine's field means those of both roles."""
 
-    RECIPE is everything but concurrency, name and accuracy run.
-    """
-
-    RECIPE = "recipe"
+    RECIPE = "recipe"  # everything except concurrency, name and accuracy run
     MODEL = "model"
     MODEL_PREFIX = "model-prefix"
     IMAGE = "image"
@@ -35,27 +32,31 @@ class EvalField(StrEnum):
 
 
 class EvalPick(StrEnum):
-    """A concurrency of a group: the largest, or of the sorted distinct ones the one at index n // 2."""
+    """A concurrency of a group at which rows are evaluated."""
 
-    MAX = "max"
-    UPPER_MEDIAN = "upper-median"
+    MAX = "max"  # the largest
+    UPPER_MEDIAN = "upper-median"  # index n // 2 of the n distinct concurrencies in ascending order
 
 
 class EvalRows(StrEnum):
-    """Which rows of a group are evaluated at a picked concurrency: all that have it, or the first."""
+    """The rows of a group that are evaluated at a picked concurrency."""
 
-    EVERY = "every"
-    ONE = "one"
+    EVERY = "every"  # all rows with that concurrency
+    ONE = "one"  # the first of them
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalRule:
-    """Which rows of one kind get an accuracy run too.
+    """The rule that selects the rows of one kind that also get an accuracy run.
 
-    by_default: also when nobody asks for accuracy runs. group: rows that are alike in these fields are one group.
-    pick: at which of a group's concurrencies. min_conc: smaller ones are never picked. sequences: names of fixed
-    sequence lengths that are evaluated at all. fallback: a group by these fields of which nothing was picked has its
-    row with the highest concurrency evaluated, whatever min_conc says.
+    Attributes:
+        by_default: whether the rule also applies without a request for accuracy runs.
+        group: rows with equal values in these fields form a group.
+        pick: the concurrencies of a group at which rows are evaluated.
+        min_conc: smaller concurrencies are never picked.
+        sequences: names of the fixed sequence lengths that may be evaluated.
+        fallback: rows with equal values in these fields form a group. If no row of it was picked, its row with
+            the highest concurrency is evaluated, even below min_conc.
     """
 
     by_default: bool
@@ -69,17 +70,22 @@ class EvalRule:
 
 @dataclass(frozen=True, kw_only=True)
 class EvalTask:
+    """The task of an accuracy run."""
+
     framework: str
     suite: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalProfile:
-    """Which rows of a plan also get an accuracy run, and of what.
+    """The rules that select the rows of a plan for accuracy runs, and the tasks of these runs.
 
-    single_fixed … multi_agentic: one rule for each kind of row. task: what they run. suites: by model prefix, what every
-    AgentX row of that model runs as well. emit_task: whether rows name their task. identity: accuracy runs that are alike
-    in these fields, task and concurrency are one, the first without KV offload; empty for no such rule.
+    Attributes:
+        task: what accuracy runs execute.
+        emit_task: whether rows name their task.
+        suites: model prefix → the task that every AgentX row of that model runs additionally.
+        identity: accuracy runs with equal task, concurrency and values in these fields are one run, preferably
+            without KV offload. Empty: runs are never merged.
     """
 
     single_fixed: EvalRule

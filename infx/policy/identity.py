@@ -1,4 +1,4 @@
-"""What is ours: said by one of the policy's identities, and by nobody who only calls himself so."""
+"""Recognize the policy's identities: the accounts through which infx itself writes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Iterable, Sequence
 from infx.model import GHOST, CommitStatus, User, UserType
 
 
-def is_ours(author: User, identities: Sequence[str]) -> bool:
-    """Login and type: an app's login ends in `[bot]`, which no person's can, and its type is Bot."""
+def is_identity(author: User, identities: Sequence[str]) -> bool:
+    """Return whether the author is one of the identities, by login and account type."""
+    # An app's login ends in `[bot]`, which a person's login cannot, and its type is Bot.
     is_app = author.login.lower().endswith("[bot]")
     kind = UserType.BOT if is_app else UserType.USER
     return author.type is kind and is_listed(author.login, identities)
 
 
 def is_listed(login: str, names: Iterable[str]) -> bool:
-    """Whether a list of logins names this one; an account that is gone has no login, whatever the list says."""
-    low = login.lower()
-    return bool(low) and low != GHOST.login and low in {name.lower() for name in names}
+    """Return whether the list of names contains this login. A deleted account never matches."""
+    lower = login.lower()
+    return bool(lower) and lower != GHOST.login and lower in {name.lower() for name in names}
 
 
 def find_status(
     statuses: Iterable[CommitStatus], context: str | None, identities: Sequence[str]
 ) -> CommitStatus | None:
-    """The status of a context, if it is ours. statuses: newest first.
-
-    The newest decides, as GitHub shows it: anybody with write access can set one, and so take ours back.
-    """
-    found = next((status for status in statuses if status.context == context), None)
-    return found if found and is_ours(found.creator, identities) else None
+    """Return the newest status of a context if one of the identities set it. statuses: newest first."""
+    # GitHub shows the newest status. Anyone with write access can set one, and so override infx's own.
+    newest = next((status for status in statuses if status.context == context), None)
+    return newest if newest and is_identity(newest.creator, identities) else None

@@ -1,4 +1,4 @@
-"""From the text of a policy file to a `Policy`."""
+"""Parse a policy file into a `Policy`."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Mappings that a policy replaces whole: a default label must not survive beside the repository's own, nor a part
-# of a packaged eval profile inside the repository's.
+# Mappings that a policy replaces as a whole, so that no default label is added to the repository's own labels, and no
+# part of a packaged eval profile to the repository's profile.
 _REPLACED = {("labels",), ("evals", "*")}
 
 
 @functools.cache
 def default_policy() -> Policy:
-    """The packaged default, for folders that have no policy of their own."""
+    """Return the packaged default, for folders without a policy."""
     from infx.policy.model import Policy
 
     return default_part(Policy)
 
 
 def default_part(part: type[_T]) -> _T:
-    """Some keys of the packaged default: those that `part`, a dataclass, has fields for."""
+    """Return the keys of the packaged default for which the dataclass `part` has fields."""
     return _build(part, _default_values())
 
 
 def parse_part(data: bytes, path: str, part: type[_T]) -> _T:
-    """Some keys of a policy file, for a command that would load the others in vain.
+    """Parse only the keys of a policy file for which the dataclass `part` has fields, to start faster.
 
-    Raises ProblemsError with everything in which the file breaks the schema.
+    Raises ProblemsError with all problems that the schema finds in the file.
     """
     return _build(part, _merge(_default_values(), _load(data, path).value))
 
 
 def parse_policy(data: bytes, path: str) -> Policy:
-    """Raises ProblemsError with everything that is wrong with the file."""
+    """Parse a whole policy file. Raises ProblemsError with all problems of the file."""
     from infx.policy.model import Policy
 
     document = _load(data, path)
@@ -72,9 +72,9 @@ def _default_values() -> dict[str, Any]:
 def _merge(default: Mapping[str, Any], own: Mapping[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
     merged = dict(default)
     for key, value in own.items():
-        below, path = merged.get(key), (*at, key)
-        if isinstance(value, dict) and isinstance(below, dict) and not _is_replaced(path):
-            merged[key] = _merge(below, value, path)
+        default_value, path = merged.get(key), (*at, key)
+        if isinstance(value, dict) and isinstance(default_value, dict) and not _is_replaced(path):
+            merged[key] = _merge(default_value, value, path)
         else:
             merged[key] = value
     return merged
@@ -85,7 +85,7 @@ def _is_replaced(path: tuple[str, ...]) -> bool:
 
 
 def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
-    """A label with two meanings has none."""
+    """Check that no label is listed twice."""
     groups = {
         "primary": policy.labels.primary,
         "modifiers": policy.labels.modifiers,
@@ -96,9 +96,9 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
     for group, names in groups.items():
         for index, name in enumerate(names):
             if name.lower() in seen:
-                message = f"The label {name!r} stands under {seen[name.lower()]} and under {group}."
+                message = f"The label {name!r} is listed under {seen[name.lower()]} and under {group}."
                 line = document.line("labels", group, index if group == "control" else name)
-                hint = "Keep one; GitHub does not tell upper and lower case apart."
+                hint = "Keep one; GitHub ignores upper and lower case in labels."
                 problems.append(
                     Problem(rule="policy-label", message=message, path=document.path, line=line, hint=hint)
                 )
@@ -107,19 +107,19 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
 
 
 def _check_on_merge(policy: Policy, document: yaml12.Document) -> list[Problem]:
-    """Nothing looks yet for a sweep that may stand for a merge's, so a policy cannot ask for it."""
+    """Check that the policy does not ask for a reuse by a merge, which infx does not implement yet."""
     from infx.policy.model import OnMerge
 
     if policy.on_merge is OnMerge.NOTHING:
         return []
-    message = f"on-merge: {policy.on_merge} does not work yet: infx cannot reuse a sweep for a merge."
+    message = f"on-merge: {policy.on_merge} is not supported yet: infx cannot reuse a sweep for a merge."
     return [
         Problem(
             rule="policy-on-merge",
             message=message,
             path=document.path,
             line=document.line("on-merge"),
-            hint="Say `on-merge: nothing`, or leave the key out.",
+            hint="Write `on-merge: nothing`, or remove the key.",
         )
     ]
 
@@ -128,7 +128,7 @@ def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Proble
     return [
         Problem(
             rule="policy-expression",
-            message=f"signoff: {text!r} is no regular expression: {why}.",
+            message=f"signoff: {text!r} is not a valid regular expression: {why}.",
             path=document.path,
             line=document.line("signoff"),
         )
@@ -137,15 +137,15 @@ def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Proble
 
 
 def _expand(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With each check that is `off` in the form that all others have; see `CheckPolicy.is_off`."""
+    """Write each check that is `off` in the same form as the others; see `CheckPolicy.is_off`."""
     signoff = values.get("signoff", {})
-    off = {"statuses": ["N/A"], "settled-by": "nobody"}
+    off = {"statuses": ["N/A"], "settled-by": "no-one"}
     checks = {slug: off if check == "off" else check for slug, check in signoff.get("checks", {}).items()}
     return {**values, "signoff": {**signoff, "checks": checks}}
 
 
 def _build(part: type[_T], values: Mapping[str, Any]) -> _T:
-    """A frozen dataclass from those keys of a mapping, approved by the schema, that it has fields for."""
+    """Build a dataclass from the keys for which it has fields. The schema has checked the values."""
     keys = {field.name.replace("_", "-") for field in dataclasses.fields(cast("Any", part))}
-    found = {key: value for key, value in _expand(values).items() if key in keys}
-    return cast("_T", saved.from_json(part, found))
+    own_values = {key: value for key, value in _expand(values).items() if key in keys}
+    return cast("_T", saved.from_json(part, own_values))

@@ -1,7 +1,7 @@
 """The policy as typed values: every name, number and rule that a repository may choose for itself.
 
-One dataclass for each section of the file; field names are the file's keys with `_` for `-`. Defaults stand in
-`default.yaml` and nowhere else.
+Each section of the file has a dataclass, whose field names are the file's keys with `_` for `-`. All defaults are in
+`default.yaml`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ModifierLabel:
-    """A label that changes what a sweep does; `reusable`: whether its results may stand for a merge's."""
+    """A label that changes what a sweep does."""
 
     effect: Effect
-    reusable: bool
+    reusable: bool  # whether a merge may reuse the results
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """Replaced as a whole: a repository that gives its own labels has no others."""
+    """The labels that infx knows. A repository that lists its own labels has no default labels."""
 
     primary: Mapping[str, PrimaryLabel]
     modifiers: Mapping[str, ModifierLabel] = field(default_factory=lambda: MappingProxyType({}))
@@ -62,21 +62,21 @@ class Labels:
 
 @dataclass(frozen=True, kw_only=True)
 class Contexts:
-    """Names of our commit statuses: whether a head was swept, and which revision of a fork may be."""
+    """Contexts of infx's commit statuses."""
 
-    sweep: str
-    approval: str
+    sweep: str  # whether a head was swept
+    approval: str  # whether a fork's head may be swept
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepPolicy:
     """How sweeps appear on GitHub.
 
-    skip_marker: in a head commit's subject, or on a line of its own, it keeps that commit from starting a sweep.
-    workflow, job: the file of the workflow, and the job in it that calls the sweep. contexts: commit statuses.
-    approve_command: first word of the comment that approves a fork's revision.
-    row_command: what a row's job runs, as program and arguments; `infx row env` says what it finds in its
-    environment.
+    Attributes:
+        skip_marker: keeps a head commit from starting a sweep, in its subject or on its own line.
+        workflow, job: the file of the workflow, and the job in it that calls the sweep.
+        approve_command: first word of the comment that approves a fork's revision.
+        row_command: program and arguments that a row's job runs; `infx row env` shows its environment.
     """
 
     skip_marker: str
@@ -88,16 +88,18 @@ class SweepPolicy:
 
     @property
     def workflow_file(self) -> str:
-        """The name by which GitHub's API knows a workflow."""
+        """Return the workflow's file name, which GitHub's API takes as its id."""
         return self.workflow.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Greeting:
-    """Said once on a pull request that touches benchmarks.
+    """The greeting of pull requests that change benchmarks.
 
-    adopt: how the greetings of an older system begin; they count as ours. codeowners, checklist: files that the
-    text links. phrase: how a sign-off's first sentence begins, in English whatever the language around it.
+    Attributes:
+        phrase: how a sign-off's first sentence begins; it is English in every language of the greeting.
+        codeowners, checklist: files that the text links.
+        adopt: how the greetings of an older system begin; infx edits them as its own.
     """
 
     marker: str
@@ -109,31 +111,28 @@ class Greeting:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultLink:
-    """Where a run's results can be looked at. url: `{run}` stands for the run's number. short: in lists."""
+    """A link to a page that shows a run's results."""
 
     text: str
-    short: str
-    url: str
+    short: str  # text in lists
+    url: str  # `{run}` is replaced by the run's number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visualizer:
-    """The comment that follows a pull request's newest sweep.
-
-    results: name of the artifact that a sweep with results leaves behind.
-    """
+    """The comment that shows a pull request's newest sweep."""
 
     marker: str
-    results: str
+    results: str  # name of the artifact that a sweep with results uploads
     links: tuple[ResultLink, ...] = ()
     adopt: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notices:
-    """Why nothing runs. marker: `{cause}` stands for the reason; there is one comment for each."""
+    """The comments that explain why no sweep runs, one for each cause."""
 
-    marker: str
+    marker: str  # `{cause}` is replaced by the cause
 
 
 class Language(StrEnum):
@@ -143,12 +142,12 @@ class Language(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Comments:
-    """What the bot says. paths: globs of files whose pull requests it speaks on, besides the changelog and the
-    master configurations. languages: in which, in this order; at least one.
-    """
+    """The bot's comments."""
 
-    languages: tuple[Language, ...]
-    paths: tuple[str, ...]
+    languages: tuple[Language, ...]  # at least one; texts appear in this order
+    paths: tuple[
+        str, ...
+    ]  # globs; the bot comments on changes to them, the changelog and the master configurations
     greeting: Greeting
     visualizer: Visualizer
     notices: Notices
@@ -167,8 +166,12 @@ class OnMerge(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowsPolicy:
-    """required_checks: names of jobs that branch rules wait for. runner_boundary: what keeps a pull request's own
-    workflow off the GPU runners, in words (a runner group with selected workflows, approval for every outsider).
+    """Facts about the repository's settings that `infx workflows check` cannot see.
+
+    Attributes:
+        required_checks: names of jobs that branch rules require.
+        runner_boundary: what keeps a pull request's own workflow off the GPU runners, in words, such as a runner
+            group with selected workflows, or approval for all outside contributors.
     """
 
     required_checks: tuple[str, ...] = ()
@@ -177,47 +180,41 @@ class WorkflowsPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class Canary:
-    """pools: lists of job families; the canary comes from the first list that has a row."""
+    """Where the canary of a sweep comes from."""
 
-    pools: tuple[tuple[str, ...], ...]
+    pools: tuple[tuple[str, ...], ...]  # lists of job families; the first list with a row provides the canary
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """Minutes. start_up: image, weights and server of any job. fixed, evaluation: one concurrency. agentic_overhead:
-    one concurrency beside the replay itself.
-    """
+    """Estimated durations in minutes."""
 
-    start_up: float
-    fixed: float
-    agentic_overhead: float
-    evaluation: float
+    start_up: float  # image, weights and server of a job
+    fixed: float  # one concurrency of fixed lengths
+    agentic_overhead: float  # one concurrency, in addition to the replay
+    evaluation: float  # one concurrency
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Where GitHub stops, or where we choose to stop before it.
+    """Limits of GitHub, or lower limits that infx keeps to."""
 
-    matrix_rows: jobs of one matrix. output_characters: all outputs of a job, counted in UTF-16.
-    environment_bytes: one environment string or argument. comment_characters, status_characters:
-    one of each. api_requests: of one command. queue_hours: a job waits at most.
-    """
-
-    matrix_rows: int
-    output_characters: int
-    environment_bytes: int
-    comment_characters: int
-    status_characters: int
-    api_requests: int
-    queue_hours: int
+    matrix_rows: int  # jobs of one matrix
+    output_characters: int  # all outputs of a job, counted in UTF-16
+    environment_bytes: int  # one environment string or argument
+    comment_characters: int  # one comment
+    status_characters: int  # the description of one status
+    api_requests: int  # of one command
+    queue_hours: int  # how long a job may wait
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """repository, former_names: `owner/name`; links to a former name stay valid in history.
+    """Everything that a repository may choose. Paths are relative to the repository.
 
-    Paths are relative to the repository. golden_al is a folder; models, eval_thresholds, golden_al and priorities
-    may be missing.
+    Attributes:
+        models, eval_thresholds, golden_al, priorities: may be missing in the repository; golden_al is a folder.
+        repository, former_names: `owner/name`; links to a former name stay valid in history.
     """
 
     base_branch: str
@@ -248,7 +245,6 @@ class Policy:
 
     @property
     def publisher(self) -> tuple[str, ...]:
-        """The first identity, which publishes. What carries trust (verdicts, approvals, statuses) counts from it alone:
-        as another one a branch's own workflow may write.
-        """
+        """Return the first identity, which publishes."""
+        # A branch's own workflow may write as another identity, so verdicts, approvals and statuses count only from this one.
         return self.identities[:1]

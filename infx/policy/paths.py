@@ -1,4 +1,4 @@
-"""The one language of the policy's path patterns, and which files of a repository they mean."""
+"""Match files against the policy's path patterns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from infx.policy.model import Policy
 
 
 def concerns(policy: Policy, paths: Iterable[str]) -> bool:
-    """Whether any of the paths is the changelog, a master configuration, or matches a glob of the policy."""
-    named = {policy.changelog, *policy.master_configs}
-    return any(path in named or matches_any(path, policy.comments.paths) for path in paths)
+    """Return whether a path is the changelog, a master configuration, or matches a glob of the policy."""
+    fixed_paths = {policy.changelog, *policy.master_configs}
+    return any(path in fixed_paths or matches_any(path, policy.comments.paths) for path in paths)
 
 
 def matches_any(path: str, globs: Iterable[str]) -> bool:
@@ -21,8 +21,9 @@ def matches_any(path: str, globs: Iterable[str]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def compile_glob(glob: str) -> re.Pattern[str]:
-    r"""`*` and `?` stay inside a folder, `**` crosses folders, `\` makes the next character plain: as in a workflow's
-    `paths`.
+    r"""Compile a pattern with the rules of a workflow's `paths`.
+
+    `*` and `?` do not match a slash, `**` does, and `\` makes the next character literal.
     """
     return re.compile(re.sub(r"\*{2,}/?|\*|\?|\\.|[^*?\\]+|\\", _translate, glob), re.DOTALL)
 
@@ -37,10 +38,10 @@ def _translate(part: re.Match[str]) -> str:
 
 
 def escape_glob(text: str) -> str:
-    """Return the pattern that matches this text and no other."""
+    """Return the pattern that matches only this text."""
     return re.sub(r"([*?\\])", r"\\\1", text)
 
 
 def is_serving(path: str, policy: Policy) -> bool:
-    """Whether a file may take part in what a row runs, as workflows do: neither prose nor the changelog."""
+    """Return whether a row may use this file, that is, whether it is neither prose nor the changelog."""
     return path != policy.changelog and not matches_any(path, policy.signoff.paths.prose)

@@ -8,12 +8,14 @@ from enum import StrEnum
 
 
 class RunId(StrEnum):
+    """Whether a run's id must follow the word of a command."""
+
     REQUIRED = "required"
     OPTIONAL = "optional"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReusePolicy:
-    """commands: the word → whether a run's id must follow."""
+    """The comment commands that ask for the reuse of a sweep."""
 
-    commands: Mapping[str, RunId]
+    commands: Mapping[str, RunId]  # the command's word → its form

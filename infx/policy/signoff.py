@@ -11,16 +11,16 @@ from functools import cached_property
 
 
 class CheckStatus(StrEnum):
-    PASS = "PASS"  # noqa: S105 (a verdict, no password)
+    PASS = "PASS"  # noqa: S105 (a verdict, not a password)
     FAIL = "FAIL"
     WARN = "WARN"
     NOT_APPLICABLE = "N/A"
 
 
 class Role(StrEnum):
-    """Who may settle a warning: at the least this role; nobody where it says so."""
+    """The lowest role that may settle a warning."""
 
-    NOBODY = "nobody"
+    NO_ONE = "no-one"
     WRITE = "write"
     MAINTAIN = "maintain"
     ADMIN = "admin"
@@ -28,8 +28,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckPolicy:
-    """statuses: what the check may end in beside FAIL; anything else it finds becomes FAIL. settled_by: the role
-    that settles its WARN. escalate: logins that the verdict mentions when it ends in WARN.
+    """The policy for one check of a sign-off.
+
+    Attributes:
+        statuses: the results that the check may have in addition to FAIL; every other result becomes FAIL.
+        settled_by: the role that settles a WARN.
+        escalate: logins that the verdict mentions for a WARN.
     """
 
     statuses: tuple[CheckStatus, ...]
@@ -38,16 +42,16 @@ class CheckPolicy:
 
     @property
     def is_off(self) -> bool:
-        """Whether it is not made at all: the policy writes `off`, which stands for N/A alone and nobody to settle it."""
-        return self.statuses == (CheckStatus.NOT_APPLICABLE,) and self.settled_by is Role.NOBODY
+        """Return whether the check is not made. `off` in the policy means only N/A, which no one may settle."""
+        return self.statuses == (CheckStatus.NOT_APPLICABLE,) and self.settled_by is Role.NO_ONE
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineRules:
-    """Regular expressions over added lines. refused: a match is a FAIL; questioned: a match is for a human."""
+    """Regular expressions for added lines."""
 
-    refused: tuple[str, ...] = ()
-    questioned: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()  # a match is a FAIL
+    questioned: tuple[str, ...] = ()  # a match needs human review
 
     @cached_property
     def refused_expressions(self) -> tuple[re.Pattern[str], ...]:
@@ -60,8 +64,11 @@ class LineRules:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeSource:
-    """Where an engine's recipes live. repositories: whose merged pull requests count, `owner/name` → the folder
-    that they must touch (empty: any). pages: how the address of a published page starts.
+    """The places of an engine's recipes.
+
+    Attributes:
+        repositories: `owner/name` → the folder that a merged pull request must change (empty: any folder).
+        pages: how the URL of a published page starts.
     """
 
     repositories: Mapping[str, str]
@@ -70,10 +77,12 @@ class RecipeSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Acceptance:
-    """How one engine is told to simulate draft acceptance.
+    """The option of an engine that simulates draft acceptance.
 
-    pattern: regular expression whose first group is the configured length. offset: what is added to it to get
-    the acceptance length (TensorRT-LLM counts accepted tokens, one less). required: must stand in the same file.
+    Attributes:
+        pattern: regular expression whose first group is the configured length.
+        offset: added to that length to get the acceptance length (TensorRT-LLM counts accepted tokens, one less).
+        required: regular expressions that must also match in the same file.
     """
 
     pattern: str
@@ -83,9 +92,14 @@ class Acceptance:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffPaths:
-    """Files and folders. checklists: the first is the one that is linked, the others are its translations.
-    waivers: a folder. prose: patterns of files whose added lines serve nothing. recipes: patterns of the files that serve a
-    configuration, with its fields in braces: {model-prefix}, {precision}, {hardware}, {framework}.
+    """Files and folders that checks read.
+
+    Attributes:
+        checklists: the first is linked, the others are its translations.
+        waivers: a folder.
+        prose: patterns of files that no row uses.
+        recipes: patterns of the files that a configuration uses, with its fields in braces: {model-prefix},
+            {precision}, {hardware}, {framework}.
     """
 
     checklists: tuple[str, ...]
@@ -96,16 +110,26 @@ class SignoffPaths:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffPolicy:
-    """phrase: how the paragraph starts that makes a comment a sign-off. marker: first line of our own comments.
+    """What a repository may choose for sign-offs.
 
-    core_owners: owners whose files need no sign-off. teams: members of teams that the token cannot read.
-    engines: framework → open engine whose recipe counts. sources: engine → where its recipes live. images:
-    framework → image repositories. hardware: established, so that `images` binds. open_engines: frameworks that
-    must exist before a vendor's own. agentic_latency: field of a result row that is an AgentX point's latency.
-    chat_evidence: expressions that show a chat template in use. acceptance: how engines simulate acceptance.
-    draft_tokens: expressions whose first group is the draft length. waiver_fields: what a waiver must say.
-    relay_workflow: path of the workflow that passes on that a review
-    happened. status: context of the commit status, None for none. checks: by slug.
+    Attributes:
+        phrase: how the paragraph starts that makes a comment a sign-off.
+        marker: first line of infx's own comments.
+        core_owners: owners whose files need no sign-off.
+        teams: members of teams that the token cannot read.
+        relay_workflow: path of the workflow that reports that a review was submitted.
+        engines: framework → the open engine whose recipe counts.
+        sources: engine → the places of its recipes.
+        images: framework → image repositories.
+        hardware: established hardware, on which `images` is binding.
+        open_engines: frameworks of which one must exist before a vendor's own framework.
+        agentic_latency: field of a result row with the latency of an AgentX point.
+        chat_evidence: expressions that show the use of a chat template.
+        acceptance: engine → its option for simulated acceptance.
+        draft_tokens: expressions whose first group is the draft length.
+        waiver_fields: the fields that a waiver must have.
+        checks: slug → policy of the check.
+        status: context of the commit status; None for no status.
     """
 
     phrase: str
@@ -143,17 +167,17 @@ class SignoffPolicy:
         return tuple(re.compile(text) for text in self.draft_tokens)
 
     def find_bad_expressions(self) -> list[tuple[str, str]]:
-        """Expressions that Python does not understand or will read otherwise one day, each with the reason."""
+        """Return expressions that Python cannot compile, or warns about, each with the reason."""
         rules = (self.architecture, self.chat, self.patches, self.draft)
         texts = [text for rule in rules for text in (*rule.refused, *rule.questioned)]
         texts += [*self.chat_evidence, *self.draft_tokens]
         texts += [text for way in self.acceptance.values() for text in (way.pattern, *way.required)]
-        bad = []
+        bad_expressions = []
         for text in texts:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error", FutureWarning)
                     re.compile(text)
             except (re.error, FutureWarning, OverflowError, RecursionError) as error:
-                bad.append((text, str(error)))
-        return bad
+                bad_expressions.append((text, str(error)))
+        return bad_expressions

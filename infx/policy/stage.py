@@ -1,4 +1,4 @@
-"""The moments at which a changelog is judged."""
+"""The stages at which a changelog is validated."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """pr: what one pull request appends. merge: what a merge group brings, perhaps of several pull requests.
-    main: what a merge has brought.
-    """
+    """A stage at which a changelog is validated."""
 
-    PR = "pr"
-    MERGE = "merge"
-    MAIN = "main"
+    PR = "pr"  # one pull request
+    MERGE = "merge"  # a merge group, perhaps with several pull requests
+    MAIN = "main"  # the base branch after a merge

@@ -76,7 +76,7 @@ def plan_actions(desired: Desired, facts: ReconcileFacts, policy: Policy) -> tup
     for group in facts.groups:
         wanted += [(group.sha, group.statuses, status) for status in (desired.status, _copy(facts.signoff))]
     for sha, there, status in wanted:
-        if status and not status.is_there(there, policy.publisher):
+        if status and not status.is_published(there, policy.publisher):
             actions.append(SetStatus(pull=number, sha=sha, status=status))
     return tuple(actions)
 

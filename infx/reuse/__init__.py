@@ -1,1 +1,1 @@
-"""Reuse of a finished sweep: who asked for it, and which run can serve."""
+"""Reuse of a finished sweep: who asked for it, and for which run."""

@@ -1,4 +1,4 @@
-"""The comment line that asks for a sweep's results to be reused: `/use 42`, `/reuse-sweep-run [42]`."""
+"""Parse the comment commands that ask for the reuse of a sweep's results: `/use 42`, `/reuse-sweep-run [42]`."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from infx.markdown import MAX_STRANGE, read_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
 
-# A command's word, and behind it a blank, a digit of any script, or what people put before a number.
+# A command's word, followed by a blank, a digit of any script, or a character that people put before a number.
 _WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReuseCommand:
-    """run_id is None where the newest suitable run is meant."""
+    """A command that asks for the reuse of a run."""
 
-    run_id: int | None
+    run_id: int | None  # None: the newest suitable run
     comment: Comment
 
 
 def find_command(body: str, commands: Mapping[str, RunId]) -> tuple[int | None] | None:
-    """The last command line of a comment, as a run id in a tuple; None if there is no command."""
-    found: tuple[int | None] | None = None
+    """Return the run id of a comment's last command, in a tuple; None if there is no command."""
+    last: tuple[int | None] | None = None
     for line in read_command_lines(body):
-        found = _parse_line(line, commands) or found
-    return found
+        last = _parse_line(line, commands) or last
+    return last
 
 
 def _parse_line(line: str, commands: Mapping[str, RunId]) -> tuple[int | None] | None:
@@ -40,7 +40,7 @@ def _parse_line(line: str, commands: Mapping[str, RunId]) -> tuple[int | None] |
 
 
 def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
-    """Return the last line of a comment that starts with a command's word, if it is not a command; else None."""
+    """Return the last line that starts with a command's word if that line is not a valid command."""
     lowered = body.lower()
     if len(body) > MAX_STRANGE or not any(word in lowered for word in commands):
         return None
@@ -53,11 +53,12 @@ def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
 
 
 def find_misread_commands(comments: Iterable[Comment], policy: ReusePolicy) -> tuple[str, ...]:
-    """Return for each person who tried to give a command, and failed the last time, the line that is not understood.
-    Long comments are not read, because anybody may have made them to be slow.
+    """Return the line of each person whose last command is not valid.
+
+    Long comments are not read, because anyone could post one that takes seconds to parse.
     """
     last: dict[str, str | None] = {}
-    for comment in sorted(comments, key=_key):
+    for comment in sorted(comments, key=_sort_key):
         if (
             comment.kind is not CommentKind.ISSUE
             or not comment.author.is_human
@@ -79,21 +80,22 @@ def list_usage(commands: Mapping[str, RunId]) -> list[str]:
 
 
 def list_commands(comments: Iterable[Comment], policy: ReusePolicy) -> list[ReuseCommand]:
-    """The commands of people in the conversation, the newest by creation time first; editing moves nothing."""
-    asked = [
-        ReuseCommand(run_id=found[0], comment=comment)
+    """Return people's commands in the conversation by time of creation, newest first. Edits do not change the order."""
+    found_commands = [
+        ReuseCommand(run_id=run_id[0], comment=comment)
         for comment in comments
         if comment.kind is CommentKind.ISSUE and comment.author.is_human
-        if (found := find_command(comment.body, policy.commands)) is not None
+        if (run_id := find_command(comment.body, policy.commands)) is not None
     ]
-    return sorted(asked, key=lambda one: _key(one.comment), reverse=True)
+    return sorted(found_commands, key=lambda command: _sort_key(command.comment), reverse=True)
 
 
 def select_command(
     comments: Iterable[Comment], policy: ReusePolicy, people: Mapping[str, Collaborator]
 ) -> ReuseCommand | None:
-    """The newest command of somebody who may write here. people: by lower-case login, as GitHub says at present what
-    each may do; who is not among them commands nothing.
+    """Return the newest command of a person with write access.
+
+    people: lower-case login → current permission. Commands of people who are not listed do not count.
     """
     return next(
         (
@@ -105,5 +107,5 @@ def select_command(
     )
 
 
-def _key(comment: Comment) -> tuple[float, int]:
+def _sort_key(comment: Comment) -> tuple[float, int]:
     return comment.created_at.timestamp(), comment.id

@@ -10,7 +10,7 @@ from infx.comments.status import DesiredStatus, fit_description
 from infx.comments.sticky import Sticky
 from infx.model import Comment, CommentKind, StatusState
 from infx.phrases import count, join_some
-from infx.policy.identity import is_listed, is_ours
+from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import SignoffFacts
@@ -106,7 +106,7 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
     withdrawn: dict[tuple[CommentKind, int], Sticky] = {}
     for comment in comments:
         lines = comment.body.splitlines()
-        if not is_ours(comment.author, policy.publisher) or lines[:1] != [policy.signoff.marker]:
+        if not is_identity(comment.author, policy.publisher) or lines[:1] != [policy.signoff.marker]:
             continue
         match = _OF.fullmatch(lines[1].strip()) if len(lines) > 1 else None
         if match is None or (CommentKind(match[1]), int(match[2])) in present:
@@ -122,7 +122,7 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
 def find_former(comments: Iterable[Comment], policy: Policy) -> list[Comment]:
     """Verdicts that stand there under an identity that no longer publishes, and are believed nothing."""
     former = [name for name in policy.identities if not is_listed(name, policy.publisher)]
-    return [c for c in comments if is_ours(c.author, former) and c.body.startswith(policy.signoff.marker)]
+    return [c for c in comments if is_identity(c.author, former) and c.body.startswith(policy.signoff.marker)]
 
 
 def make_status(

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from infx.comments.sticky import find_own
 from infx.model import Comment, CommentKind, CommitStatus, PullRequest, Run
-from infx.policy.identity import is_listed, is_ours
+from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
 
 _RECORD = re.compile(
@@ -157,7 +157,7 @@ def find_sightings(
     statuses: all that were ever set on the head.
     """
     reviews = (comment for comment in comments if comment.kind is CommentKind.REVIEW)
-    ours = (status for status in statuses if is_ours(status.creator, publisher))
+    ours = (status for status in statuses if is_identity(status.creator, publisher))
     return (
         *(Sighting(sha=run.head_sha, at=run.created_at) for run in runs if run.event == "pull_request"),
         *(Sighting(sha=pull.head_sha, at=status.created_at) for status in ours if status.created_at),

@@ -9,12 +9,12 @@ from infx.errors import InfxError
 from infx.evidence.settle import parse_settlements
 from infx.markdown import MAX_STRANGE
 from infx.model import Collaborator, Comment, CommentKind, CommentReference
-from infx.policy.identity import is_ours
+from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 from infx.reuse.command import find_command, list_commands
 from infx.signoff.checklist import holds_phrase
 from infx.signoff.record import find_our_comment
-from infx.signoff.request import find_tampered_signoffs, find_outdated, find_refusal, find_signer_refusal
+from infx.signoff.request import find_outdated, find_refusal, find_signer_refusal, find_tampered_signoffs
 
 MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
 MAX_SIGNERS = 12  # whose role is asked for, newest first
@@ -177,7 +177,7 @@ def _is_outdated(comment: Comment, outdated: Mapping[int, str]) -> bool:
 
 
 def _may_command(comment: Comment, policy: Policy) -> bool:
-    if comment.kind is not CommentKind.ISSUE or is_ours(comment.author, policy.identities):
+    if comment.kind is not CommentKind.ISSUE or is_identity(comment.author, policy.identities):
         return False
     words = (policy.signoff.settle_command, *policy.reuse.commands)
     return comment.author.is_human and any(word in comment.body for word in words)

@@ -104,7 +104,7 @@ def test_a_command_says_its_rows_itself(hub: Hub, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
-        ({"command": "full-sweep; touch canary"}, "starts with neither full-sweep nor test-config"),
+        ({"command": "full-sweep; touch canary"}, "must start with full-sweep or test-config"),
         ({"command": "full-sweep --conc 4", "base-ref": "main"}, "must give either a command, or base-ref"),
         ({"base-ref": "main", "head-ref": "$(touch canary)"}, "there is no commit $(touch canary)"),
     ],

@@ -39,6 +39,6 @@ def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
     assert len(refused.rows) == 2
     assert len(refused.ledger) == 4, "no row's command was started"
     assert (
-        "This row may not run. No sweep: the PR has no label that starts one; evals-only does not."
+        "This row may not run. No sweep: the PR has no label that starts a sweep; evals-only does not."
         in refused.log
     )

@@ -112,7 +112,7 @@ def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("given", "words", "status"),
     [
-        ({"action": "opened"}, "the PR has no label that starts one", "success"),
+        ({"action": "opened"}, "the PR has no label that starts a sweep", "success"),
         (
             {"labels": ("full-sweep-fail-fast", "full-sweep-enabled")},
             "the PR has both full-sweep-enabled and full-sweep-fail-fast",
@@ -125,17 +125,17 @@ def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) 
         ),
         (
             {"labels": ("full-sweep-enabled",), "message": "Tidy [skip-sweep]"},
-            "the head commit says [skip-sweep] in the subject",
+            "the head commit message has [skip-sweep] in the subject",
             "success",
         ),
         (
             {"labels": ("full-sweep-enabled",), "files": {"README.md": "x"}},
-            "it leaves perf-changelog.yaml alone",
+            "does not change perf-changelog.yaml",
             "success",
         ),
         (
             {"labels": ("full-sweep-enabled",), "repository": "eve/bench"},
-            "the PR comes from a fork, and nobody has approved its head",
+            "the PR comes from a fork, and its head",
             "success",
         ),
     ],

@@ -243,7 +243,7 @@ def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) 
     lines = [line for line in by_hand.splitlines() if line.startswith("  ")]
     said = [type_in(line, tmp_path / "bench", environ) for line in lines]
     expected = (
-        "no label that starts one",
+        "no label that starts a sweep",
         "10 rows of 1 configuration",
         '"name": "full-sweep-fail-fast"',
         "Sweep: full, first a canary",

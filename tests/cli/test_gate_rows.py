@@ -90,7 +90,7 @@ def nothing(_hub: Hub, _pull: Pull) -> None:
 
 CHANGES = {
     "nothing has changed": (nothing, None),
-    "the label is gone": (unlabel, "the PR has no label that starts one"),
+    "the label is gone": (unlabel, "the PR has no label that starts a sweep"),
     "the head has moved": (push, "but the head is"),
     "the pull request is closed": (close, "the PR is closed"),
 }
@@ -148,8 +148,8 @@ def forge(hub: Hub, pull: Pull) -> None:
 
 FORK_CHANGES = {
     **CHANGES,
-    "the approval was taken back": (void, "nobody has approved its head"),
-    "the newest status is another person's": (forge, "nobody has approved its head"),
+    "the approval was revoked": (void, "is not approved"),
+    "the newest status is another person's": (forge, "is not approved"),
 }
 
 

@@ -134,7 +134,7 @@ def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
     assert called.code == 3
     assert world.hub.writes == 2  # one comment and one status were tried, and neither again
     assert "Thank you for the contribution!" in called.summary
-    assert "2 labels ask for different ones" in called.summary
+    assert "2 conflicting sweep labels" in called.summary
     assert "warning: refused: PR 77: create the greeting comment" in called.err
 
 
@@ -203,7 +203,7 @@ def test_comments_can_be_looked_at_without_posting_them(world: World) -> None:
     assert "unofficialRun=300" in called.out
     called = call("comment", "notice", "--pr", "77")
     assert called.code == 0
-    assert "2 labels ask for different ones" in called.out
+    assert "2 conflicting sweep labels" in called.out
     assert world.hub.writes == 0
 
 
@@ -226,7 +226,7 @@ def test_explain_knows_that_the_changelog_is_broken(
     assert called.out.startswith(
         "No sweep: the changelog perf-changelog.yaml has 1 problem: perf-changelog.yaml:11:"
     )
-    assert "`infx changelog validate` shows them all." in called.out
+    assert "`infx changelog validate` lists them all." in called.out
 
 
 def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The comments that docs/comments.md shows, made by the renderers themselves from the project's own policy."""
+"""Render the examples in docs/comments.md with the project's own policy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ MISREAD = ("/reuse-sweep-run 42 please",)
 
 
 def make_notice(context: NoticeContext, cause: Cause) -> Sticky:
-    """The comment about a cause that holds."""
+    """Return the notice about a cause that applies."""
     return next(sticky for sticky in make_notices(context, (cause,)) if sticky.text is not None)
 
 
@@ -81,7 +81,7 @@ def notice(policy: Policy, cause: Cause) -> str:
 
 
 def below_marker(sticky: Sticky) -> str:
-    """All of a comment but for its marker and order."""
+    """Return the text of a comment without its marker and order."""
     lines = sticky.whole.split("\n")
     return "\n".join(line for line in lines if not line.startswith("<!-- "))
 
@@ -99,46 +99,46 @@ def sweeps() -> tuple[SweepProgress, ...]:
 
 
 def comments() -> dict[str, str]:
-    """Name of the example → the Markdown below its marker."""
+    """Return the Markdown of each example, without its marker, by name."""
     policy = project_policy()
     links = make_links(policy, PLACE.repository, PLACE.server, list_linked(policy))
     greeting = make_greeting(policy, links, policy.comments.greeting.phrase)
     visualizer = make_visualizer(policy, sweeps())
     assert visualizer is not None
-    found = {"greeting": below_marker(greeting), "visualizer": below_marker(visualizer)}
-    return found | {f"notice {cause}": notice(policy, cause) for cause in Cause}
+    kept = {"greeting": below_marker(greeting), "visualizer": below_marker(visualizer)}
+    return kept | {f"notice {cause}": notice(policy, cause) for cause in Cause}
 
 
 EDITED = ".github/workflows/run-sweep.yml"
 
 
 def statuses() -> list[tuple[str, str, str]]:
-    """When, state, description."""
+    """Return the situation, state and description of each example."""
     policy = project_policy()
     unlabeled = replace(ASKED, pull=pull(()))
     started = replace(ASKED, runs=(GateRun(id=1, url="", conclusion=None, swept=None),))
     partly, edited = Proof(gap="5 of 17 planned rows did not succeed in it"), Proof(edits=(EDITED,))
     cases: list[tuple[str, GateFacts, SweepProgress | None, tuple[Problem, ...]]] = [
         ("the changelog is untouched", CAUSES[Cause.NO_ENTRY], None, ()),
-        ("it breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
-        ("no label yet", unlabeled, None, ()),
-        ("two labels that start a sweep", CAUSES[Cause.LABELS], None, ()),
-        ("a conflict", CAUSES[Cause.CONFLICT], None, ()),
-        ("a fork, not approved", CAUSES[Cause.FORK], None, ()),
-        ("labeled, nothing started yet", ASKED, None, ()),
+        ("the changelog breaks a rule", CAUSES[Cause.CHANGELOG], None, (PROBLEM,)),
+        ("there is no sweep label yet", unlabeled, None, ()),
+        ("two labels start a sweep", CAUSES[Cause.LABELS], None, ()),
+        ("the branch conflicts", CAUSES[Cause.CONFLICT], None, ()),
+        ("a fork is not approved", CAUSES[Cause.FORK], None, ()),
+        ("there is a sweep label, but no run yet", ASKED, None, ()),
         ("a run has started", started, None, ()),
-        ("a sweep runs", ASKED, sweeps()[0], ()),
-        ("it has failed", ASKED, _ended("failure"), ()),
-        ("it was cancelled", ASKED, _ended("cancelled"), ()),
+        ("a sweep is running", ASKED, sweeps()[0], ()),
+        ("the sweep failed", ASKED, _ended("failure"), ()),
+        ("the sweep was cancelled", ASKED, _ended("cancelled"), ()),
     ]
     proofs: list[tuple[str, Proof | None]] = [
-        ("it is done: every planned row succeeded in it", Proof()),
-        ("other rows than planned succeeded", partly),
+        ("the sweep is done, and every planned row succeeded", Proof()),
+        ("the sweep is done, but planned rows did not succeed", partly),
         ("the pull request edits workflows or the policy", edited),
-        ("somebody has settled that", replace(edited, settled_by="mia")),
-        ("there is no clone to look into", None),
+        ("a maintainer settled these edits", replace(edited, settled_by="mia")),
+        ("there is no clone of the repository", None),
     ]
-    found = [
+    situations = [
         *((when, facts, sweep, problems, None) for when, facts, sweep, problems in cases),
         *((when, ASKED, _ended("success"), (), proof) for when, proof in proofs),
     ]
@@ -155,7 +155,7 @@ def statuses() -> list[tuple[str, str, str]]:
                 proof=proof,
             ),
         )
-        for when, facts, sweep, problems, proof in found
+        for when, facts, sweep, problems, proof in situations
     ]
     return [(when, status.state.value, status.description) for when, status in made]
 

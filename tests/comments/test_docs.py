@@ -1,4 +1,4 @@
-"""docs/comments.md shows what the renderers write. `INFX_REFRESH=1` draws its examples anew."""
+"""docs/comments.md shows what the renderers write. `INFX_REFRESH=1` writes its examples again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFRESH = os.environ.get("INFX_REFRESH") == "1"  # read now: tests see no INFX_ 
 _BLOCK = re.compile(r"(<!-- example (?P<name>[a-z -]+) -->\n)(?P<text>.*?)(<!-- end -->)", re.DOTALL)
 
 
-def drawn() -> dict[str, str]:
+def render_examples() -> dict[str, str]:
     texts = {
         name: "".join(f"> {line}".rstrip() + "\n" for line in text.split("\n"))
         for name, text in examples.comments().items()
@@ -27,26 +27,26 @@ def drawn() -> dict[str, str]:
 
 
 def test_the_page_shows_every_comment_as_it_is() -> None:
-    page, wanted = PAGE.read_text(encoding="utf-8"), drawn()
+    page, wanted = PAGE.read_text(encoding="utf-8"), render_examples()
     assert [match["name"] for match in _BLOCK.finditer(page)] == list(dict.fromkeys(wanted)), (
         "one example of each"
     )
     new = _BLOCK.sub(lambda match: f"{match[1]}\n{wanted[match['name']]}\n{match[4]}", page)
     if REFRESH:
         PAGE.write_text(new, encoding="utf-8")
-    assert new == page, "INFX_REFRESH=1 pytest tests/comments/test_docs.py draws the examples anew"
+    assert new == page, "INFX_REFRESH=1 pytest tests/comments/test_docs.py writes the examples again"
 
 
 @pytest.mark.parametrize(
     "cause", [cause for cause in Cause if cause not in {Cause.LINKS, Cause.REUSE_COMMAND}]
 )
-def test_each_example_is_of_its_cause(cause: Cause) -> None:
+def test_each_example_has_its_cause(cause: Cause) -> None:
     policy = examples.project_policy()
     decision = decide(examples.CAUSES[cause], policy)
     assert find_causes(decision, (), is_open=True) == (cause,)
 
 
-def test_no_example_mentions_anybody() -> None:
+def test_no_example_mentions_an_account() -> None:
     for name, text in examples.comments().items():
         outside = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
         assert not re.search(r"(?<!\w)@\w|(?<![\w/&])#\d", outside), name

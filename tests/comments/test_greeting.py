@@ -1,4 +1,4 @@
-"""The greeting: the points it must make, in both languages."""
+"""The greeting makes the same points in both languages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_both_languages_have_the_same_links_labels_and_commands() -> None:
         assert sorted(re.findall(pattern, ENGLISH)) == sorted(re.findall(pattern, CHINESE))
 
 
-def test_a_rule_parts_the_languages_and_nothing_becomes_a_code_block() -> None:
+def test_a_rule_separates_the_languages_and_nothing_is_a_code_block() -> None:
     assert not any(line.startswith(("    ", "\t")) for line in TEXT.split("\n"))
     page = cmarkgfm.github_flavored_markdown_to_html(TEXT)
     assert page.count("<hr") == 1

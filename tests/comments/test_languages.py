@@ -1,4 +1,4 @@
-"""Every comment in the policy's languages, and no word of another."""
+"""Every comment is written in the policy's languages only."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def policy_in(*languages: Language) -> Policy:
 
 
 def every_comment(policy: Policy) -> dict[str, Sticky]:
-    """One of each, the notices with a list that is too long."""
+    """Return one comment of each kind; notices with a list have too many items."""
     links = make_links(policy, "acme/bench", "https://github.com", list_linked(policy))
     visualizer = make_visualizer(
         policy, [*sweeps(), *(earlier for _ in range(25) for earlier in sweeps()[1:])]
     )
     assert visualizer is not None
-    found = {
+    kept = {
         "greeting": make_greeting(policy, links, policy.comments.greeting.phrase),
         "visualizer": visualizer,
     }
@@ -47,9 +47,9 @@ def every_comment(policy: Policy) -> dict[str, Sticky]:
             facts = replace(facts, conflicts=tuple(f"benchmarks/{n}.sh" for n in range(50)))
         problems = (PROBLEM,) * 50 if cause is Cause.CHANGELOG else ()
         context = NoticeContext(policy=policy, facts=facts, problems=problems, clone_url=PLACE.url)
-        found[f"notice {cause}"] = make_notice(context, cause)
+        kept[f"notice {cause}"] = make_notice(context, cause)
     cut = replace(visualizer, text="line\n" * 20_000)
-    return {**found, "cut": cut}
+    return {**kept, "cut": cut}
 
 
 NAMES = list(every_comment(policy_in(Language.ENGLISH)))
@@ -64,7 +64,7 @@ def test_english_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_chinese_alone(name: str) -> None:
-    """No line is English prose: what is left are names, commands, a check's own words and the sign-off's phrase."""
+    """No line is English prose. Names, commands, problems of a check and the sign-off's phrase stay English."""
     text = every_comment(policy_in(Language.CHINESE))[name].body(LIMIT)
     assert HAN.search(text)
     english = every_comment(policy_in(Language.ENGLISH))[name].body(LIMIT)
@@ -74,7 +74,7 @@ def test_chinese_alone(name: str) -> None:
 
 
 def is_prose(line: str) -> bool:
-    """Words of ours: not a marker, a link of the policy, a listed item, a command or a table's rule."""
+    """Return whether infx wrote the line as prose, so that it is not a marker, link, item, command or table rule."""
     return bool(re.match(r"(?:\*\*|- \*\*|<summary>|\*Cut|- … |- and |🟡|[A-Z][a-z]+ [a-z]+)", line)) and (
         "unofficialRun" not in line
     )
@@ -94,7 +94,7 @@ def test_both_in_the_order_of_the_policy(name: str, languages: tuple[Language, .
     lines = [line for line in english.splitlines() if not line.startswith(("- … ", "*Cut"))]
     assert not HAN.search("\n".join(lines))
     assert HAN.search(chinese)
-    assert "```" not in second, "commands stand once, in the first language's part"
+    assert "```" not in second, "commands appear once, in the first language's part"
 
 
 @pytest.mark.parametrize("cause", list(Cause))
@@ -110,7 +110,7 @@ def test_one_language_has_commands_and_lists(cause: Cause, language: Language) -
 
 
 def texts_with_han(path: Path) -> Iterator[tuple[int, bool]]:
-    """Line of each text with Chinese in it, and whether it is an argument of `words`."""
+    """Yield the line of each Chinese text, and whether the text is an argument of `words`."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     paired = {
         id(node)
@@ -119,7 +119,7 @@ def texts_with_han(path: Path) -> Iterator[tuple[int, bool]]:
         for argument in call.args
         for node in ast.walk(argument)
     }
-    named = {  # a part of such an argument that has a name, because two arguments share it
+    named = {  # part of such an argument, assigned to a name because two arguments share it
         id(node)
         for statement in ast.walk(tree)
         if isinstance(statement, ast.Assign)
@@ -136,16 +136,16 @@ def texts_with_han(path: Path) -> Iterator[tuple[int, bool]]:
     "path", sorted((ROOT / "infx" / "comments").glob("*.py")), ids=lambda path: str(path.name)
 )
 def test_no_text_is_in_one_language_only(path: Path) -> None:
-    """A text that the policy cannot switch off would be found here."""
+    """This finds a text that the policy's languages do not switch off."""
     assert [line for line, is_switched in texts_with_han(path) if not is_switched] == []
 
 
-def test_the_default_is_both() -> None:
+def test_the_default_is_both_languages() -> None:
     assert parse_policy(b"{}", "p").comments.languages == (Language.ENGLISH, Language.CHINESE)
 
 
 @pytest.mark.parametrize("value", ["[]", "[en, en]", "[de]", "en"])
-def test_a_wrong_list_of_languages_is_refused(value: str) -> None:
+def test_an_invalid_list_of_languages_is_refused(value: str) -> None:
     with pytest.raises(ProblemsError):
         parse_policy(f"comments: {{languages: {value}}}\n".encode(), "p")
 

@@ -1,4 +1,4 @@
-"""Words of a check inside a notice: what it quotes is code, and nothing of it acts."""
+"""Notices: problems of a check appear as inert text, and what they quote appears as code."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ POLICY = project_policy()
 
 
 def changelog(*messages: str) -> str:
-    """The page of a notice about problems with these messages."""
+    """Return the HTML of a notice about problems with these messages."""
     problems = tuple(replace(PROBLEM, message=message, hint=None) for message in messages)
     context = NoticeContext(policy=POLICY, facts=ASKED, problems=problems, clone_url=PLACE.url)
     return str(cmarkgfm.github_flavored_markdown_to_html(make_notice(context, Cause.CHANGELOG).body(65_536)))
 
 
 def item(message: str) -> str:
-    found = re.search(r"<li>(.*?)</li>", changelog(message), re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(r"<li>(.*?)</li>", changelog(message), re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("The value `a b` is none.", "line 812: The value <code>a b</code> is none."),
+        ("The value `a b` is wrong.", "line 812: The value <code>a b</code> is wrong."),
         ("`x`", "line 812: <code>x</code>"),
         ("Line `<b>` and `@amy #1`.", "line 812: Line <code>&lt;b&gt;</code> and <code>@amy #1</code>."),
         ("One ` only.", "line 812: One ` only."),
         ("Say @amy <b>", "line 812: Say @\u200bamy &lt;b&gt;"),
     ],
 )
-def test_what_is_quoted_is_code(message: str, shown: str) -> None:
+def test_quoted_text_is_code(message: str, shown: str) -> None:
     assert item(message) == shown
 
 
@@ -63,7 +63,7 @@ def test_many_problems_are_counted_rather_than_listed() -> None:
 
 
 @pytest.mark.parametrize("cause", list(Cause))
-def test_both_languages_and_nothing_but_commands_in_code_blocks(cause: Cause) -> None:
+def test_both_languages_are_there_and_code_blocks_are_commands(cause: Cause) -> None:
     text = notice(POLICY, cause)
     english, chinese = text.split("\n---\n")
     assert re.search(r"[A-Za-z]{4}", english)
@@ -73,15 +73,15 @@ def test_both_languages_and_nothing_but_commands_in_code_blocks(cause: Cause) ->
     assert page.count("<pre") == english.count("```") // 2
 
 
-def test_nothing_keeps_a_closed_pull_request_from_its_sweep() -> None:
+def test_a_closed_pull_request_has_no_cause() -> None:
     decision = decide(replace(ASKED, pull=pull((*pull().labels, "sweep-enabled"))), POLICY)
     assert find_causes(decision, (), is_open=True) == (Cause.LABELS,)
     assert find_causes(decision, (PROBLEM,), is_open=True) == (Cause.LABELS, Cause.CHANGELOG)
     assert find_causes(decision, (PROBLEM,), is_open=False) == ()
 
 
-def test_what_is_to_be_copied_is_code_byte_for_byte() -> None:
-    """Every rule that names a link, in the words that it really has."""
+def test_links_in_problems_are_code_byte_for_byte() -> None:
+    """A reader copies them. The problems are the real ones of every rule that names a link."""
     values = ["TBD", link(75), "#77", "https://gitlab.com/x/y/pull/1", "１", link("\u200b77"), "", "[1]"]
     problems = tuple(judge(BASE, BASE + b"".join(map(new, values))).problems)
     assert len(problems) >= len(values)

@@ -1,4 +1,4 @@
-"""How far a sweep has come, from its jobs."""
+"""The progress of a sweep, read from its jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read(*jobs: Job, **more: Any) -> SweepProgress:
     return read_sweep(run(**more), jobs, "sweep")
 
 
-def test_rows_and_evals_are_counted_apart() -> None:
+def test_rows_and_evals_are_counted_separately() -> None:
     sweep = read(
         job("gate"),
         row_job(1, family="canary"),
@@ -52,14 +52,14 @@ FIRST = (
 )
 
 
-def test_a_partial_re_run_keeps_what_it_does_not_repeat() -> None:
+def test_a_partial_re_run_keeps_the_rows_that_it_does_not_repeat() -> None:
     again = (row_job(2, None, attempt=2, at=9), job("sweep-status", None, status="queued", attempt=2, at=9))
     assert read(*FIRST, *again, attempt=2, conclusion=None).rows == Counts(done=2, running=1)
     only_status = read(*FIRST, job("sweep-status", attempt=2, at=9), attempt=2)
     assert (only_status.rows, only_status.swept) == (Counts(done=2, failed=1), True)
 
 
-def test_a_full_re_run_begins_anew() -> None:
+def test_a_full_re_run_keeps_no_rows() -> None:
     gate = job("gate", attempt=2, at=9)
     assert read(*FIRST, gate, attempt=2, conclusion=None).rows == Counts()
     assert read(*FIRST, gate, attempt=2, conclusion=None).swept is None
@@ -81,11 +81,11 @@ def test_a_full_re_run_begins_anew() -> None:
         ((job("gate"), job("sweep / plan"), job("sweep / dropped", "skipped"), row_job(1)), "success", True),
         ((job("gate"), job("sweep / plan"), job("sweep / dropped", None)), None, False),
         ((job("gate"), job("sweep / plan"), job("sweep / dropped")), "success", False),
-        ((job("gate"), job("sweep-status")), None, None),  # another job whose name begins alike
+        ((job("gate"), job("sweep-status")), None, None),  # another job whose name starts in the same way
         ((job("gate"), job("sweep", "skipped"), job("stop")), "success", False),
     ],
 )
-def test_whether_the_gate_let_it_sweep(
+def test_a_run_has_swept_unless_its_gate_decided_against_it(
     jobs: tuple[Job, ...], conclusion: str | None, swept: bool | None
 ) -> None:
     assert read(*jobs, conclusion=conclusion).swept is swept
@@ -103,7 +103,7 @@ def test_whether_the_gate_let_it_sweep(
         ("cancelled", SweepState.CANCELLED),
     ],
 )
-def test_the_state_is_that_of_the_run(conclusion: str | None, state: SweepState) -> None:
+def test_the_state_follows_the_conclusion_of_the_run(conclusion: str | None, state: SweepState) -> None:
     assert SweepProgress(run=run(conclusion=conclusion)).state is state
 
 

@@ -120,28 +120,28 @@ EDITS = (".github/workflows/run-sweep.yml", ".github/x")
         (
             make(swept=sweep("success", Counts(done=40)), proof=None),
             "pending",
-            "Swept: 40 of 40 rows done. Without a clone of the repository, its plan cannot be seen.",
+            "Swept: 40 of 40 rows done. The plan is unknown without a clone of the repository.",
         ),
         (
             make(swept=sweep("success"), proof=Proof(gap="12 of 12 planned rows did not succeed in it")),
             "pending",
-            "Swept: no row, but 12 of 12 planned rows did not succeed in it.",
+            "Swept: no rows, but 12 of 12 planned rows did not succeed in it.",
         ),
         (
             make(swept=sweep("success", Counts(done=2)), proof=Proof(edits=EDITS)),
             "pending",
-            "Swept: 2 of 2 rows done. It takes `/settle sweep <reason>` by role maintain, because of changes to "
-            ".github/workflows/run-sweep.yml and 1 mo…",
+            "Swept: 2 of 2 rows done. Needs `/settle sweep <reason>` by role maintain: changes to "
+            ".github/workflows/run-sweep.yml and 1 more file.",
         ),
         (
             make(swept=sweep("success", Counts(done=2)), proof=Proof(edits=EDITS[1:], settled_by="amy")),
             "success",
-            "Swept: 2 of 2 rows done. amy settled that .github/x changed.",
+            "Swept: 2 of 2 rows done. amy settled the changes to .github/x.",
         ),
-        # what ended badly needs no proof
+        # a failed or running sweep needs no proof
         (make(swept=sweep("cancelled"), proof=None), "failure", "Cancelled: before a row started."),
         (make(swept=sweep(None), proof=None), "pending", "Running: no rows yet."),
-        # a sweep that is done stays done, whatever came afterwards
+        # a conflict does not change the status of a finished sweep
         (
             make(decision(Reason.MERGE_CONFLICT), sweep("success", Counts(done=1))),
             "success",
@@ -153,13 +153,13 @@ def test_state_and_words(status: DesiredStatus, state: str, text: str) -> None:
     assert (status.context, status.state, status.description) == ("infx/sweep", state, text)
 
 
-def test_it_links_the_run() -> None:
+def test_the_status_links_the_run() -> None:
     assert make(swept=sweep(None)).target_url == "https://github.com/acme/bench/actions/runs/900"
     assert make().target_url == ""
 
 
 @pytest.mark.parametrize("length", [139, 140, 141, 5000])
-def test_github_s_limit(length: int) -> None:
+def test_a_description_keeps_to_github_s_limit(length: int) -> None:
     status = make(decision(words="x" * (length - 1)))
     assert len(status.description) == min(length, 140)
     assert status.description.endswith("…" if length > 140 else "x.")
@@ -169,37 +169,37 @@ def test_line_breaks_become_blanks() -> None:
     assert fit_description("a\r\n b\u2028c\n", 140) == "a b c"
 
 
-def test_github_takes_no_4_byte_unicode() -> None:
-    assert (
-        fit_description("`🚀` is not a valid pr-link; ✅ 记录", 140)
-        == "`\ufffd` is not a valid pr-link; ✅ 记录"
-    )
+def test_4_byte_unicode_is_replaced() -> None:
+    """GitHub refuses it in descriptions."""
+    assert fit_description("`🚀` is wrong; ✅ 记录", 140) == "`\ufffd` is wrong; ✅ 记录"
 
 
-HERE = make()
+WANTED = make()
 
 
-def there(creator: User = BOT, **more: Any) -> CommitStatus:
+def current(creator: User = BOT, **more: Any) -> CommitStatus:
     fields: dict[str, Any] = {
-        "context": HERE.context,
-        "state": HERE.state,
-        "description": HERE.description,
-        "target_url": HERE.target_url,
+        "context": WANTED.context,
+        "state": WANTED.state,
+        "description": WANTED.description,
+        "target_url": WANTED.target_url,
     }
     return status(**{**fields, "creator": creator, **more})
 
 
 @pytest.mark.parametrize(
-    ("statuses", "is_there"),
+    ("statuses", "is_published"),
     [
         ([], False),
-        ([there()], True),
-        ([there(context="ci"), there()], True),
-        ([there(EVE)], False),  # anybody with write access can set one
-        ([there(description="other")], False),
-        ([there(state=StatusState.SUCCESS), there()], False),  # the newest comes first
-        ([there(target_url="https://x.test")], False),
+        ([current()], True),
+        ([current(context="ci"), current()], True),
+        ([current(EVE)], False),  # anyone with write access can set a status
+        ([current(description="other")], False),
+        ([current(state=StatusState.SUCCESS), current()], False),  # the newest comes first
+        ([current(target_url="https://x.test")], False),
     ],
 )
-def test_it_is_written_only_if_it_is_not_there(statuses: list[CommitStatus], is_there: bool) -> None:
-    assert HERE.is_there(statuses, POLICY.identities) is is_there
+def test_a_status_is_written_only_if_the_current_one_differs(
+    statuses: list[CommitStatus], is_published: bool
+) -> None:
+    assert WANTED.is_published(statuses, POLICY.identities) is is_published

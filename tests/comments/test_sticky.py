@@ -1,4 +1,4 @@
-"""Which comments are ours, and what turns those that are there into the one that should be."""
+"""Finding infx's own comments, and planning the edits that lead to the wanted comment."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def plan(sticky: Sticky, *comments: Comment, identities: tuple[str, ...] = IDENT
     return list(plan_edits(sticky, comments, identities, LIMIT))
 
 
-def test_the_first_time_it_is_created() -> None:
+def test_a_missing_comment_is_created() -> None:
     assert plan(GREETING) == [Create(body=BODY)]
 
 
 @pytest.mark.parametrize(("total", "place"), [(35, 33), (130, 120)])
-def test_it_is_found_wherever_it_stands(total: int, place: int) -> None:
+def test_a_comment_is_found_on_every_page(total: int, place: int) -> None:
     comments = [comment(id=n) for n in range(1, total + 1)]
     comments[place - 1] = comment(BODY, BOT, id=place)
     assert plan(GREETING, *comments) == []
 
 
-def test_comments_without_text_or_author_are_no_trouble() -> None:
+def test_comments_without_text_or_author_are_ignored() -> None:
     assert (
         plan(
             GREETING, comment("hi", GHOST, id=1), comment("", User(login="x"), id=2), comment(BODY, BOT, id=3)
@@ -61,7 +61,7 @@ def test_comments_without_text_or_author_are_no_trouble() -> None:
         pytest.param(comment(BODY, EVE, id=1), id="another author"),
         pytest.param(
             comment(BODY, User(login="github-actions[bot]"), id=1),
-            id="our login, but not an app: such a login is forged",
+            id="infx's login, but not an app, so it is forged",
         ),
         pytest.param(comment(BODY, User(login="coverage[bot]", type=UserType.BOT), id=1), id="another app"),
         pytest.param(comment(f"quoting {BODY}", BOT, id=1), id="the marker is not at the start"),
@@ -84,7 +84,7 @@ def test_a_person_can_be_an_identity() -> None:
     assert plan(GREETING, comment(BODY, EVE, id=1), identities=("eve",)) == []
 
 
-def test_after_a_change_of_identity_there_is_one_new_comment_and_then_updates() -> None:
+def test_a_new_identity_creates_one_comment_and_then_updates_it() -> None:
     old = comment(BODY, BOT, id=1)
     only_app = ("bench-bot[bot]",)
     assert plan(GREETING, old, identities=only_app) == [Create(body=BODY)]
@@ -99,18 +99,18 @@ def test_other_text_is_replaced_in_place() -> None:
 
 
 @pytest.mark.parametrize("same", [BODY.replace("\n", "\r\n"), BODY.rstrip(), f"{MARKER}\nHello  \n\n"])
-def test_line_ends_and_blanks_at_the_end_are_no_difference(same: str) -> None:
+def test_line_ends_and_trailing_blanks_make_no_difference(same: str) -> None:
     assert plan(GREETING, comment(same, BOT, id=4)) == []
 
 
 def test_of_duplicates_the_oldest_stays() -> None:
-    found = plan(
+    edits = plan(
         GREETING, comment(BODY, BOT, id=9), comment(f"{MARKER}\nHi\n", BOT, id=5), comment(BODY, BOT, id=7)
     )
-    assert found == [Update(id=5, body=BODY), Delete(id=7), Delete(id=9)]
+    assert edits == [Update(id=5, body=BODY), Delete(id=7), Delete(id=9)]
 
 
-def test_what_should_not_be_there_goes_wholly() -> None:
+def test_all_own_comments_without_a_text_are_deleted() -> None:
     gone = Sticky(key="notice", marker=MARKER, text=None)
     assert plan(gone) == []
     assert plan(gone, comment(BODY, BOT, id=3), comment(BODY, EVE, id=4), comment(BODY, BOT, id=6)) == [
@@ -135,7 +135,7 @@ def shown(order: tuple[int, ...], text: str = "run") -> str:
 
 
 @pytest.mark.parametrize(
-    ("there", "ours", "is_written"),
+    ("current", "own", "is_written"),
     [
         ((300, 1), (301, 1), True),
         ((301, 1), (300, 9), False),
@@ -147,36 +147,36 @@ def shown(order: tuple[int, ...], text: str = "run") -> str:
     ],
 )
 def test_facts_of_an_older_run_never_replace_newer_ones(
-    there: tuple[int, ...], ours: tuple[int, ...], is_written: bool
+    current: tuple[int, ...], own: tuple[int, ...], is_written: bool
 ) -> None:
-    found = plan(ordered(ours, "ours"), comment(shown(there, "there"), BOT, id=1))
-    assert found == ([Update(id=1, body=shown(ours, "ours"))] if is_written else [])
+    edits = plan(ordered(own, "own"), comment(shown(current, "current"), BOT, id=1))
+    assert edits == ([Update(id=1, body=shown(own, "own"))] if is_written else [])
 
 
-def test_a_duplicate_that_knows_more_gives_its_text_to_the_oldest() -> None:
+def test_the_oldest_gets_the_text_of_a_duplicate_about_a_newer_run() -> None:
     newer = shown((302, 1), "newest")
-    found = plan(ordered((301, 1)), comment(shown((300, 1)), BOT, id=1), comment(newer, BOT, id=2))
-    assert found == [Update(id=1, body=newer), Delete(id=2)]
+    edits = plan(ordered((301, 1)), comment(shown((300, 1)), BOT, id=1), comment(newer, BOT, id=2))
+    assert edits == [Update(id=1, body=newer), Delete(id=2)]
 
 
 def legacy(number: int, of: int) -> Comment:
     return comment(f"View unofficial run (performance): https://x.test/?unofficialRun={of}", BOT, id=number)
 
 
-def test_the_latest_comment_of_an_older_system_becomes_ours() -> None:
-    found = plan(ordered((303, 1)), legacy(1, 300), legacy(2, 301), legacy(3, 302))
-    assert found == [Update(id=3, body=shown((303, 1)))]
+def test_the_latest_comment_of_an_older_system_is_adopted() -> None:
+    edits = plan(ordered((303, 1)), legacy(1, 300), legacy(2, 301), legacy(3, 302))
+    assert edits == [Update(id=3, body=shown((303, 1)))]
 
 
 def test_an_adopted_comment_of_a_newer_run_is_left_alone() -> None:
     assert plan(ordered((300, 1)), legacy(3, 302)) == []
 
 
-def test_once_one_is_ours_the_older_system_s_are_not_touched() -> None:
+def test_with_an_own_comment_none_of_an_older_system_is_adopted() -> None:
     assert plan(ordered((303, 1)), legacy(1, 300), comment(shown((303, 1)), BOT, id=5)) == []
 
 
-def test_a_long_text_is_cut_and_still_ours() -> None:
+def test_a_long_text_is_cut_and_still_recognized() -> None:
     long = Sticky(key="x", marker=MARKER, text="line\n" * 20_000)
     body = long.body(LIMIT)
     assert len(body) <= LIMIT
@@ -184,16 +184,16 @@ def test_a_long_text_is_cut_and_still_ours() -> None:
 
 
 def carry_out(comments: tuple[Comment, ...], edits: list[Edit]) -> tuple[Comment, ...]:
-    found = {c.id: c for c in comments}
+    by_id = {c.id: c for c in comments}
     for edit in edits:
         match edit:
             case Create(body=body):
-                found[max(found, default=0) + 1] = comment(body, BOT, id=max(found, default=0) + 1)
+                by_id[max(by_id, default=0) + 1] = comment(body, BOT, id=max(by_id, default=0) + 1)
             case Update(id=number, body=body):
-                found[number] = comment(body, found[number].author, id=number)
+                by_id[number] = comment(body, by_id[number].author, id=number)
             case Delete(id=number):
-                del found[number]
-    return tuple(found.values())
+                del by_id[number]
+    return tuple(by_id.values())
 
 
 BODIES = st.sampled_from(
@@ -206,10 +206,10 @@ COMMENTS = st.lists(st.tuples(BODIES, st.sampled_from([BOT, EVE, APP])), max_siz
 def test_properties_of_planned_edits(drawn: list[tuple[str, User]], sticky: Sticky) -> None:
     before = tuple(comment(body, author, id=index + 1) for index, (body, author) in enumerate(drawn))
     after = carry_out(before, plan(sticky, *before))
-    assert plan(sticky, *after) == []  # once is enough
+    assert plan(sticky, *after) == []  # a second plan has no edits
     assert len(find_own(after, MARKER, IDENTITIES)) == (sticky.text is not None)
     others = {c.id: c for c in before if c.author != BOT}
-    assert {c.id: c for c in after if c.author != BOT} == others  # nobody else's comment is touched
+    assert {c.id: c for c in after if c.author != BOT} == others  # other accounts' comments are unchanged
 
 
 # Too long for one comment
@@ -219,7 +219,7 @@ RUNS = "https://github.com/acme/bench/actions/runs"
 
 
 def listed(count: int, length: int = 10, *, run: int | None = 500, last: str = "") -> Sticky:
-    """A list of items, with the remedy and a second language below it."""
+    """Return a comment with a list of items, with the fix and a second language below the list."""
     return Sticky(
         key="notice",
         marker=MARKER,
@@ -234,7 +234,7 @@ def listed(count: int, length: int = 10, *, run: int | None = 500, last: str = "
 
 @pytest.mark.parametrize(("count", "length"), [(31, 10), (500, 10), (30, 4000), (25, 60_000), (3, 65_000)])
 def test_only_the_list_is_cut(count: int, length: int) -> None:
-    """The remedy and all languages stay, whatever the number and the length of the items."""
+    """The fix and all languages stay for any number and length of items."""
     body = listed(count, length).body(LIMIT)
     assert len(body) <= LIMIT
     lines = body.splitlines()
@@ -244,12 +244,12 @@ def test_only_the_list_is_cut(count: int, length: int) -> None:
     (rest,) = [line for line in lines if line.startswith("- … ")]
     assert len(shown) <= MAX_ITEMS
     assert rest.startswith(f"- … {count - len(shown)} more · 另有 {count - len(shown)} 项")
-    assert f"([all of it · 全部]({RUNS}/500))" in rest
+    assert f"([show all · 全部]({RUNS}/500))" in rest
 
 
 @given(st.integers(1, 60), st.integers(0, 3000), st.integers(400, 70_000))
 def test_properties_of_a_cut(count: int, length: int, limit: int) -> None:
-    """It fits, it is ours, and what is shown and what is counted are together all."""
+    """The comment fits and has its marker, and its shown and counted items add up to all items."""
     sticky = listed(count, length)
     body = sticky.body(limit)
     assert len(body) <= limit
@@ -257,41 +257,41 @@ def test_properties_of_a_cut(count: int, length: int, limit: int) -> None:
     assert "infx fix" in body
     assert "命令见上" in body
     shown = len(re.findall(r"(?m)^- (?:item|last)", body))
-    rest = re.search(r"(?m)^- … ([0-9]+) more", body)
-    assert shown + (int(rest[1]) if rest else 0) == count
-    assert (body == sticky.whole) is (rest is None)
+    hidden = re.search(r"(?m)^- … ([0-9]+) more", body)
+    assert shown + (int(hidden[1]) if hidden else 0) == count
+    assert (body == sticky.whole) is (hidden is None)
 
 
-def test_a_short_list_is_whole_and_links_nothing() -> None:
+def test_a_short_list_is_not_cut_and_has_no_link() -> None:
     sticky = listed(30)
     assert sticky.body(LIMIT) == sticky.whole
     assert RUNS not in sticky.whole
 
 
-def test_a_long_text_without_a_list_says_where_all_of_it_is() -> None:
+def test_a_long_text_without_a_list_links_the_whole_text() -> None:
     long = Sticky(key="x", marker=MARKER, text="line\n" * 20_000, runs_url=RUNS, run_id=500)
-    assert f"*Cut here: the rest did not fit.* ([all of it]({RUNS}/500)) <!-- all " in long.body(LIMIT)
+    assert f"*Cut here: the rest did not fit.* ([show all]({RUNS}/500)) <!-- all " in long.body(LIMIT)
     assert plan(long) == [Create(body=long.body(LIMIT), whole=long.whole)]
 
 
-def test_the_page_of_an_earlier_run_serves_as_well() -> None:
-    """Else every reconciliation would write."""
-    there = comment(listed(40, run=500).body(LIMIT), BOT, id=1)
-    assert plan(listed(40, run=501), there) == []
-    assert plan(listed(40, run=None), there) == []
+def test_a_link_to_the_page_of_an_earlier_run_is_kept() -> None:
+    """Otherwise every reconciliation would write."""
+    current = comment(listed(40, run=500).body(LIMIT), BOT, id=1)
+    assert plan(listed(40, run=501), current) == []
+    assert plan(listed(40, run=None), current) == []
 
 
 def test_a_changed_text_links_the_run_that_shows_it() -> None:
-    """Even if what changed is not among what is shown."""
-    there = comment(listed(40, run=500, last="before").body(LIMIT), BOT, id=1)
+    """This is so even if the change is in an item that is not shown."""
+    current = comment(listed(40, run=500, last="before").body(LIMIT), BOT, id=1)
     changed = listed(40, run=501, last="after")
-    assert plan(changed, there) == [Update(id=1, body=changed.body(LIMIT), whole=changed.whole)]
+    assert plan(changed, current) == [Update(id=1, body=changed.body(LIMIT), whole=changed.whole)]
     assert f"{RUNS}/501" in changed.body(LIMIT)
 
 
-def test_a_link_is_added_where_there_was_none() -> None:
-    there = comment(listed(40, run=None).body(LIMIT), BOT, id=1)
-    assert [type(edit) for edit in plan(listed(40, run=501), there)] == [Update]
+def test_a_missing_link_is_added() -> None:
+    current = comment(listed(40, run=None).body(LIMIT), BOT, id=1)
+    assert [type(edit) for edit in plan(listed(40, run=501), current)] == [Update]
 
 
 @pytest.mark.parametrize(
@@ -304,46 +304,46 @@ def test_a_link_is_added_where_there_was_none() -> None:
     ],
 )
 @pytest.mark.parametrize("run", [500, None])
-def test_a_link_that_was_changed_by_hand_is_put_right(evil: str, run: int | None) -> None:
+def test_a_link_that_was_changed_by_hand_is_corrected(evil: str, run: int | None) -> None:
     body = listed(40, run=500).body(LIMIT).replace(f"{RUNS}/500", evil)
     assert [type(edit) for edit in plan(listed(40, run=run), comment(body, BOT, id=1))] == [Update]
 
 
-def test_a_link_put_into_a_whole_comment_is_taken_out() -> None:
-    body = BODY.replace("Hello", f"Hello ([all of it]({RUNS}/1)) <!-- all 0123456789ab -->")
+def test_a_link_added_by_hand_to_a_whole_comment_is_removed() -> None:
+    body = BODY.replace("Hello", f"Hello ([show all]({RUNS}/1)) <!-- all 0123456789ab -->")
     assert plan(GREETING, comment(body, BOT, id=1)) == [Update(id=1, body=BODY)]
 
 
-# Edited by somebody else
+# Edited by another account
 
 
 HUGE = (10**17, 9, 1, 999)
 
 
-def test_an_order_that_somebody_else_wrote_does_not_count() -> None:
+def test_an_order_edited_by_another_account_does_not_count() -> None:
     forged = comment(shown(HUGE, "evil"), BOT, editor=EVE, id=1)
-    assert plan(ordered((301, 1), "ours"), forged) == [Update(id=1, body=shown((301, 1), "ours"))]
+    assert plan(ordered((301, 1), "own"), forged) == [Update(id=1, body=shown((301, 1), "own"))]
 
 
 @pytest.mark.parametrize("editor", [None, BOT])
-def test_an_order_of_our_own_counts(editor: User | None) -> None:
-    there = comment(shown((302, 1), "newer"), BOT, editor=editor, id=1)
-    assert plan(ordered((301, 1), "ours"), there) == []
+def test_an_order_that_infx_wrote_counts(editor: User | None) -> None:
+    current = comment(shown((302, 1), "newer"), BOT, editor=editor, id=1)
+    assert plan(ordered((301, 1), "own"), current) == []
 
 
-def test_a_forged_duplicate_does_not_give_its_text_to_the_oldest() -> None:
+def test_the_oldest_does_not_get_the_text_of_a_forged_duplicate() -> None:
     forged = comment(shown(HUGE, "evil"), BOT, editor=EVE, id=2)
-    found = plan(ordered((301, 1)), comment(shown((300, 1)), BOT, id=1), forged)
-    assert found == [Update(id=1, body=shown((301, 1))), Delete(id=2)]
+    edits = plan(ordered((301, 1)), comment(shown((300, 1)), BOT, id=1), forged)
+    assert edits == [Update(id=1, body=shown((301, 1))), Delete(id=2)]
 
 
-def test_an_adopted_comment_that_somebody_has_edited_does_not_count_either() -> None:
+def test_an_adopted_comment_edited_by_another_account_does_not_count() -> None:
     old = replace(legacy(3, 10**17), editor=EVE)
     assert plan(ordered((300, 1)), old) == [Update(id=3, body=shown((300, 1)))]
 
 
-def test_only_what_is_ahead_and_unknown_is_asked_about() -> None:
-    """One request for them all, and none for a comment that is not ahead."""
+def test_only_comments_that_claim_a_newer_run_need_their_editor() -> None:
+    """A known editor needs no request either."""
     ahead, behind = comment(shown(HUGE), BOT, id=1), comment(shown((300, 1)), BOT, id=2)
     known, stranger = comment(shown(HUGE), BOT, editor=BOT, id=3), comment(shown(HUGE), EVE, id=4)
     all_of_them = [ahead, behind, known, stranger]

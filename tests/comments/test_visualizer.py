@@ -1,4 +1,4 @@
-"""The comment that follows the newest sweep."""
+"""The comment that shows the newest sweep."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def body(*sweeps: SweepProgress) -> str:
     return sticky.body(LIMIT)
 
 
-def test_rows_that_were_stopped_have_a_column_where_there_are_any() -> None:
-    """One failure with fail-fast is one failure, not as many as there were rows left."""
+def test_stopped_rows_have_a_column_if_there_are_any() -> None:
+    """With fail-fast, rows that end with the sweep are not failures."""
     stopped = replace(sweep(conclusion="failure"), rows=Counts(done=12, failed=1, stopped=27))
     assert """
 | | done 完成 | failed 失败 | stopped 已停止 | running 运行中 | waiting 等待中 |
@@ -87,11 +87,11 @@ def test_it_renders_as_two_lines_a_table_and_a_list() -> None:
 
 
 @pytest.mark.parametrize("sweeps", [(), (sweep(300, conclusion="cancelled", results=False),)])
-def test_a_run_with_nothing_in_it_is_not_shown(sweeps: tuple[SweepProgress, ...]) -> None:
+def test_a_run_without_results_is_not_shown(sweeps: tuple[SweepProgress, ...]) -> None:
     assert make_visualizer(POLICY, sweeps) is None
 
 
-def test_an_empty_newer_run_does_not_take_the_place_of_one_with_results() -> None:
+def test_a_newer_run_without_results_does_not_replace_an_older_one() -> None:
     assert "unofficialRun=300" in body(sweep(301, conclusion="cancelled", results=False), sweep(300))
     assert "unofficialRun=301" not in body(sweep(301, conclusion="cancelled", results=False), sweep(300))
 
@@ -106,8 +106,8 @@ def test_one_comment_from_the_first_attempt_to_the_second() -> None:
     assert second is not None
     made = plan_edits(first, [], POLICY.identities, LIMIT)
     assert made == (Create(body=first.body(LIMIT)),)
-    there = comment(first.body(LIMIT), BOT, id=1)
-    assert plan_edits(second, [there], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
+    current = comment(first.body(LIMIT), BOT, id=1)
+    assert plan_edits(second, [current], POLICY.identities, LIMIT) == (Update(id=1, body=second.body(LIMIT)),)
     after = comment(second.body(LIMIT), BOT, id=1)
     assert plan_edits(first, [after], POLICY.identities, LIMIT) == ()  # the first attempt's facts come late
 
@@ -133,7 +133,7 @@ def test_many_earlier_runs_are_counted_rather_than_listed() -> None:
     assert "- and 29 more" in text
 
 
-def test_without_links_in_the_policy_the_state_is_still_told() -> None:
+def test_without_links_in_the_policy_the_state_is_still_shown() -> None:
     sticky = make_visualizer(default_policy(), [sweep(301)])
     assert sticky is not None
     assert (sticky.text or "").startswith("✅ **Finished")

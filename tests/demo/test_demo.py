@@ -277,7 +277,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
     [
         (OFFLOAD, [
             ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or a placeholder."),
-            ("pending", "The PR has no label that starts one."),
+            ("pending", "The PR has no label that starts a sweep."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # with less of the DRAM
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # on the merge commit
@@ -289,7 +289,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
             ("success", "Swept: 14 of 14 rows done; 3 of 3 evals done."),
         ]),
         (DISAGG, [
-            ("pending", "The PR comes from a fork, and nobody has approved its head …."),
+            ("pending", "The PR comes from a fork, and its head … is not approved."),
             ("success", "Swept: 1 of 1 row done; 2 of 2 evals done."),
             ("pending", "The approval is for …, but the head of the fork is …."),
             ("pending", "Blocked by a merge conflict with main (benchmarks/run.py)."),

@@ -73,7 +73,7 @@ def test_a_word_counts_by_the_rules_of_sign_offs(
 
 def test_the_policy_may_let_nobody_settle() -> None:
     checks = POLICY.signoff.checks
-    closed = replace(checks["sweep"], settled_by=Role.NOBODY)
+    closed = replace(checks["sweep"], settled_by=Role.NO_ONE)
     policy = replace(POLICY, signoff=replace(POLICY.signoff, checks={**checks, "sweep": closed}))
     assert find_settler([comment(WORD, "mia")], policy, author="cody", since=at(-1), people=PEOPLE) is None
 

@@ -1,4 +1,4 @@
-"""Facts for the gate made by hand: PR 77 of acme/bench, ready in every respect unless a test says otherwise."""
+"""Facts for the gate, made by hand: PR 77 of acme/bench, ready for a sweep unless a test changes a field."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ READY = GateFacts(
 
 
 def with_pull(facts: GateFacts = READY, **fields: Any) -> GateFacts:
-    """The same facts about a pull request that differs in some fields."""
+    """Return the facts with some fields of the pull request changed."""
     assert facts.pull is not None
     return replace(facts, pull=replace(facts.pull, **fields))
 

@@ -1,6 +1,6 @@
-"""The tables of docs/sweeps.md, drawn from the rules and the policy they are decided by.
+"""Render the tables of docs/sweeps.md from the rules and the policy.
 
-In a document each stands between `<!-- table: <name> -->` and `<!-- end -->`; a test compares.
+In the page each table is between `<!-- table: <name> -->` and `<!-- end -->`; a test compares it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from infx.gate.words import EFFECTS
 from infx.policy.model import Policy
 
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# What stands in a sentence of advice where an answer has the value of its case.
+# Placeholders in the advice, where a real answer has the values of its case.
 _PLACES = {
     "primaries": "the labels above",
     "remove": "Remove one.",
@@ -26,7 +26,7 @@ _PLACES = {
 
 
 def fill_tables(document: str, policy: Policy) -> str:
-    """The document with every table between its marks drawn anew. Raises KeyError for a table there is not."""
+    """Return the document with every table rendered again. Raises KeyError if a marker names an unknown table."""
     return _BLOCK.sub(lambda match: f"{match[1]}{_TABLES[match['name']](policy)}\n{match[3]}", document)
 
 
@@ -56,7 +56,7 @@ def _rules(
 ) -> Callable[[Policy], str]:
     verdict = verdict or _verdict
 
-    def draw(policy: Policy) -> str:
+    def render(policy: Policy) -> str:
         rows = [
             (
                 str(number),
@@ -69,7 +69,7 @@ def _rules(
         ]
         return table(("", "if", "then", "reason", "what to do"), rows)
 
-    return draw
+    return render
 
 
 def _verdict(rule: GateRule) -> str:
@@ -81,7 +81,7 @@ def _verdict(rule: GateRule) -> str:
 
 
 def _verdict_on_dispatch(rule: GateRule) -> str:
-    """Whoever dispatches waits for a sweep, so every other answer is a refusal."""
+    """Return the verdict column of a dispatch. Every answer except run is a refusal."""
     return "**run**" if rule.verdict is GateVerdict.RUN else "refused"
 
 

@@ -1,4 +1,4 @@
-"""Approving a fork's revision: what a comment says, whether it may, and what is written in which order."""
+"""Approving a fork's revision: reading the comment, deciding, and writing in the right order."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def asking(body: str = f"{COMMAND} {HEAD}", author: User | str = "mia") -> Comme
         ("", None),
     ],
 )
-def test_what_a_comment_asks(body: str, asked: str | None) -> None:
+def test_a_comment_names_the_commit_to_approve(body: str, asked: str | None) -> None:
     assert find_request(body, COMMAND) == asked
 
 
@@ -70,13 +70,13 @@ LONG = f"{COMMAND} {HEAD}\n\n" + "[" * 65_000
 
 
 def test_a_long_comment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten of them, by anybody, kept a reconciliation busy for seconds."""
-    monkeypatch.setattr("markdown_it.MarkdownIt.parse", None)  # whoever calls it fails
+    """Ten such comments, which anyone can post, kept a reconciliation busy for seconds."""
+    monkeypatch.setattr("markdown_it.MarkdownIt.parse", None)  # a call fails
     assert find_request(LONG, COMMAND) is None
     assert find_approved([asking(LONG)] * 10, COMMAND) is None
 
 
-def test_a_long_approval_is_refused_and_a_strangers_is_nothing() -> None:
+def test_a_long_approval_is_refused_and_a_stranger_gets_no_answer() -> None:
     refused = decide_approval(replace(FACTS, comment=asking(LONG)), POLICY)
     assert refused.answer is ApprovalAnswer.REFUSED
     assert "longer than 4,000 characters" in refused.words
@@ -91,7 +91,7 @@ FACTS = ApprovalFacts(
     comment=asking(),
     actor=person("mia"),
     gate=GateFacts(event=Event(name=EventName.ASKED, pull=77), pull=FORK, changelog=Changelog(touched=True)),
-    merge=MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_github_s=True),
+    merge=MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_from_github=True),
 )
 
 
@@ -100,7 +100,7 @@ def with_fork(**fields: object) -> ApprovalFacts:
     return replace(FACTS, gate=replace(FACTS.gate, pull=replace(FORK, **fields)))  # type: ignore[arg-type]  # any field of PullRequest
 
 
-def test_an_approval_names_what_will_be_dispatched() -> None:
+def test_an_approval_has_the_inputs_of_its_dispatch() -> None:
     decision = decide_approval(FACTS, POLICY)
     assert decision.answer is ApprovalAnswer.APPROVED
     assert decision.head_sha == HEAD
@@ -109,7 +109,12 @@ def test_an_approval_names_what_will_be_dispatched() -> None:
     assert (decision.inputs.head_ref, decision.inputs.merge_sha) == (HEAD, MERGE)
 
 
-def test_upper_case_digits_are_the_same_commit() -> None:
+NO_ACCESS = (
+    "mia does not have write access to the repository; approving requires it by permission and by role."
+)
+
+
+def test_a_sha_in_upper_case_is_the_same_commit() -> None:
     facts = replace(FACTS, comment=asking(f"{COMMAND} {HEAD.upper()}"))
     assert decide_approval(facts, POLICY).answer is ApprovalAnswer.APPROVED
 
@@ -122,29 +127,29 @@ def test_upper_case_digits_are_the_same_commit() -> None:
         (replace(FACTS, comment=asking(COMMAND)), "40 digits"),
         (replace(FACTS, comment=asking(f"{COMMAND} {OLD}")), f"the head is {HEAD[:12]}"),
         (replace(FACTS, comment=replace(asking(), updated_at=NOW + timedelta(minutes=1))), "was edited"),
-        (replace(FACTS, actor=person("mia", "triage")), "no write access"),
-        (replace(FACTS, actor=person("mia", "read")), "no write access"),
-        (replace(FACTS, actor=replace(person("mia"), role="label-manager")), "no write access"),
-        (replace(FACTS, actor=replace(person("mia"), permission="read")), "no write access"),
-        (replace(FACTS, actor=None), "no write access"),
-        (with_fork(head_repository="acme/bench"), "start by label"),
+        (replace(FACTS, actor=person("mia", "triage")), NO_ACCESS),
+        (replace(FACTS, actor=person("mia", "read")), NO_ACCESS),
+        (replace(FACTS, actor=replace(person("mia"), role="label-manager")), NO_ACCESS),
+        (replace(FACTS, actor=replace(person("mia"), permission="read")), NO_ACCESS),
+        (replace(FACTS, actor=None), NO_ACCESS),
+        (with_fork(head_repository="acme/bench"), "a label starts its sweeps"),
         (with_fork(is_open=False), "closed"),
-        (with_fork(labels=()), "no label that starts one"),
+        (with_fork(labels=()), "no label that starts a sweep"),
         (with_fork(labels=("sweep-enabled", "full-sweep-enabled")), "both"),
         (with_fork(mergeable=False), "merge conflict"),
         (with_fork(mergeable=None), "does not know yet"),
-        (replace(FACTS, merge=None), "not the test merge"),
+        (replace(FACTS, merge=None), "not GitHub's test merge"),
         (
             replace(FACTS, merge=MergeCheck(sha=MERGE, parents=(BASE, OLD), base_is_current=True)),
-            "not the test merge",
+            "not GitHub's test merge",
         ),
         (
             replace(FACTS, merge=MergeCheck(sha=MERGE, parents=(OLD, HEAD), base_is_current=False)),
-            "not the test merge",
+            "not GitHub's test merge",
         ),
     ],
 )
-def test_what_is_refused(facts: ApprovalFacts, words: str) -> None:
+def test_an_approval_is_refused_with_its_reason(facts: ApprovalFacts, words: str) -> None:
     decision = decide_approval(facts, POLICY)
     assert decision.answer is ApprovalAnswer.REFUSED
     assert words in decision.words
@@ -194,8 +199,8 @@ class Scene:
 
     @property
     def statuses(self) -> list[tuple[str, str | None, str | None]]:
-        found = [status for status in self.hub.state.statuses if status.context == "infx/approval"]
-        return [(status.state, status.description, status.target_url) for status in found]
+        approvals = [status for status in self.hub.state.statuses if status.context == "infx/approval"]
+        return [(status.state, status.description, status.target_url) for status in approvals]
 
 
 @pytest.fixture
@@ -231,7 +236,7 @@ def test_status_then_dispatch_then_link(scene: Scene) -> None:
     assert scene.thumbs == ["+1"]
 
 
-def test_a_refusal_writes_no_more_than_a_thumb(scene: Scene) -> None:
+def test_a_refusal_writes_only_a_reaction(scene: Scene) -> None:
     facts, decision = scene.answer(f"{COMMAND} {'e' * 40}")
     scene.publish(facts, decision)
     assert decision.answer is ApprovalAnswer.REFUSED
@@ -241,7 +246,7 @@ def test_a_refusal_writes_no_more_than_a_thumb(scene: Scene) -> None:
 
 
 def test_an_outsider_costs_two_requests(scene: Scene) -> None:
-    """Anybody can write comments, so what they cost must be little."""
+    """Anyone can post comments, so a comment must cost few requests."""
     scene.hub.clear_log()
     _, decision = scene.answer(f"{COMMAND} {scene.head}", by="eve")
     assert decision.answer is ApprovalAnswer.REFUSED
@@ -256,7 +261,7 @@ def test_an_outsider_costs_two_requests(scene: Scene) -> None:
     assert scene.hub.reads == 1
 
 
-def test_a_dispatch_that_is_refused_takes_the_approval_back(scene: Scene) -> None:
+def test_a_refused_dispatch_revokes_the_approval(scene: Scene) -> None:
     facts, decision = scene.answer(f"{COMMAND} {scene.head}")
     scene.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/dispatches", times=FOREVER))
     with pytest.raises(UnavailableError):
@@ -272,7 +277,7 @@ def test_a_dispatch_whose_reply_is_lost_is_not_made_twice(scene: Scene) -> None:
     assert (scene.statuses[-1][1] or "").endswith("; the sweep is linked")
 
 
-def test_a_status_that_cannot_be_written_dispatches_nothing(scene: Scene) -> None:
+def test_nothing_is_dispatched_without_the_approval_status(scene: Scene) -> None:
     facts, decision = scene.answer(f"{COMMAND} {scene.head}")
     scene.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/statuses/", writes=True, times=FOREVER))
     with pytest.raises(UnavailableError):

@@ -1,4 +1,4 @@
-"""Faults that people met with gates of this kind, each with the outcome that is right."""
+"""Faults that people met with similar gates, each with the right outcome."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_of_several_labels_in_one_call_only_the_primary_starts_a_sweep() -> None
     assert ask(with_event(facts, label="bug", run_id=502)).verdict is GateVerdict.IGNORE
 
 
-def test_opened_with_a_label_on_gives_one_sweep() -> None:
-    """`opened` and `labeled` come in the same second; whichever asks first, `labeled` runs and `opened` does not."""
+def test_opening_a_labeled_pull_request_starts_one_sweep() -> None:
+    """`opened` and `labeled` arrive in the same second. In either order only `labeled` starts a sweep."""
     undecided = GateRun(id=501, url="https://x/501", conclusion=None, swept=None)
     opened = replace(READY, event=pull_event(EventAction.OPENED, run_id=502), runs=(undecided,))
     assert ask(opened).verdict is GateVerdict.IGNORE
@@ -60,7 +60,11 @@ def test_opened_with_a_label_on_gives_one_sweep() -> None:
         (True, Conclusion.CANCELLED, GateVerdict.IGNORE),
         (True, None, GateVerdict.IGNORE),
         (None, None, GateVerdict.IGNORE),
-        (False, Conclusion.SUCCESS, GateVerdict.RUN),  # its gate said no, because it was a draft then
+        (
+            False,
+            Conclusion.SUCCESS,
+            GateVerdict.RUN,
+        ),  # its gate started no sweep, because it was a draft then
     ],
 )
 def test_some_events_start_a_sweep_only_for_a_head_without_one(
@@ -71,7 +75,7 @@ def test_some_events_start_a_sweep_only_for_a_head_without_one(
 
 
 def test_closed_and_reopened_at_once_cancels_nothing() -> None:
-    """The gate of `closed` looks when the pull request is open again; the sweep that runs is still wanted."""
+    """When the gate of `closed` decides, the pull request is open again and its running sweep is still wanted."""
     decision = ask(replace(READY, event=pull_event(EventAction.CLOSED)))
     assert (decision.verdict, decision.reason) == (GateVerdict.IGNORE, Reason.REOPENED)
     assert decision.group == "ignored-run-501"
@@ -92,7 +96,7 @@ def test_two_primary_labels_are_refused_by_name() -> None:
     )
 
 
-def test_the_sentence_that_the_documents_promise() -> None:
+def test_the_sentence_is_the_one_in_the_docs() -> None:
     decision = ask(with_pull(labels=("full-sweep-fail-fast", "full-sweep-enabled")))
     assert (
         decision.sentence
@@ -107,7 +111,7 @@ def test_three_primary_labels() -> None:
     )
 
 
-def test_modifiers_are_no_primaries() -> None:
+def test_a_modifier_alone_starts_no_sweep() -> None:
     assert ask(with_pull(labels=("full-sweep-enabled", "all-evals", "evals-only"))).verdict is GateVerdict.RUN
     alone = ask(with_pull(labels=("all-evals",)))
     assert alone.reason is Reason.NO_PRIMARY_LABEL
@@ -129,14 +133,14 @@ def test_a_conflict_is_named_and_not_taken_for_a_missing_label() -> None:
     assert "(configs/amd-master.yaml and README.md)" in decision.words
 
 
-def test_unknown_mergeability_is_no_conflict_and_starts_nothing() -> None:
+def test_unknown_mergeability_is_not_a_conflict_and_starts_nothing() -> None:
     decision = ask(with_pull(mergeable=None))
     assert decision.reason is Reason.MERGEABLE_UNKNOWN
     assert decision.verdict is GateVerdict.IGNORE
     assert decision.fix == "Ask again in a minute."
 
 
-def test_a_label_put_on_by_the_workflow_token_is_explained() -> None:
+def test_a_label_added_by_the_workflow_token_is_explained() -> None:
     facts = asked(READY, label_actor="github-actions[bot]")
     decision = ask(facts)
     assert decision.reason is Reason.LABEL_STARTED_NOTHING
@@ -146,7 +150,7 @@ def test_a_label_put_on_by_the_workflow_token_is_explained() -> None:
     assert ask(replace(facts, runs=(run,))).reason is Reason.RUN_EXISTS
 
 
-def test_a_sweep_that_could_run_and_does_not_is_not_taken_for_a_running_one() -> None:
+def test_the_answer_says_that_a_possible_sweep_has_not_started() -> None:
     decision = ask(asked(READY))
     assert any(note.startswith("Nothing has started it yet") for note in decision.notes)
     assert not any("started" in note for note in ask(READY).notes)
@@ -175,9 +179,7 @@ def test_forks_and_deleted_forks_are_external(fork: str | None) -> None:
         ("", GateVerdict.RUN),
     ],
 )
-def test_the_skip_marker_counts_in_the_subject_or_on_a_line_of_its_own(
-    message: str, verdict: GateVerdict
-) -> None:
+def test_the_skip_marker_counts_in_the_subject_or_on_its_own_line(message: str, verdict: GateVerdict) -> None:
     decision = ask(replace(READY, head_message=message))
     assert decision.verdict is verdict
     if verdict is GateVerdict.IGNORE:
@@ -187,7 +189,7 @@ def test_the_skip_marker_counts_in_the_subject_or_on_a_line_of_its_own(
 
 
 def test_the_skip_marker_cancels_nothing() -> None:
-    """Resolving a conflict by merging must not end the sweep that runs."""
+    """A merge that resolves a conflict must not end the running sweep."""
     decision = ask(
         replace(READY, event=pull_event(EventAction.SYNCHRONIZE), head_message="Merge main [skip-sweep]")
     )
@@ -203,7 +205,7 @@ def test_the_skip_marker_does_not_count_on_the_base_branch() -> None:
     assert decision.verdict is GateVerdict.RUN
     assert decision.group == f"sweep-{OLD}"
     assert (decision.scope, decision.canary, decision.fail_fast) == ("full", False, False)
-    assert any("does not count" in note for note in decision.notes)
+    assert "[skip-sweep] has no effect on a push to main." in decision.notes
 
 
 def test_a_push_after_an_approval_needs_a_new_one() -> None:
@@ -221,22 +223,22 @@ def test_a_push_after_an_approval_needs_a_new_one() -> None:
 
 
 @pytest.mark.parametrize("role", ["none", "read", "triage"])
-def test_a_label_by_somebody_without_write_access_starts_nothing(role: str) -> None:
+def test_a_label_by_an_account_without_write_access_starts_nothing(role: str) -> None:
     decision = ask(replace(READY, event=replace(LABELED, actor="eve"), actor=person("eve", role)))
     assert decision.verdict is GateVerdict.IGNORE
     assert decision.reason is Reason.SENDER_CANNOT_START
     assert "eve has no write access" in decision.words
-    assert "Somebody who has can" in (decision.fix or "")
+    assert "Someone with write access can" in (decision.fix or "")
 
 
 def test_a_custom_role_is_not_taken_for_write_access() -> None:
-    """`permission` says write, the role is somebody's invention: both must be known to be enough."""
+    """`permission` is write, but the role is not one of GitHub's own. Both must give write access."""
     actor = replace(person("eve"), role="label-manager")
     assert ask(replace(READY, actor=actor)).reason is Reason.SENDER_CANNOT_START
 
 
-def test_without_write_access_nobody_cancels_a_sweep() -> None:
-    """A second primary label put on by a triager ends as a refusal, but leaves the running sweep."""
+def test_an_account_without_write_access_cancels_no_sweep() -> None:
+    """A second primary label that a triager adds is refused, but the running sweep continues."""
     facts = with_pull(
         replace(READY, actor=person("eve", "triage")), labels=("sweep-enabled", "full-sweep-enabled")
     )
@@ -245,7 +247,7 @@ def test_without_write_access_nobody_cancels_a_sweep() -> None:
     assert decision.group == "ignored-run-501"
 
 
-def test_a_rerun_is_judged_by_the_labels_of_now_and_by_who_pressed_the_button() -> None:
+def test_current_labels_and_the_person_who_re_ran_it_count() -> None:
     again = with_event(attempt=2, actor="mia")
     assert ask(replace(again, actor=person("mia"))).verdict is GateVerdict.RUN
     assert ask(replace(again, actor=person("mia", "read"))).reason is Reason.SENDER_CANNOT_START
@@ -261,7 +263,7 @@ def test_a_rerun_is_judged_by_the_labels_of_now_and_by_who_pressed_the_button() 
         (with_pull(head_sha=OLD), Reason.STALE_HEAD),
         (with_pull(labels=("all-evals",)), Reason.NO_PRIMARY_LABEL),
         (with_pull(head_repository="eve/bench"), Reason.APPROVAL_MISSING),
-        (with_pull(mergeable=False), Reason.READY),  # reconcile ends such a sweep, the row need not
+        (with_pull(mergeable=False), Reason.READY),  # reconcile cancels such a sweep
         (GateFacts(event=Event(name=EventName.PUSH, head_sha=OLD, actor="mia")), Reason.READY),
         (
             GateFacts(event=Event(name=EventName.DISPATCH, inputs=DispatchInputs(command="full-sweep"))),
@@ -274,7 +276,7 @@ def test_a_rerun_is_judged_by_the_labels_of_now_and_by_who_pressed_the_button() 
     ],
 )
 def test_what_a_row_of_a_later_attempt_asks(facts: GateFacts, reason: Reason) -> None:
-    """A partial re-run keeps the gate's old outputs, so the row looks itself before it takes a GPU."""
+    """A partial re-run keeps the gate's old outputs, so the row asks again before it uses a GPU."""
     decision = decide_row(with_event(facts, attempt=2), POLICY, HEAD)
     assert decision.reason is reason
     assert decision.runs == (reason is Reason.READY)
@@ -288,7 +290,7 @@ def test_what_a_row_of_a_later_attempt_asks(facts: GateFacts, reason: Reason) ->
         (None, Reason.READY, False),
     ],
 )
-def test_a_reused_run_stands_in_for_the_sweep_of_a_push(
+def test_a_reused_run_replaces_the_sweep_of_a_push(
     reuse: Reuse | None, reason: Reason, refused: bool
 ) -> None:
     pushed = replace(READY, event=pull_event(EventAction.SYNCHRONIZE), reuse=reuse)
@@ -307,7 +309,7 @@ def test_an_invalid_changelog_is_refused_before_a_gpu_is_used() -> None:
     assert ask(replace(READY, changelog=Changelog(touched=True, problems=()))).verdict is GateVerdict.RUN
 
 
-def test_every_obstacle_is_told_at_once() -> None:
+def test_all_obstacles_are_reported_at_once() -> None:
     facts = replace(with_pull(labels=("sweep-enabled", "full-sweep-enabled")), head_message="x [skip-sweep]")
     facts = with_pull(facts, mergeable=False, head_repository="eve/bench")
     decision = ask(facts)
@@ -316,7 +318,8 @@ def test_every_obstacle_is_told_at_once() -> None:
 
 
 def test_a_pull_request_that_edits_the_rules_is_marked() -> None:
-    assert any("no evidence" in note for note in ask(replace(READY, edits_rules=True)).notes)
+    note = "The PR edits workflows or the policy, so its own results do not count as evidence."
+    assert note in ask(replace(READY, edits_rules=True)).notes
 
 
 def test_a_pull_request_into_another_branch() -> None:

@@ -1,7 +1,7 @@
-"""Every event × labels × draft × fork × mergeable × changelog × sender, against the rules written down once more.
+"""Compare the gate with a second implementation of its rules for every combination of facts.
 
-`expect` below is the rules in plain words and plain Python; it shares nothing with the program but the
-names of verdicts. Some 80,000 combinations are compared; the property below draws from all of them.
+`expect` below is that second implementation. It shares only the names of verdicts and reasons with the program. About
+80,000 combinations are compared; the property test draws from the whole space.
 """
 
 from __future__ import annotations
@@ -86,13 +86,12 @@ class Situation:
 
 
 def expect(now: Situation) -> tuple[str, str]:
-    """verdict and reason."""
-    on = {label.lower() for label in now.labels}
-    primaries = on & set(PRIMARY)
+    """Return the expected verdict and reason."""
+    primaries = {label.lower() for label in now.labels} & set(PRIMARY)
     may_start = now.sender in {"write", "maintain", "admin", "identity"}
-    stop = "stop" if may_start else "ignore"  # an event of somebody without write access is ignored
+    stop = "stop" if may_start else "ignore"  # an account without write access cannot cancel a sweep
 
-    # An event that is about nothing, or about an old head, or about another label, starts and cancels nothing.
+    # Other events, and events about an old head or another label, start and cancel nothing.
     if now.action == "other":
         return "ignore", "unrelated-action"
     if not now.head_is_live:
@@ -122,7 +121,7 @@ def expect(now: Situation) -> tuple[str, str]:
     if now.fork == "approved":
         return "ignore", "approved-elsewhere"
 
-    # Ready, so it depends on who asks, and on GitHub knowing that the branch merges.
+    # The pull request is ready. The sender must have write access, and GitHub must know that the branch merges.
     if not may_start:
         return "ignore", "sender-cannot-start"
     if now.mergeable is None:
@@ -155,14 +154,14 @@ def make_facts(now: Situation) -> GateFacts:
 @pytest.mark.parametrize("labels", LABEL_SETS, ids=lambda labels: "+".join(labels) or "none")
 @pytest.mark.parametrize(("action", "label"), EVENTS, ids=str)
 def test_rules(action: str, label: str | None, labels: tuple[str, ...]) -> None:
-    rest = itertools.product(
-        ((False, True), (True, False), (True, True)),  # draft, and whether the policy lets drafts wait
+    situations = itertools.product(
+        ((False, True), (True, False), (True, True)),  # is a draft, drafts wait (policy)
         FORKS,
         MERGEABLE,
         TOUCHED,
         ("write", "triage", "identity"),
     )
-    for (draft, wait), fork, mergeable, touched, sender in rest:
+    for (draft, wait), fork, mergeable, touched, sender in situations:
         compare(Situation(action, label, labels, draft, wait, fork, mergeable, touched, sender, True))
     compare(Situation(action, label, labels, False, False, "no", True, True, "write", False))
 
@@ -220,7 +219,7 @@ def test_modifiers_change_how_not_whether(
     decision = decide(make_facts(now), default_policy())
     assert decision.runs
     assert decision.effects == effects
-    # reusable: full, and under no label that the table calls not reusable
+    # Only a full sweep is reusable, and only without a label that rules it out.
     assert decision.reusable == (
         PRIMARY[primary][0] == "full" and not {"evals-only", "agentx-fast"} & set(labels)
     )

@@ -1,4 +1,4 @@
-"""From a webhook payload to an event: nothing in a payload may surprise it."""
+"""Parsing a webhook payload into an event; a payload may have any content."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_the_label_of_a_label_event() -> None:
 
 
 @pytest.mark.parametrize("action", ["edited", "converted_to_draft", "", None, 3, ["opened"]])
-def test_actions_that_mean_nothing_here(action: object) -> None:
+def test_other_actions_are_not_known(action: object) -> None:
     payload = {**pull_payload("opened"), "action": action}
     assert parse_event("pull_request", payload).action is EventAction.OTHER
 
 
-def test_on_a_rerun_the_actor_is_who_pressed_the_button() -> None:
+def test_the_actor_of_a_rerun_is_the_person_who_started_it() -> None:
     payload = pull_payload("labeled")
     assert parse_event("pull_request", payload, attempt=1, triggering_actor="mia").actor == "cody"
     assert parse_event("pull_request", payload, attempt=2, triggering_actor="mia").actor == "mia"
@@ -76,7 +76,7 @@ ZERO = "0" * 40
 def test_the_first_commit_of_a_push_that_created_the_branch(
     before: object, commits: object, oldest: str | None
 ) -> None:
-    """GitHub lists 2048 commits at most, oldest first; of a full list nobody knows whether it was cut."""
+    """GitHub lists at most 2048 commits, oldest first. A list of that length may have been cut."""
     payload = {"ref": "refs/heads/main", "before": before, "after": HEAD, "commits": commits, **SENDER}
     assert parse_event("push", payload).oldest == oldest
     assert parse_event("pull_request", payload).oldest is None
@@ -94,7 +94,7 @@ def test_a_comment() -> None:
 
 @pytest.mark.parametrize("name", ["asked", "other", "schedule", "", "PULL_REQUEST"])
 def test_other_names(name: str) -> None:
-    """`asked` is no event: nobody may make the gate believe that it is merely asked."""
+    """`asked` is not an event: an event of that name must not be mistaken for a question."""
     assert parse_event(name, pull_payload("labeled")).name is EventName.OTHER
 
 
@@ -110,7 +110,7 @@ def test_other_names(name: str) -> None:
         ({"pr": " 77 "}, DispatchInputs(pull=77)),
         ({"pr": ""}, DispatchInputs()),
         ({"pr": "77; rm -rf /"}, DispatchInputs(pull=0)),
-        ({"pr": "٧٧"}, DispatchInputs(pull=0)),  # digits, but not ours
+        ({"pr": "٧٧"}, DispatchInputs(pull=0)),  # not ASCII digits
         ({"pr": "-1"}, DispatchInputs(pull=0)),
         ({"trim": "true", "fail-fast": "false"}, DispatchInputs(trim=True)),
         ({"trim": True, "fail-fast": True}, DispatchInputs(trim=True, fail_fast=True)),

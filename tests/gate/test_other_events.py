@@ -1,4 +1,4 @@
-"""Pushes, dispatches and everything that is no pull request."""
+"""Pushes, dispatches and all other events that are not about a pull request."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def dispatch(inputs: DispatchInputs, **fields: Any) -> GateFacts:
     event = Event(
         name=EventName.DISPATCH, actor=BOT, pull=inputs.pull, head_sha=inputs.head_ref or None, inputs=inputs
     )
-    seen: dict[str, Any] = {"head_sha": HEAD, "base_sha": BASE, "head_is_ours": True}
-    return GateFacts(event=replace(event, run_id=9), **{**seen, **fields})
+    defaults: dict[str, Any] = {"head_sha": HEAD, "base_sha": BASE, "head_is_in_repository": True}
+    return GateFacts(event=replace(event, run_id=9), **{**defaults, **fields})
 
 
 def ask(facts: GateFacts) -> Decision:
@@ -36,7 +36,7 @@ def ask(facts: GateFacts) -> Decision:
 @pytest.mark.parametrize(
     "name", [EventName.MERGE_GROUP, EventName.COMMENT, EventName.OTHER], ids=lambda name: name.value
 )
-def test_events_that_sweep_nothing(name: EventName) -> None:
+def test_other_events_start_no_sweep(name: EventName) -> None:
     decision = ask(GateFacts(event=Event(name=name, actor="eve", run_id=3, head_sha=OLD)))
     assert (decision.verdict, decision.group) == (GateVerdict.IGNORE, "ignored-run-3")
 
@@ -63,7 +63,7 @@ def test_events_that_sweep_nothing(name: EventName) -> None:
 def test_a_push_to_the_base_branch(
     policy: OnMerge, reuse: Reuse | None, verdict: GateVerdict, reason: Reason, refused: bool
 ) -> None:
-    """Nobody's permission is asked: whoever could push or merge may sweep, a merge queue included."""
+    """No permission is checked, because an account that can push or merge may start a sweep, as a merge queue can."""
     push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, before=BASE, actor="a-queue[bot]")
     decision = decide(GateFacts(event=push, reuse=reuse), replace(POLICY, on_merge=policy))
     assert (decision.verdict, decision.reason, decision.refused) == (verdict, reason, refused)
@@ -78,14 +78,14 @@ def test_a_push_elsewhere(ref: str, sha: str) -> None:
     assert decide(GateFacts(event=push), policy).reason is Reason.OTHER_BASE
 
 
-def test_a_push_that_leaves_the_changelog_alone() -> None:
+def test_a_push_that_does_not_change_the_changelog() -> None:
     push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=OLD, actor="mia")
     policy = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
     decision = decide(GateFacts(event=push, changelog=Changelog(touched=False)), policy)
     assert (decision.verdict, decision.reason) == (GateVerdict.IGNORE, Reason.CHANGELOG_UNTOUCHED)
 
 
-def test_a_dispatch_says_itself_how_it_sweeps() -> None:
+def test_the_inputs_of_a_dispatch_decide_how_it_sweeps() -> None:
     inputs = DispatchInputs(
         base_ref=BASE, head_ref=HEAD, trim=True, fail_fast=True, modifiers=("evals-only", "agentx-fast")
     )
@@ -106,12 +106,12 @@ def test_a_dispatch_says_itself_how_it_sweeps() -> None:
         (DispatchInputs(head_ref=HEAD), "without the other"),
         (DispatchInputs(command="full-sweep", base_ref=BASE), "must give either"),
         (DispatchInputs(command="full-sweep", merge_sha=MERGE), "merge-sha without pr"),
-        (DispatchInputs(command="full-sweep", trim=True), "by its own options"),
-        (DispatchInputs(command="full-sweep", modifiers=("all-evals",)), "by its own options"),
+        (DispatchInputs(command="full-sweep", trim=True), "use the command's own options"),
+        (DispatchInputs(command="full-sweep", modifiers=("all-evals",)), "use the command's own options"),
         (DispatchInputs(command="full-sweep --model-prefix 'dsr1"), "cannot be read (No closing quotation)"),
-        (DispatchInputs(command="config check"), "starts with neither full-sweep nor test-config"),
-        (DispatchInputs(command="--policy x full-sweep"), "starts with neither full-sweep nor test-config"),
-        (DispatchInputs(command="'' full-sweep"), "starts with neither full-sweep nor test-config"),
+        (DispatchInputs(command="config check"), "must start with full-sweep or test-config"),
+        (DispatchInputs(command="--policy x full-sweep"), "must start with full-sweep or test-config"),
+        (DispatchInputs(command="'' full-sweep"), "must start with full-sweep or test-config"),
         (DispatchInputs(command="full-sweep", modifiers=("everything",)), "unknown modifiers: everything"),
         (DispatchInputs(pull=0), "not the number of a pull request"),
         (DispatchInputs(pull=77, command="full-sweep"), "both a command and pr"),
@@ -119,7 +119,7 @@ def test_a_dispatch_says_itself_how_it_sweeps() -> None:
         (DispatchInputs(pull=77, head_ref=HEAD, merge_sha="HEAD"), "must be a full commit SHA"),
     ],
 )
-def test_inputs_that_mean_nothing(inputs: DispatchInputs, words: str) -> None:
+def test_invalid_inputs_are_refused(inputs: DispatchInputs, words: str) -> None:
     decision = ask(dispatch(inputs, pull=PULL if inputs.pull else None))
     assert (decision.verdict, decision.reason, decision.refused) == (
         GateVerdict.IGNORE,
@@ -143,16 +143,14 @@ def test_inputs_that_mean_nothing(inputs: DispatchInputs, words: str) -> None:
         (DispatchInputs(command="full-sweep"), {"head_sha": None}, "there is no commit main"),
     ],
 )
-def test_a_dispatch_of_a_branch_that_is_not_there(
-    inputs: DispatchInputs, missing: dict[str, None], words: str
-) -> None:
+def test_a_dispatch_of_a_missing_branch(inputs: DispatchInputs, missing: dict[str, None], words: str) -> None:
     decision = ask(dispatch(inputs, **missing))
     assert (decision.reason, decision.words) == (Reason.DISPATCH_INPUTS, words)
 
 
 @pytest.mark.parametrize("head_ref", ["", "feat-x"])
 def test_a_command_is_words_and_has_no_changelog_to_validate(head_ref: str) -> None:
-    """On the base branch, or on the head that is named; quotes are a shell's, nothing else is."""
+    """It runs on the base branch or on head-ref. Only a shell's quotes have a meaning."""
     text = "full-sweep --model-prefix 'a b' --conc $(reboot) `x` ; --smoke"
     decision = ask(dispatch(DispatchInputs(command=text, head_ref=head_ref, fail_fast=True), base_sha=None))
     assert decision.verdict is GateVerdict.RUN
@@ -182,7 +180,7 @@ def test_two_revisions_are_compared_with_each_other() -> None:
 def test_a_push_is_compared_with_what_was_there_before(
     before: str | None, parent: str | None, base: str | None
 ) -> None:
-    """parent: of the first commit that was pushed. Without a base the tip would be compared with itself."""
+    """parent: parent of the first pushed commit. Without a base the tip would be compared with itself."""
     push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=HEAD, before=before, actor="mia")
     sweeps = replace(POLICY, on_merge=OnMerge.REUSE_OR_SWEEP)
     decision = decide(GateFacts(event=push, base_sha=parent), sweeps)
@@ -197,12 +195,12 @@ def test_a_push_is_compared_with_what_was_there_before(
         assert decision.verdict is GateVerdict.RUN
 
 
-def test_where_a_merge_starts_nothing_no_base_is_needed() -> None:
+def test_a_merge_that_starts_no_sweep_needs_no_base() -> None:
     push = Event(name=EventName.PUSH, ref="refs/heads/main", head_sha=HEAD, before="0" * 40, actor="mia")
     assert decide(GateFacts(event=push), POLICY).reason is Reason.ON_MERGE_NOTHING
 
 
-def test_a_dispatch_by_somebody_without_write_access() -> None:
+def test_a_dispatch_by_an_account_without_write_access() -> None:
     facts = dispatch(DispatchInputs(command="full-sweep"))
     facts = replace(facts, event=replace(facts.event, actor="eve"), actor=person("eve", "read"))
     assert ask(facts).reason is Reason.SENDER_CANNOT_START
@@ -210,7 +208,7 @@ def test_a_dispatch_by_somebody_without_write_access() -> None:
 
 FORK = replace(PULL, head_repository="eve/bench")
 FOR_FORK = DispatchInputs(pull=77, base_ref=BASE, head_ref=HEAD, merge_sha=MERGE)
-GOOD_MERGE = MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_github_s=True)
+GOOD_MERGE = MergeCheck(sha=MERGE, parents=(BASE, HEAD), base_is_current=True, is_from_github=True)
 APPROVED = Approval(sha=HEAD)
 
 
@@ -225,7 +223,7 @@ def test_the_dispatch_of_an_approved_fork_runs_by_its_labels() -> None:
     assert (decision.base_sha, decision.stage) == (BASE, Stage.PR)  # what the test merge was made of
 
 
-def test_labels_outweigh_what_a_dispatch_says_of_itself() -> None:
+def test_labels_override_the_inputs_of_a_dispatch() -> None:
     inputs = replace(FOR_FORK, trim=True, modifiers=("evals-only",))
     facts = dispatch(
         inputs, pull=FORK, approval=APPROVED, merge=GOOD_MERGE, changelog=Changelog(touched=True)
@@ -233,7 +231,7 @@ def test_labels_outweigh_what_a_dispatch_says_of_itself() -> None:
     decision = ask(facts)
     assert (decision.scope, decision.effects) == ("full", ())
     assert decision.notes == (
-        "The labels of the PR say how; trim, fail-fast and modifiers of the dispatch do not count.",
+        "The labels of the PR decide; trim, fail-fast and modifiers of the dispatch have no effect.",
     )
 
 
@@ -242,7 +240,7 @@ def test_a_pull_request_has_a_base_of_its_own() -> None:
         DispatchInputs(pull=77, base_ref="release"), pull=PULL, changelog=Changelog(touched=True)
     )
     assert ask(facts).base_sha is None  # the tip of the base branch
-    assert ask(facts).notes == ("A PR is compared with main; base-ref of the dispatch does not count.",)
+    assert ask(facts).notes == ("A PR is compared with main; base-ref of the dispatch has no effect.",)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +264,7 @@ def test_a_pull_request_has_a_base_of_its_own() -> None:
     ],
 )
 def test_what_keeps_the_dispatch_of_a_fork_from_running(change: dict[str, object], reason: Reason) -> None:
-    """It is refused aloud, and never stops another sweep."""
+    """Such a dispatch is refused, so its run is red, and it never stops another sweep."""
     facts = dispatch(
         FOR_FORK,
         **{
@@ -281,7 +279,7 @@ def test_what_keeps_the_dispatch_of_a_fork_from_running(change: dict[str, object
     assert (decision.reason, decision.verdict, decision.refused) == (reason, GateVerdict.IGNORE, True)
 
 
-def test_a_dispatch_for_a_branch_of_the_repository_needs_no_approval_and_outweighs_the_marker() -> None:
+def test_a_dispatch_for_a_pull_request_ignores_the_skip_marker() -> None:
     facts = dispatch(
         DispatchInputs(pull=77), pull=PULL, head_message="x [skip-sweep]", changelog=Changelog(touched=True)
     )
@@ -294,11 +292,11 @@ def test_a_dispatch_for_a_branch_of_the_repository_needs_no_approval_and_outweig
         (GOOD_MERGE, Reason.READY),
         (None, Reason.TEST_MERGE),
         (replace(GOOD_MERGE, parents=(BASE, OLD)), Reason.TEST_MERGE),
-        (replace(GOOD_MERGE, is_github_s=False), Reason.TEST_MERGE),
+        (replace(GOOD_MERGE, is_from_github=False), Reason.TEST_MERGE),
     ],
 )
 def test_a_merge_sha_is_checked_for_every_pull_request(merge: MergeCheck | None, reason: Reason) -> None:
-    """Else anybody's commit could pass for the measurement of this head."""
+    """Otherwise any commit could be measured in place of this head."""
     inputs = DispatchInputs(pull=77, head_ref=HEAD, merge_sha=MERGE)
     facts = dispatch(inputs, pull=PULL, merge=merge, changelog=Changelog(touched=True))
     assert ask(facts).reason is reason
@@ -317,21 +315,21 @@ def test_a_merge_sha_is_checked_for_every_pull_request(merge: MergeCheck | None,
 def test_an_approved_test_merge_counts_after_the_base_has_moved(
     approval: Approval | None, reason: Reason
 ) -> None:
-    """GitHub has made another one by then. Anybody can make a commit with these parents and any files."""
+    """GitHub has replaced the test merge by then. Anyone can create a commit with these parents and any files."""
     inputs = DispatchInputs(pull=77, head_ref=HEAD, merge_sha=MERGE)
-    merge = replace(GOOD_MERGE, is_github_s=False)
+    merge = replace(GOOD_MERGE, is_from_github=False)
     facts = dispatch(inputs, pull=PULL, merge=merge, approval=approval, changelog=Changelog(touched=True))
     assert ask(facts).reason is reason
 
 
-@pytest.mark.parametrize("is_ours", [None, False])
+@pytest.mark.parametrize("is_in_repository", [None, False])
 @pytest.mark.parametrize(
     "inputs",
     [DispatchInputs(base_ref="main", head_ref=HEAD), DispatchInputs(command="full-sweep", head_ref=HEAD)],
 )
-def test_a_commit_that_no_branch_has_is_refused(inputs: DispatchInputs, *, is_ours: bool | None) -> None:
-    """GitHub answers for a fork's commits as if they were the repository's own, and nobody has approved this one."""
-    decision = ask(dispatch(inputs, head_is_ours=is_ours))
+def test_a_commit_on_no_branch_is_refused(inputs: DispatchInputs, *, is_in_repository: bool | None) -> None:
+    """GitHub shows a fork's commits as if they were in the repository, and this commit is not approved."""
+    decision = ask(dispatch(inputs, head_is_in_repository=is_in_repository))
     assert (decision.reason, decision.verdict, decision.refused) == (
         Reason.FOREIGN_COMMIT,
         GateVerdict.IGNORE,
@@ -344,7 +342,7 @@ def test_a_commit_that_no_branch_has_is_refused(inputs: DispatchInputs, *, is_ou
     "inputs", [DispatchInputs(base_ref="main", head_ref="feat-x"), DispatchInputs(command="full-sweep")]
 )
 def test_a_branch_is_the_repository_s_own(inputs: DispatchInputs) -> None:
-    assert ask(dispatch(inputs, head_is_ours=None)).reason is Reason.READY
+    assert ask(dispatch(inputs, head_is_in_repository=None)).reason is Reason.READY
 
 
 def test_a_question_about_a_pull_request_needs_it() -> None:

@@ -1,4 +1,4 @@
-"""docs/sweeps.md shows the rules that the gate goes by. `INFX_REFRESH=1` draws its tables anew."""
+"""docs/sweeps.md shows the gate's rules. `INFX_REFRESH=1` writes its tables again."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ TABLES = {
 
 def test_the_page_shows_the_rules() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    drawn = fill_tables(page, default_policy())
+    wanted = fill_tables(page, default_policy())
     if REFRESH:
-        PAGE.write_text(drawn, encoding="utf-8")
+        PAGE.write_text(wanted, encoding="utf-8")
         return
-    assert drawn == page, "INFX_REFRESH=1 pytest tests/gate/test_tables.py draws the tables anew"
+    assert wanted == page, "INFX_REFRESH=1 pytest tests/gate/test_tables.py writes the tables again"
 
 
-def test_every_label_and_reason_stands_on_the_page() -> None:
+def test_every_label_and_reason_is_on_the_page() -> None:
     page = PAGE.read_text(encoding="utf-8")
     labels = default_policy().labels
     for name in (*labels.primary, *labels.modifiers):
@@ -44,8 +44,7 @@ def test_every_label_and_reason_stands_on_the_page() -> None:
         assert f"`{reason}`" in page
 
 
-def test_what_stands_on_the_page_can_be_asked() -> None:
-    """Every `infx …` on the page is a command that there is."""
+def test_every_command_on_the_page_exists() -> None:
     from infx.cli import COMMANDS
 
     for command in re.findall(r"(?:^|`)infx ([a-z-]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE):
@@ -58,20 +57,22 @@ def test_a_table_ends_with_a_rule_that_always_holds(rules: tuple[GateRule, ...])
     assert len({rule.reason for rule in rules}) == len(rules)
 
 
-OURS = {"how", "inputs_problem"}  # clauses that we write ourselves
+OWN_CLAUSES = {"how", "inputs_problem"}  # names in braces that infx fills with its own clauses
 
 
 @pytest.mark.parametrize("rules", TABLES.values(), ids=TABLES)
 def test_no_clause_begins_with_a_name(rules: tuple[GateRule, ...]) -> None:
-    """A clause becomes a sentence, and labels, logins, files and options keep their case."""
+    """A clause may become a sentence, and labels, logins, files and options must keep their case."""
     for rule in rules:
         first = rule.words.split(" ")[0]
-        assert re.fullmatch(r"[a-z]+|GitHub", first) or first in {f"{{{name}}}" for name in OURS}, rule.words
+        assert re.fullmatch(r"[a-z]+|GitHub", first) or first in {f"{{{name}}}" for name in OWN_CLAUSES}, (
+            rule.words
+        )
 
 
 @pytest.mark.parametrize("rules", TABLES.values(), ids=TABLES)
 def test_sentences_are_well_formed(rules: tuple[GateRule, ...]) -> None:
-    """Words are a clause that `No sweep:` can precede; advice is full sentences."""
+    """`words` is a clause that can follow `No sweep:`; `fix` is full sentences."""
     for rule in rules:
         assert not rule.words.endswith(".")
         assert rule.fix == "" or rule.fix.rstrip("`")[-1] in ".}", rule.reason

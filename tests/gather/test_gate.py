@@ -245,8 +245,8 @@ def test_a_label_by_somebody_without_write_access_is_found_too(hub: Hub) -> None
     hub.label(77, "full-sweep-fail-fast", by="tia")
     decision = answer(hub, ASKED)
     assert decision.reason is Reason.LABEL_STARTED_NOTHING
-    assert decision.words == "the label full-sweep-fail-fast was put on by tia, who has no write access"
-    assert "Somebody with write access can start it with" in (decision.fix or "")
+    assert decision.words == "the label full-sweep-fail-fast was added by tia, who has no write access"
+    assert "Someone with write access can start it with" in (decision.fix or "")
     run = hub.add_run(pull=77)
     hub.add_job(run.id, "sweep / plan", conclusion=None)
     assert answer(hub, ASKED).reason is Reason.RUN_EXISTS

@@ -1,11 +1,11 @@
-"""What is ours, by whom it is from."""
+"""Recognizing the policy's identities."""
 
 from __future__ import annotations
 
 import pytest
 
 from infx.model import User, UserType
-from infx.policy.identity import find_status, is_ours
+from infx.policy.identity import find_status, is_identity
 from tests.builders import EVE, status
 
 NAMES = ("GitHub-Actions[bot]", "robot", "ghost", "")
@@ -17,22 +17,22 @@ NAMES = ("GitHub-Actions[bot]", "robot", "ghost", "")
         ("github-actions[bot]", UserType.BOT, True),
         ("Robot", UserType.USER, True),  # an account that a machine uses
         ("github-actions[bot]", UserType.USER, False),
-        ("robot", UserType.BOT, False),  # an app's login would end in [bot]
+        ("robot", UserType.BOT, False),  # an app's login ends in [bot]
         ("eve", UserType.USER, False),
         ("github-actions[bot]", UserType.ORGANIZATION, False),
         ("robot", UserType.MANNEQUIN, False),
-        ("ghost", UserType.USER, False),  # an account that is gone, whatever the list says
+        ("ghost", UserType.USER, False),  # a deleted account, even if the list names it
         ("Ghost", UserType.USER, False),
         ("", UserType.USER, False),
     ],
 )
-def test_login_and_type_say_who_is_ours(login: str, kind: UserType, expected: bool) -> None:
-    assert is_ours(User(login=login, type=kind), NAMES) is expected
+def test_login_and_type_identify_an_author(login: str, kind: UserType, expected: bool) -> None:
+    assert is_identity(User(login=login, type=kind), NAMES) is expected
 
 
-def test_whoever_sets_our_status_anew_takes_it_back() -> None:
-    ours, theirs, other = status(), status(creator=EVE), status("infx/approval")
-    assert find_status([other, ours, theirs], "infx/sweep", NAMES) is ours
-    assert find_status([theirs, ours], "infx/sweep", NAMES) is None
+def test_a_newer_status_by_another_account_overrides_infx() -> None:
+    own, foreign, other = status(), status(creator=EVE), status("infx/approval")
+    assert find_status([other, own, foreign], "infx/sweep", NAMES) is own
+    assert find_status([foreign, own], "infx/sweep", NAMES) is None
     assert find_status([other], "infx/sweep", NAMES) is None
-    assert find_status([ours], None, NAMES) is None
+    assert find_status([own], None, NAMES) is None

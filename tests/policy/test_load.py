@@ -1,3 +1,5 @@
+"""Parsing policies, and the packaged default."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -35,8 +37,8 @@ def test_the_default_names_no_repository_and_fits_its_own_schema() -> None:
     assert schema.check("policy", yaml12.load_mapping(DEFAULT.read_bytes(), "default.yaml")) == []
 
 
-def test_the_default_says_what_the_labels_mean() -> None:
-    """The five labels of the contract; exactly one of them is what the greeting recommends."""
+def test_the_default_defines_the_labels() -> None:
+    """The five primary labels of the existing system. The greeting recommends exactly one of them."""
     labels = default_policy().labels
     assert dict(labels.primary) == {
         "full-sweep-fail-fast": PrimaryLabel(
@@ -93,8 +95,8 @@ def test_a_policy_replaces_only_what_it_names() -> None:
     )
 
 
-def test_labels_are_replaced_whole() -> None:
-    """A default label that survived beside the repository's own would start sweeps that nobody asked for."""
+def test_labels_are_replaced_as_a_whole() -> None:
+    """A default label among the repository's own labels would start sweeps that no one asked for."""
     policy = parse("labels: {primary: {go: {scope: full, canary: false, fail-fast: true}}, modifiers: {}}\n")
     assert list(policy.labels.primary) == ["go"]
     assert dict(policy.labels.modifiers) == {}
@@ -123,8 +125,8 @@ WRONG = [
     ("pr-link: {placeholders: ['77']}\n", "schema-pattern", 1, None),
     ("drafts: maybe\n", "schema-choice", 1, None),
     ("on-merge: reuse or sweep\n", "schema-choice", 1, "Did you mean reuse-or-sweep?"),
-    ("drafts: allow\non-merge: reuse\n", "policy-on-merge", 2, "Say `on-merge: nothing`, or leave the key out."),
-    ("on-merge: reuse-or-sweep\n", "policy-on-merge", 1, "Say `on-merge: nothing`, or leave the key out."),
+    ("drafts: allow\non-merge: reuse\n", "policy-on-merge", 2, "Write `on-merge: nothing`, or remove the key."),
+    ("on-merge: reuse-or-sweep\n", "policy-on-merge", 1, "Write `on-merge: nothing`, or remove the key."),
     ("limits:\n  matrix-rows: 257\n", "schema-maximum", 2, None),
     ("limits:\n  matrix-rows: 0\n", "schema-minimum", 2, None),
     ("limits:\n  matrix-rows: 8.0\n", "schema-type", 2, None),
@@ -139,7 +141,7 @@ def test_a_wrong_policy_is_refused_with_its_line(text: str, rule: str, line: int
     assert (problem.rule, problem.line, problem.hint, problem.path) == (rule, line, hint, "policy.yaml")
 
 
-def test_all_problems_are_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert [p.line for p in problems_of("repository: x\ndrafts: y\nlimits:\n  matrix-rows: 0\n")] == [1, 2, 4]
 
 
@@ -149,17 +151,17 @@ LABEL = "{scope: full, canary: true, fail-fast: true}"
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        (f"labels:\n  primary:\n    go: {LABEL}\n    Go: {LABEL}\n", 4, "The label 'Go' stands under primary and under primary."),
+        (f"labels:\n  primary:\n    go: {LABEL}\n    Go: {LABEL}\n", 4, "The label 'Go' is listed under primary and under primary."),
         (f"labels:\n  primary: {{go: {LABEL}}}\n  modifiers:\n    go: {{effect: fast, reusable: true}}\n", 4,
-         "The label 'go' stands under primary and under modifiers."),
+         "The label 'go' is listed under primary and under modifiers."),
         (f"labels:\n  primary: {{go: {LABEL}}}\n  control:\n    - stop\n    - GO\n", 5,
-         "The label 'GO' stands under primary and under control."),
+         "The label 'GO' is listed under primary and under control."),
     ],
 )  # fmt: skip
 def test_a_label_has_one_meaning(text: str, line: int, message: str) -> None:
     (problem,) = problems_of(text)
     assert (problem.rule, problem.line, problem.message) == ("policy-label", line, message)
-    assert problem.hint == "Keep one; GitHub does not tell upper and lower case apart."
+    assert problem.hint == "Keep one; GitHub ignores upper and lower case in labels."
 
 
 def test_a_policy_cannot_be_changed() -> None:
@@ -172,12 +174,12 @@ def test_a_policy_cannot_be_changed() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A mapping of the file: its path, its dataclass, its part of the schema, and whether the default fills gaps."""
+    """A mapping of the file."""
 
     path: str
     cls: Any
-    schema: Mapping[str, Any]
-    merged: bool
+    schema: Mapping[str, Any]  # the part of the schema for this mapping
+    merged: bool  # whether the default fills gaps
 
     @property
     def keys(self) -> dict[str, dataclasses.Field[Any]]:
@@ -187,7 +189,7 @@ class Section:
 def sections(
     found: Mapping[str, Any], cls: Any = Policy, path: str = "", merged: bool = True
 ) -> Iterator[Section]:
-    """Every mapping of the policy that has a dataclass, beside the schema for it."""
+    """Yield every mapping of the policy that has a dataclass, with the schema for it."""
 
     def resolve(node: Mapping[str, Any]) -> Mapping[str, Any]:
         return found["$defs"][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
@@ -202,7 +204,7 @@ def sections(
         if dataclasses.is_dataclass(hint):
             yield from sections(below, hint, f"{path}{key}.", merged and key != "labels")
         elif typing.get_origin(hint) is Mapping and dataclasses.is_dataclass(arguments[1]):
-            # Names that are the repository's own, or a closed set of names that all have the same shape.
+            # The keys are chosen by the repository, or a closed set of names whose values have the same shape.
             closed = child.get("properties", {})
             value = next(iter(closed.values()), child["additionalProperties"])
             yield from sections({**found, "at": value}, arguments[1], f"{path}{key}.*.", bool(closed))
@@ -215,14 +217,14 @@ SECTIONS = list(sections(schema.read_schema("policy")))
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.path or "policy")
 def test_schema_and_model_know_the_same_keys(section: Section) -> None:
-    """A key that only the schema knows would be accepted and ignored; one that only the model knows, never given."""
+    """A key only in the schema would be accepted and ignored; a key only in the model could never be set."""
     assert set(section.schema["properties"]) == set(section.keys)
     assert section.schema["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.path or "policy")
-def test_what_the_schema_lets_out_can_be_left_out(section: Section) -> None:
-    """Where the packaged default does not fill the gap, a key without a default of its own must be required."""
+def test_an_optional_key_of_the_schema_has_a_default(section: Section) -> None:
+    """If the packaged default does not fill the gap, the schema must require each field without a default."""
     if section.merged:
         assert section.schema.get("required", []) == []
         return
@@ -232,7 +234,7 @@ def test_what_the_schema_lets_out_can_be_left_out(section: Section) -> None:
 
 
 def test_every_value_of_the_default_reaches_the_model() -> None:
-    """Fields are read by name: one that file and model spell differently would silently be lost."""
+    """Fields are read by name, so a field that file and model spell differently would be lost silently."""
 
     def plain(value: Any) -> Any:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -254,8 +256,8 @@ def test_every_value_of_the_default_reaches_the_model() -> None:
     assert list(lost(values, plain(default_policy()), "")) == []
 
 
-def test_a_part_says_what_the_whole_says() -> None:
-    """Fields of the same names and types, so that no command reads another policy than the rest."""
+def test_a_part_has_the_values_of_the_whole_policy() -> None:
+    """All commands must read the same policy, so the fields of a part have the same names and types."""
     text = b"repository: acme/bench\nformer-names: [old/bench]\npr-link: {placeholders: [TBD]}\n"
     for whole, part in (
         (default_policy(), default_part(ChangelogPolicy)),

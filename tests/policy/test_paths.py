@@ -1,4 +1,4 @@
-"""The patterns of paths in the policy: one language, and the default's meaning."""
+"""The policy's path patterns: their syntax, and what the default patterns match."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ POLICY = default_policy()
         ("**", "a\nb/c", True),
     ],
 )
-def test_a_pattern_means_what_a_workflow_means(glob: str, path: str, expected: bool) -> None:
+def test_a_pattern_matches_as_in_a_workflow(glob: str, path: str, expected: bool) -> None:
     assert bool(compile_glob(glob).fullmatch(path)) is expected
 
 
 @pytest.mark.parametrize("text", ["a*b", "a?b", "a\\b", "a[b]", "plain", "**/x"])
-def test_an_escaped_text_matches_itself_alone(text: str) -> None:
+def test_an_escaped_text_matches_only_itself(text: str) -> None:
     pattern = compile_glob(escape_glob(text))
     assert pattern.fullmatch(text)
     assert not any(pattern.fullmatch(other) for other in ("axb", "a//b", "x", "a/b/x", "ab"))
 
 
-# Whether a file is prose or pictures: no folder, one or several between the parts of a pattern, as an earlier
-# language of these patterns had it, whose star crossed folders.
+# The default patterns for prose and pictures match files at any depth.
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -53,18 +52,18 @@ def test_an_escaped_text_matches_itself_alone(text: str) -> None:
         (".md", False),
         ("docs/a.png", False),
         ("docs/a/b.webp", False),
-        ("docs/run.sh", True),  # a script below docs may well be run
+        ("docs/run.sh", True),  # a row may use a script below docs
         ("pictures/a.png", True),
         ("README.mdx", True),
         ("perf-changelog.yaml", False),
     ],
 )
-def test_the_default_tells_prose_from_what_serves(path: str, expected: bool) -> None:
+def test_the_default_separates_prose_from_files_of_rows(path: str, expected: bool) -> None:
     assert is_serving(path, POLICY) is expected
 
 
-# The default names scripts of a configuration at any depth below a folder of benchmarks, never in benchmarks itself,
-# and whatever comes behind the framework, slashes included.
+# The default finds scripts at any depth below a folder of benchmarks, but not in benchmarks itself. Any text may follow
+# the framework, even with slashes.
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -77,19 +76,19 @@ def test_the_default_tells_prose_from_what_serves(path: str, expected: bool) -> 
     ],
 )
 def test_the_default_finds_the_scripts_of_a_configuration(path: str, expected: bool) -> None:
-    one = state(model_prefix="dsr1", precision="fp8", runner="h200", framework="vllm")
-    assert bool(find_serving([path], one, POLICY.signoff)) is expected
+    configuration = state(model_prefix="dsr1", precision="fp8", runner="h200", framework="vllm")
+    assert bool(find_serving([path], configuration, POLICY.signoff)) is expected
     assert may_serve(path, b"", POLICY.signoff) or not expected
 
 
-def test_a_value_with_a_star_means_itself() -> None:
-    one = state(model_prefix="dsr*", precision="fp8", runner="h200", framework="vllm")
-    assert not find_serving(["benchmarks/a/dsr1_fp8_h200_vllm.sh"], one, POLICY.signoff)
-    assert find_serving(["benchmarks/a/dsr*_fp8_h200_vllm.sh"], one, POLICY.signoff)
+def test_a_star_in_a_value_is_literal() -> None:
+    configuration = state(model_prefix="dsr*", precision="fp8", runner="h200", framework="vllm")
+    assert not find_serving(["benchmarks/a/dsr1_fp8_h200_vllm.sh"], configuration, POLICY.signoff)
+    assert find_serving(["benchmarks/a/dsr*_fp8_h200_vllm.sh"], configuration, POLICY.signoff)
 
 
 def test_a_long_path_takes_no_time() -> None:
-    """4,000 folders: tried each against each, they would take minutes."""
+    """A matcher that backtracks would take minutes for 4,000 folders."""
     began = time.process_time()
     for path in ("benchmarks/" + "a/" * 4000, "benchmarks/" + "_" * 8000):
         is_serving(path, POLICY)

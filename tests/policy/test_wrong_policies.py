@@ -1,4 +1,4 @@
-"""Policies that are wrong: the whole message, path and line of each problem."""
+"""Invalid policies: the whole message, path and line of each problem."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _LABEL = "labels: {primary: {go: {scope: full, canary: true, fail-fast: true}}"
         ),
         (
             _LABEL + ", control: [GO]}",
-            "1: The label 'GO' stands under primary and under control. "
-            "Keep one; GitHub does not tell upper and lower case apart.",
+            "1: The label 'GO' is listed under primary and under control. "
+            "Keep one; GitHub ignores upper and lower case in labels.",
         ),
         (
             _LABEL + ", modifiers: {slow: {effect: slow, reusable: true}}}",
@@ -74,7 +74,7 @@ _LABEL = "labels: {primary: {go: {scope: full, canary: true, fail-fast: true}}"
         ("limits: {api-requests: 1e2}", "1: limits.api-requests: found 100.0; expected a whole number."),
     ],
 )
-def test_wrong_policies_are_reported_whole(text: str, expected: str) -> None:
+def test_an_invalid_policy_is_reported(text: str, expected: str) -> None:
     with pytest.raises(ProblemsError) as caught:
         parse_policy(text.encode() + b"\n", "policy.yaml")
     assert [str(problem) for problem in caught.value.problems] == [f"policy.yaml:{expected}"]

@@ -89,7 +89,7 @@ def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
     called = call("reconcile", "--pr", "77")
     assert called.code == 0
     (text,) = [comment for comment in world.comments() if "infx-notice conflict" in comment]
-    assert "([all of it · 全部](https://github.com/acme/bench/actions/runs/4711))" in text
+    assert "([show all · 全部](https://github.com/acme/bench/actions/runs/4711))" in text
     assert "git merge FETCH_HEAD" in text
     assert "命令见上" in text
     assert "benchmarks/0059" not in text

@@ -46,7 +46,7 @@ def test_all_planned_rows_are_a_success(world: World) -> None:
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
-        ([], "Swept: no row, but 2 of 2 planned rows did not succeed in it."),
+        ([], "Swept: no rows, but 2 of 2 planned rows did not succeed in it."),
         (ROWS[:1], "Swept: 1 of 1 row done, but 1 of 2 planned rows did not succeed in it."),
         ([*ROWS, "0" * 12], "Swept: 3 of 3 rows done, but 1 row of it is not planned."),
         (
@@ -163,7 +163,7 @@ def test_without_a_clone_no_sweep_is_a_success(world: World, ids: list[str]) -> 
     assert not reconciler.run([77]).failed
     state, words = status(world)
     assert state == "pending"
-    assert words.endswith("Without a clone of the repository, its plan cannot be seen.")
+    assert words.endswith("The plan is unknown without a clone of the repository.")
 
 
 # Whose word it takes
@@ -181,7 +181,7 @@ def edited(world: World, path: str = WORKFLOW) -> Run:
 def test_a_head_that_edits_the_rules_waits_for_somebody(world: World, path: str) -> None:
     edited(world, path)
     world.reconcile()
-    wanted = "It takes `/settle sweep <reason>` by role maintain, because of changes to"
+    wanted = "Needs `/settle sweep <reason>` by role maintain: changes to"
     assert status(world) == ("pending", f"Swept: 2 of 2 rows done. {wanted} {path}.")
 
 
@@ -205,7 +205,7 @@ def test_the_command_of_sign_offs_settles_it(world: World, by: str, words: str, 
     world.reconcile()
     assert status(world)[0] == ("success" if is_settled else "pending")
     if is_settled:
-        assert status(world)[1] == f"{GREEN[1]} mia settled that {WORKFLOW} changed."
+        assert status(world)[1] == f"{GREEN[1]} mia settled the changes to {WORKFLOW}."
     assert world.reconcile().done == []
 
 
@@ -334,7 +334,7 @@ def test_one_commit_has_one_status(world: World, order: tuple[int, ...], *, has_
     assert len(wrote) == 1
     assert status(world)[0] == "pending"
     if has_clone:
-        assert status(world)[1] == "PR 78: The PR has no label that starts one."
+        assert status(world)[1] == "PR 78: The PR has no label that starts a sweep."
     assert reconcile() == []
 
 

@@ -204,7 +204,7 @@ def test_an_unlabeled_pull_request_is_not_bothered_with_conflicts(world: World) 
         (
             {"files": {"benchmarks/run.sh": "x"}, "labels": [LABEL]},
             "no-entry",
-            "`perf-changelog.yaml` is untouched",
+            "does not change `perf-changelog.yaml`",
         ),
         ({"files": {"perf-changelog.yaml": BASE + entry(link="TBD")}}, "changelog", "line 11: "),
         (
@@ -304,7 +304,7 @@ def test_a_fork_waits_for_an_approval_of_its_head(world: World) -> None:
     assert f"/approve-sweep {head}" in text(world, notice("fork"))
     assert status(world) == (
         "pending",
-        f"The PR comes from a fork, and nobody has approved its head {head[:12]}.",
+        f"The PR comes from a fork, and its head {head[:12]} is not approved.",
     )
 
 
@@ -443,7 +443,7 @@ def test_a_sweep_that_its_plan_dropped_is_none(world: World) -> None:
         world.hub.add_job(run.id, name, conclusion="skipped")
     world.hub.unlabel(77, LABEL)
     world.reconcile()
-    assert status(world) == ("pending", "The PR has no label that starts one.")
+    assert status(world) == ("pending", "The PR has no label that starts a sweep.")
     assert notices(world) == []
 
 

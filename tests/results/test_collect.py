@@ -324,7 +324,7 @@ def test_the_share_of_samples_is_the_policy_s() -> None:
     files = {"meta_env.json": {"conc": 64}, "results.json": harness(samples=5)}
     artifacts = [artifact(artifact_name(EVAL_JOB), files)]
     [coverage] = collect([EVAL_JOB], artifacts, RULES).coverage
-    assert coverage.faults == ("gsm8k: 5 of 1,319 samples counted, and the policy asks for 95 %",)
+    assert coverage.faults == ("gsm8k: 5 of 1,319 samples counted, but the policy requires 95 %",)
     [coverage] = collect([EVAL_JOB], artifacts, ResultRules(effective_samples=0.001)).coverage
     assert coverage.state is RowState.PRESENT
 

@@ -1,4 +1,4 @@
-"""Which comment lines ask for a sweep to be reused, and whose."""
+"""Finding commands that ask for the reuse of a sweep, and selecting the one that counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PEOPLE = {"noor": person("noor")}
         ("/use 7\n\n/reuse-sweep-run", None),
     ],
 )
-def test_commands(body: str, run_id: int | None) -> None:
+def test_a_command_line_is_found(body: str, run_id: int | None) -> None:
     assert find_command(body, POLICY.commands) == (run_id,)
 
 
@@ -52,12 +52,12 @@ def test_commands(body: str, run_id: int | None) -> None:
         "/use 9999999999999999999999",
     ],
 )
-def test_no_commands(body: str) -> None:
+def test_other_lines_are_not_commands(body: str) -> None:
     assert find_command(body, POLICY.commands) is None
 
 
-def test_the_newest_by_creation_counts() -> None:
-    """Editing an old comment does not make it the newest."""
+def test_the_newest_command_by_creation_counts() -> None:
+    """An edit does not make an old comment the newest."""
     old = comment("/use 1", id=1, created_at=NOW, updated_at=NOW + timedelta(days=1))
     new = comment("/use 2", id=2, created_at=NOW + timedelta(hours=1))
     chosen = select_command([new, old], POLICY, PEOPLE)
@@ -71,18 +71,18 @@ def test_the_newest_by_creation_counts() -> None:
         ("admin", "admin", True),
         ("write", "maintain", True),
         ("write", "write", True),
-        ("write", "release-manager", False),  # a custom role is none of the five
+        ("write", "release-manager", False),  # a custom role is not one of GitHub's five roles
         ("read", "triage", False),
         ("read", "read", False),
         ("none", "none", False),
     ],
 )
-def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *, counts: bool) -> None:
+def test_current_permission_and_role_decide(permission: str, role: str, *, counts: bool) -> None:
     people = {"noor": person("noor", role, permission=permission)}
-    given = comment("/use 1")
-    assert (select_command([given], POLICY, people) is not None) is counts
-    assert select_command([replace(given, kind=CommentKind.REVIEW)], POLICY, people) is None
-    assert select_command([given], POLICY, {}) is None
+    command = comment("/use 1")
+    assert (select_command([command], POLICY, people) is not None) is counts
+    assert select_command([replace(command, kind=CommentKind.REVIEW)], POLICY, people) is None
+    assert select_command([command], POLICY, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -96,18 +96,18 @@ def test_permission_and_role_of_the_moment_decide(permission: str, role: str, *,
         User(login="noor", type=UserType.ORGANIZATION),
     ],
 )
-def test_only_a_person_with_a_login_commands(author: User) -> None:
-    """Whatever a list of people says of that login."""
+def test_only_commands_of_people_with_a_login_count(author: User) -> None:
+    """This is so even if that login is listed as an administrator."""
     people = {name: person(name, "admin") for name in ("noor", "ghost", "")}
-    given = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
-    chosen = select_command(given, POLICY, people)
+    comments = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
+    chosen = select_command(comments, POLICY, people)
     assert chosen is not None
     assert chosen.run_id == 1
 
 
-def test_who_may_not_write_hides_no_older_command() -> None:
-    given = [comment("/use 1", id=1), comment("/use 2", "eve", id=2)]
-    chosen = select_command(given, POLICY, PEOPLE)
+def test_a_command_without_write_access_hides_no_older_command() -> None:
+    comments = [comment("/use 1", id=1), comment("/use 2", "eve", id=2)]
+    chosen = select_command(comments, POLICY, PEOPLE)
     assert chosen is not None
     assert chosen.run_id == 1
 
@@ -135,8 +135,8 @@ MISREAD = [
 
 
 @pytest.mark.parametrize("line", MISREAD)
-def test_a_line_that_was_meant_as_a_command(line: str) -> None:
-    """Nothing is reused by it, and the person is told."""
+def test_an_invalid_command_is_reported(line: str) -> None:
+    """No run is reused, and the line appears in a notice."""
     body = f"Thanks!\n{line}\nSee above."
     assert find_command(body, POLICY.commands) is None
     assert find_misread(body, POLICY.commands) == line
@@ -164,38 +164,38 @@ def test_a_line_that_was_meant_as_a_command(line: str) -> None:
         "/use 42 now\n" + "[" * 65_000,  # a parser takes seconds for it
     ],
 )
-def test_a_line_that_was_not_meant_as_a_command_or_is_one(body: str) -> None:
+def test_a_valid_command_or_other_line_is_not_reported(body: str) -> None:
     assert find_misread(body, POLICY.commands) is None
 
 
 def test_every_command_of_the_policy_has_its_usage() -> None:
-    """What the usage says, with a number in its place, is a command."""
+    """The usage is a command once RUN-NUMBER is replaced."""
     usage = list_usage(POLICY.commands)
     assert usage == ["/use RUN-NUMBER", "/reuse-sweep-run [RUN-NUMBER]"]
     for line in usage:
-        assert find_misread(line, POLICY.commands) == line  # copied without thinking
+        assert find_misread(line, POLICY.commands) == line  # a copy of the usage itself is not a command
         filled = line.replace("[RUN-NUMBER]", "42").replace("RUN-NUMBER", "42")
         assert find_command(filled, POLICY.commands) == (42,)
 
 
-def test_the_last_attempt_of_each_person_counts() -> None:
-    def said(body: str, minute: int, author: str = "noor") -> Comment:
+def test_the_last_command_of_each_person_counts() -> None:
+    def post(body: str, minute: int, author: str = "noor") -> Comment:
         return comment(body, author, id=minute, created_at=NOW + timedelta(minutes=minute))
 
     wrong, right = "/use 42 now", "/use 42"
-    assert find_misread_commands([said(wrong, 1), said(right, 2)], POLICY) == ()
-    assert find_misread_commands([said(right, 2), said(wrong, 1)], POLICY) == ()
-    assert find_misread_commands([said(right, 1), said(wrong, 2)], POLICY) == (wrong,)
-    assert find_misread_commands([said(wrong, 1), said("thanks", 2)], POLICY) == (wrong,)
-    assert find_misread_commands([said(wrong, 1), said(right, 2, "amy")], POLICY) == (wrong,)
-    assert find_misread_commands([said(wrong, 1), said(f"{wrong}!", 2, "amy")], POLICY) == (
+    assert find_misread_commands([post(wrong, 1), post(right, 2)], POLICY) == ()
+    assert find_misread_commands([post(right, 2), post(wrong, 1)], POLICY) == ()
+    assert find_misread_commands([post(right, 1), post(wrong, 2)], POLICY) == (wrong,)
+    assert find_misread_commands([post(wrong, 1), post("thanks", 2)], POLICY) == (wrong,)
+    assert find_misread_commands([post(wrong, 1), post(right, 2, "amy")], POLICY) == (wrong,)
+    assert find_misread_commands([post(wrong, 1), post(f"{wrong}!", 2, "amy")], POLICY) == (
         wrong,
         f"{wrong}!",
     )
 
 
-def test_machines_and_reviews_are_not_answered() -> None:
-    """A bot that quotes the answer must not get another one."""
+def test_commands_of_bots_and_reviews_are_not_reported() -> None:
+    """A bot that quotes the notice must not get another notice."""
     assert find_misread_commands([comment("/use 42 now", "helper[bot]")], POLICY) == ()
     review = replace(comment("/use 42 now"), kind=CommentKind.REVIEW)
     assert find_misread_commands([review], POLICY) == ()

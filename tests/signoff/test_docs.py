@@ -28,7 +28,7 @@ def draw_checks() -> str:
     for check in CHECKS:
         policy = POLICY.signoff.checks[check.slug]
         ends = [status.value for status in CheckStatus if status in {*policy.statuses, CheckStatus.FAIL}]
-        role = "nobody" if policy.settled_by is Role.NOBODY else f"{policy.settled_by} or above"
+        role = "no one" if policy.settled_by is Role.NO_ONE else f"{policy.settled_by} or above"
         if policy.settled_by is Role.ADMIN:
             role = "admin"
         lines.append(

@@ -124,7 +124,7 @@ def test_only_warnings_are_settled() -> None:
 
 
 def test_what_the_policy_lets_nobody_settle_is_said() -> None:
-    strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NOBODY)
+    strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NO_ONE)
     policy = replace(POLICY.signoff, checks={**POLICY.signoff.checks, "reuse": strict})
     given = [settle("/settle 4 merged by hand", "mia")]
     settled, (refusal,) = select_settlements(given, policy, author="cody", since=NOW, people=PEOPLE)
@@ -134,7 +134,7 @@ def test_what_the_policy_lets_nobody_settle_is_said() -> None:
 @pytest.mark.parametrize(
     ("role", "who"),
     [
-        (Role.NOBODY, set()),
+        (Role.NO_ONE, set()),
         (Role.WRITE, {"amy", "mia", "max", "cody"}),
         (Role.MAINTAIN, {"mia", "max", "cody"}),
         (Role.ADMIN, {"mia", "cody"}),
