@@ -1,4 +1,4 @@
-"""How `infx config check` shows what it found: a table for people, JSON for programs."""
+"""The output of `infx config check`: a table for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import ConfigSummary
 from infx.phrases import count
 
-# A configuration's key usually repeats the spare ones.
+# A narrow terminal may drop the columns with `spare`, because a configuration's key usually repeats their values.
 _COLUMNS = (
     Column(name="configuration"),
     Column(name="model", spare=3),
@@ -39,8 +39,8 @@ def show(
         print_table(
             _COLUMNS,
             [
-                Section(title=path, rows=[_cells(config) for config in found])
-                for path, found in groupby(configs, key=lambda config: config.path)
+                Section(title=path, rows=[_cells(config) for config in configs_of_file])
+                for path, configs_of_file in groupby(configs, key=lambda config: config.path)
             ],
         )
     print_problems(ordered, environ)

@@ -72,7 +72,7 @@ class Collection:
     coverage: tuple[RowCoverage, ...]
     unexpected: tuple[str, ...]
 
-    def of_state(self, state: RowState) -> tuple[RowCoverage, ...]:
+    def find_rows(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
 
 
@@ -223,7 +223,7 @@ def list_problems(collection: Collection) -> list[Problem]:
             message=f"The row {item.job.id} has failed: {'; '.join(item.faults)[:1000]}.",
             path=artifact_name(item.job),
         )
-        for item in collection.of_state(RowState.FAILED)
+        for item in collection.find_rows(RowState.FAILED)
         if artifact_name(item.job) not in named
     ]
     missing = [
@@ -233,7 +233,7 @@ def list_problems(collection: Collection) -> list[Problem]:
             f"{'; '.join(item.faults)}.",
             hint="The job of the row says why; run it again.",
         )
-        for item in collection.of_state(RowState.MISSING)
+        for item in collection.find_rows(RowState.MISSING)
     ]
     return [*rejected, *failed, *missing, *_list_uncounted(collection)]
 
@@ -257,7 +257,7 @@ def describe_collection(collection: Collection) -> str:
     """Return one sentence about all planned rows."""
     if not collection.coverage:
         return "No rows were planned, so there is nothing to collect."
-    counts = {state: len(collection.of_state(state)) for state in RowState}
+    counts = {state: len(collection.find_rows(state)) for state in RowState}
     return (
         f"{counts[RowState.PRESENT]} of {count(len(collection.coverage), 'planned row')} brought everything, "
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing; {count(len(collection.points), 'result')} "
@@ -286,7 +286,7 @@ def _render_coverage(collection: Collection) -> dict[str, Any]:
         {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": list(item.faults)}
         for item in collection.coverage
     ]
-    counts = {state.value: len(collection.of_state(state)) for state in RowState}
+    counts = {state.value: len(collection.find_rows(state)) for state in RowState}
     return {"planned": len(rows), **counts, "unexpected": list(collection.unexpected), "rows": rows}
 
 

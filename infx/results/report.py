@@ -28,8 +28,8 @@ def render_report(collection: Collection) -> str:
     """Markdown: counts, failures first, then what is missing, then results."""
     parts = [
         _counts(collection),
-        _coverage_table("Failed", collection.of_state(RowState.FAILED)),
-        _coverage_table("Missing", collection.of_state(RowState.MISSING)),
+        _coverage_table("Failed", collection.find_rows(RowState.FAILED)),
+        _coverage_table("Missing", collection.find_rows(RowState.MISSING)),
         _rejected(collection),
         _points(collection.points),
         _evals(collection.evals),
@@ -42,7 +42,7 @@ def _counts(collection: Collection) -> str:
     if not total:
         text = f"## Sweep: nothing planned\n\n{describe_collection(collection)}\n"
         return text + _unexpected(collection.unexpected)
-    counts = {state: len(collection.of_state(state)) for state in RowState}
+    counts = {state: len(collection.find_rows(state)) for state in RowState}
     head = (
         f"## Sweep: {counts[RowState.PRESENT]} of {count(total, 'row')}\n\n"
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing, "

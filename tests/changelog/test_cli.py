@@ -531,7 +531,7 @@ def test_a_changelog_that_is_nowhere_is_an_error(repository: Repository) -> None
     ):
         called = call("changelog", "validate", "--pr", "77", *given)
         assert called.code == 1
-        assert "changes.yaml: There is no changelog, neither at the base nor at the head." in called.err
+        assert "changes.yaml: Neither the base nor the head has a changelog." in called.err
 
 
 BROKEN = {

@@ -162,7 +162,7 @@ def test_named_files_need_no_inventory_but_it_is_said(folder: Path) -> None:
             "message": "There is no such file. Runner labels and memory budgets were not checked.",
             "path": "configs/runners.yaml",
             "line": None,
-            "hint": "Add it, or name another in the policy or on the command line.",
+            "hint": "Add the file, or name another one in the policy or on the command line.",
         }
     ]
 

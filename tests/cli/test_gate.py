@@ -261,7 +261,7 @@ def test_facts_are_saved_and_decided_by_again(machine: Machine, hub: Hub) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["gate"], "There is no event"),
+        (["gate"], "No event is given."),
         (["gate", "--pr", "77", "--facts", "x"], "exclude each other"),
         (["gate", "--facts", "missing.json"], "cannot be read"),
         (["gate", "--pr", "0"], "not in the range"),
@@ -276,7 +276,7 @@ def test_usage(machine: Machine, arguments: list[str], words: str) -> None:
 def test_an_event_without_its_pull_request_is_no_bug_of_ours(machine: Machine, payload: str) -> None:
     (machine.folder / "e.json").write_text(payload)
     assert machine.call("explain", "--event", "e.json", "--event-name", "pull_request") == 2
-    assert "there is none. Name one by --pr." in machine.err
+    assert "The event names no pull request. Give --pr." in machine.err
     (machine.folder / "facts.json").write_text('{"event": {"name": "asked"}}')
     assert machine.call("explain", "--facts", "facts.json") == 2
 

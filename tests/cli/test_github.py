@@ -69,7 +69,7 @@ def test_who_does_not_ask_needs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     assert called.err == "GitHub: not asked.\n"
     called = call(command=title)
     assert called.code == 2
-    assert "Which repository?" in called.err
+    assert "No repository is named." in called.err
 
 
 def test_repo_wins_over_the_environment(hub: Hub) -> None:

@@ -169,7 +169,7 @@ def test_a_revision_is_not_compared_with_itself(repository: Repository, base: st
     repository.commit({"README": "x"})
     called = call("plan", "--base-ref", base, "--head-ref", head)
     assert (called.code, called.out) == (2, "")
-    assert "The base holds the head" in called.err
+    assert "The base already contains the head" in called.err
 
 
 def test_a_revision_that_is_not_there(repository: Repository) -> None:

@@ -102,7 +102,7 @@ def test_options_narrow_it(plan: Call, words: tuple[str, ...], throughput: int, 
         (("full-sweep", "$(touch pwned)", "`touch pwned`"), 2, "unexpected extra arguments"),
         (("test-config",), 2, "Missing option '--config-key'"),
         (("test-config", "--config-key", "gone"), 2, "gone"),
-        (("full-sweep", "--model-prefix", "gone"), 1, "No row fits the command."),
+        (("full-sweep", "--model-prefix", "gone"), 1, "No row matches the command."),
         (("full-sweep", "--config-file", "gone.yaml"), 2, "cannot be read"),
     ],
 )

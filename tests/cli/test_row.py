@@ -9,7 +9,7 @@ import pytest
 
 from infx.bench.jobs import RowJob
 from infx.bench.row import Row
-from infx.cli.row_process import find_lacking
+from infx.cli.row_process import find_missing_results
 from infx.matrix.folder import read_jobs
 from tests.calling import Called, call
 from tests.cli.plans import write_plan
@@ -74,7 +74,7 @@ def test_a_command_that_leaves_nothing_has_failed(
     called, job = play(ROWS[kind], f"sys.exit({ends})", monkeypatch, tmp_path)
     assert called.code == code
     lacking = LEAVES[kind].format(name=job.result_name)
-    assert called.err == f"The row command ended with {ends} and left no new {lacking}.\n"
+    assert called.err == f"The row command exited with {ends} and wrote no new {lacking}.\n"
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -98,14 +98,14 @@ def test_files_of_another_kind_are_not_the_result(
 ) -> None:
     called, job = play(ROWS[kind], script, monkeypatch, tmp_path)
     assert called.code == 1
-    assert f"left no new {lacking.format(name=job.result_name)}." in called.err
+    assert f"wrote no new {lacking.format(name=job.result_name)}." in called.err
 
 
 def test_a_result_of_an_earlier_time_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "path = pathlib.Path(f'agg_{name}.json'); path.write_text('{}'); os.utime(path, (1, 1))"
     called, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path)
     assert called.code == 1
-    assert "left no new agg_" in called.err
+    assert "wrote no new agg_" in called.err
 
 
 def test_what_lay_there_before_is_not_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_what_lay_there_before_is_not_gathered(tmp_path: Path, monkeypatch: pyte
     words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "again"]
     called = call(*words)
     assert called.code == 1
-    assert called.err == f"The row command ended with 0 and left no new agg_{job.result_name}*.json.\n"
+    assert called.err == f"The row command exited with 0 and wrote no new agg_{job.result_name}*.json.\n"
     assert list((tmp_path / "again").iterdir()) == []
 
 
@@ -148,5 +148,5 @@ def test_names_of_files_are_foreign_and_may_be_many(tmp_path: Path, monkeypatch:
 def test_nothing_gathered_is_never_a_whole_result(kind: str) -> None:
     """Also for a kind of row that does not exist yet."""
     [job] = make_jobs([ROWS[kind]])
-    assert find_lacking([], job)
-    assert find_lacking(["samples_x.jsonl", "notes.json"], job)
+    assert find_missing_results([], job)
+    assert find_missing_results(["samples_x.jsonl", "notes.json"], job)

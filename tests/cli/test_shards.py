@@ -64,7 +64,7 @@ def test_a_shard_that_is_not_there_is_no_empty_matrix(folder: Path, number: str)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("jobs.jsonl", "", "The cut plan is not whole: this shard has no row."),
+        ("jobs.jsonl", "", "The cut plan is not complete: this shard has no row."),
         ("index.json", "", "The cut plan cannot be read"),
         ("index.json", "[]", "The cut plan cannot be read"),
         ("index.json", '{"rows": [], "shards": []}', "The cut plan cannot be read"),
