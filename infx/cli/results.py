@@ -139,7 +139,9 @@ def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
         if item.expired:
             yield ReadArtifact(name=item.name, fault="it has expired")
         elif item.size > MAX_ZIP:
-            yield ReadArtifact(name=item.name, fault=f"it has {item.size:,} bytes; {MAX_ZIP:,} are the most")
+            yield ReadArtifact(
+                name=item.name, fault=f"it has {item.size:,} bytes, more than the limit of {MAX_ZIP:,}"
+            )
         else:
             yield read_zip(item.name, github.download_artifact(item.id, limit=MAX_ZIP))
 

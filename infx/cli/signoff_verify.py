@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 @event_options
 @facts_options
 @click.option("--publish", is_flag=True, help="Publish the verdicts as comments, and the commit status.")
-@click.option(
-    "--explain", metavar="CHECK", help="Print everything that one check looked at, such as 1."
-)
+@click.option("--explain", metavar="CHECK", help="Print everything that one check looked at, such as 1.")
 @policy_option
 @github_options
 @format_option

@@ -1,4 +1,4 @@
-"""The run summary of a sweep: how many rows are there, what failed, what is missing, and the numbers."""
+"""The run summary of a sweep: counts, failed rows, missing rows and results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowSta
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
 
-MAX_LINES = 2000  # of one table; the summary's own limit cuts the rest
+MAX_LINES = 2000  # of one table; the limit of summaries may cut more
 
-# Column → metric, and by what it is multiplied: times are shown in ms.
+# Column, its metrics in order of preference, and the factor for its unit.
 _COLUMNS = (
     ("tok/s/GPU", ("tput_per_gpu",), 1),
     ("out tok/s/GPU", ("output_tput_per_gpu",), 1),
@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def render_report(collection: Collection) -> str:
-    """Markdown: counts, failures first, then what is missing, then results."""
+    """Return the summary as Markdown."""
     parts = [
         _counts(collection),
         _coverage_table("Failed", collection.find_rows(RowState.FAILED)),
@@ -69,7 +69,7 @@ def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
 
 
 def _section(title: str, items: Sequence[object], content: str, shown: int = MAX_LINES) -> str:
-    """A title with the number of items, those that are shown, and how many more there are."""
+    """Return a section: a title with the number of items, the content, and the number of items that it leaves out."""
     more = [f"\n… and {len(items) - shown} more."] if len(items) > shown else []
     return "\n".join([f"### {title} ({len(items)})", "", content, *more, ""])
 
@@ -117,8 +117,8 @@ def _identity(row: ResultRow) -> tuple[str | int, ...]:
 
 
 def _number(row: ResultRow, names: Sequence[str], factor: int) -> str:
-    found = next((row.metrics[name] for name in names if name in row.metrics), None)
-    return "" if found is None else f"{found * factor:,.4g}" if abs(found) < 1e12 else f"{found:.3g}"
+    value = next((row.metrics[name] for name in names if name in row.metrics), None)
+    return "" if value is None else f"{value * factor:,.4g}" if abs(value) < 1e12 else f"{value:.3g}"
 
 
 def _evals(rows: Sequence[tuple[str, EvalRow]]) -> str:

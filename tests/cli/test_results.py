@@ -59,7 +59,7 @@ def test_a_whole_sweep(jobs: list[RowJob]) -> None:
     assert read("out/rejected_rows.json") == []
     assert "present<<" in called.written
     assert called.err == (
-        "4 of 4 planned rows brought everything, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
+        "4 of 4 planned rows complete, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
     )
     assert called.summary.startswith("## Sweep: 4 of 4 rows")
     report = call(*REPORT)
@@ -235,7 +235,7 @@ def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[RowJob],
 
 
 @pytest.mark.parametrize(
-    ("expired", "size", "words"), [(True, 1, "it has expired"), (False, 10, "10 are the most")]
+    ("expired", "size", "words"), [(True, 1, "it has expired"), (False, 10, "more than the limit of 10")]
 )
 def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     expired: bool,

@@ -77,7 +77,7 @@ def test_nothing_came() -> None:
     assert sorted(render_files(found)) == ["coverage.json", "rejected_rows.json"]
     assert [problem.rule for problem in list_problems(found)] == ["result-missing"] * 4
     assert describe_collection(found) == (
-        "0 of 4 planned rows brought everything, 0 failed, 4 missing; 0 results and 0 accuracy rows published."
+        "0 of 4 planned rows complete, 0 failed, 4 missing; 0 results and 0 accuracy rows published."
     )
 
 
@@ -131,7 +131,7 @@ def test_a_concurrency_that_is_missing() -> None:
     found = run(files)
     assert found.coverage[2].faults == ("no result for concurrency 4",)
     [problem] = list_problems(found)
-    assert problem.message == f"The row {DISAGG_JOB.id} has failed: no result for concurrency 4."
+    assert problem.message == f"The row {DISAGG_JOB.id} failed: no result for concurrency 4."
     assert problem.path == artifact_name(DISAGG_JOB)
 
 
@@ -278,7 +278,7 @@ def test_two_accuracy_results_of_one_task_are_none() -> None:
         files[artifact_name(EVAL_JOB)] |= {f"{number}/meta_env.json": {}, f"{number}/r.json": harness(score)}
     found = run(files)
     assert found.evals == ()
-    assert found.coverage[3].faults == ("several results of gsm8k at concurrency 64; which one counts?",)
+    assert found.coverage[3].faults == ("several results of gsm8k at concurrency 64, expected one",)
 
 
 def test_accuracy_that_its_harness_calls_failed() -> None:

@@ -120,7 +120,7 @@ def test_a_batched_set_has_a_row_for_each_completed_concurrency() -> None:
         ({"results.json": harness()}, "no meta_env.json"),
         ({"a/b/meta_env.json": META, "a/b/results.json": harness()}, "no meta_env.json"),
         ({"meta_env.json": META}, "no result file"),
-        ({"meta_env.json": [1]}, "no mapping"),
+        ({"meta_env.json": [1]}, "not a mapping"),
         ({"meta_env.json": b"{"}, "not JSON"),
         ({"meta_env.json": META, "results.json": b"[" * 100_000}, "nested too deeply"),
         ({"meta_env.json": META, "results.json": b'{"x": NaN}'}, "NaN"),
@@ -145,4 +145,4 @@ def test_more_tasks_than_are_looked_at() -> None:
     value = harness()
     value["results"] = {f"task{number}": {"acc,none": 0.5} for number in range(MAX_TASKS + 1)}
     [row], _ = read({"meta_env.json": META, "results.json": value})
-    assert row.fault == "the file holds 201 tasks; 200 are the most"
+    assert row.fault == "the file holds 201 tasks, more than the limit of 200"
