@@ -15,6 +15,8 @@ from infx.gather.changelog import Given, gather_changelog
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
+_FILE = click.Path(path_type=Path)
+
 
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that name a base and a head, and pass `sources: ChangelogSources`."""
@@ -25,18 +27,8 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Base revision. Default: the base branch, of the repository's remote or local.",
     )
     @click.option("--head-ref", metavar="REV", help="Head revision. Default: the file in the working tree.")
-    @click.option(
-        "--base-file",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Base version as a file, instead of a revision.",
-    )
-    @click.option(
-        "--head-file",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Head version as a file, instead of a revision.",
-    )
+    @click.option("--base-file", type=_FILE, metavar="FILE", help="Base version, instead of --base-ref.")
+    @click.option("--head-file", type=_FILE, metavar="FILE", help="Head version, instead of --head-ref.")
     @make_event_options("File with a webhook payload that names revisions, pull request and stage.")
     @click.option(
         "--pr", type=click.IntRange(min=1), metavar="N", help="Pull request that the new entries belong to."

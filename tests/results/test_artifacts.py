@@ -1,4 +1,4 @@
-"""Reading what strangers uploaded: links, sizes, broken and hostile files."""
+"""Read uploaded files without trust: links, sizes, broken and hostile files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infx.errors import UsageError
 from infx.results import artifact
 
 
-def test_a_folder_for_each_artifact(tmp_path: Path) -> None:
+def test_every_folder_is_an_artifact(tmp_path: Path) -> None:
     (tmp_path / "b" / "deep").mkdir(parents=True)
     (tmp_path / "a").mkdir()
     (tmp_path / "b" / "deep" / "x.json").write_text("{}")
@@ -59,7 +59,7 @@ def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert only.fault == "it has more than 3 JSON files"
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
+def test_names_that_are_not_text(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"bmk_\xff")
     folder.mkdir()
     (folder / os.fsdecode(b"\xfe.json")).write_text("{}")
@@ -68,12 +68,12 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert only.files[0].path == "\ufffd.json"
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         read_folder(tmp_path / "gone")
 
 
-def test_artifacts_that_nobody_wants_are_named_and_not_read(tmp_path: Path) -> None:
+def test_unexpected_artifacts_are_named_and_not_read(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
@@ -81,8 +81,8 @@ def test_artifacts_that_nobody_wants_are_named_and_not_read(tmp_path: Path) -> N
     assert [(item.name, len(item.files)) for item in found] == [("a", 0), ("b", 1)]
 
 
-def test_an_artifact_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
-    """All of them at once may be more than the memory holds."""
+def test_artifacts_are_read_one_at_a_time(tmp_path: Path) -> None:
+    """All artifacts together may be larger than the memory."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
@@ -109,7 +109,7 @@ def test_a_zip_file_is_read_and_never_unpacked(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"no zip file", make_zip({"x.json": b"{}"})[:-10]])
-def test_what_is_no_zip_file(data: bytes) -> None:
+def test_a_file_that_is_not_a_zip_file(data: bytes) -> None:
     assert "no readable zip file" in (read_zip("bmk_x", data).fault or "")
 
 
@@ -127,8 +127,8 @@ def test_a_zip_file_that_lies_about_a_size() -> None:
     assert found.fault or found.files[0].fault or len(found.files[0].data) <= 10
 
 
-def test_many_files_that_are_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is small enough, but all of them are held at once."""
+def test_the_total_size_of_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is small enough, but all of them are in memory at once."""
     monkeypatch.setattr("infx.artifacts.MAX_BYTES", 20)
     files = {f"{number}.json": b"x" * 7 for number in range(3)}
     (tmp_path / "a").mkdir()
@@ -140,7 +140,7 @@ def test_many_files_that_are_large_together(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_zip_file_whose_data_is_spoiled(method: int) -> None:
+def test_a_zip_file_with_damaged_data(method: int) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr("x.json", os.urandom(2000))

@@ -1,4 +1,4 @@
-"""The default row command: for every kind of row it leaves what `collect` takes for that row's result."""
+"""The default row command: for every kind of row it writes results that `collect` accepts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_its_results_are_accepted(planned: Row) -> None:
     found = collect([job], [artifact(artifact_name(job), files)], RULES)
     assert found.coverage[0].state is RowState.PRESENT, found.coverage[0].faults
     assert len(found.points) == (0 if planned.eval_only else len(planned.conc))
-    assert make_files(environ) == files  # the same row, the same numbers
+    assert make_files(environ) == files  # the same row gives the same numbers
 
 
-def test_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_runs_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [job] = make_jobs([KINDS["fixed"]])
     assert main(project_job(job, max_bytes=131_071), tmp_path) == 0
     [file] = tmp_path.iterdir()

@@ -306,7 +306,11 @@ def test_json_is_one_document(world: World) -> None:
             "no finite number",
         ),
         ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
-        ("eval_results_all", {"agg_eval_all.json": " " * 6_000_000 + "[]"}, "more than the limit of 5,000,000"),
+        (
+            "eval_results_all",
+            {"agg_eval_all.json": " " * 6_000_000 + "[]"},
+            "more than the limit of 5,000,000",
+        ),
         ("eval_results_all", {"agg_eval_all.json": "[" * 100_000}, "nested too deeply"),
         ("results_bmk", {"agg_bmk.json": '[{"hw": "h200"}]'}, "row 0"),
     ],
