@@ -76,7 +76,7 @@ def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:
     from infx.changelog.add import render_entry
     from infx.changelog.layout import append
 
-    new = _new_entry(policy, options)
+    new = _make_entry(policy, options)
     text = render_entry(new)
     if dry_run:
         sys.stdout.flush()
@@ -115,7 +115,7 @@ def _refuse_skipped(path: str) -> None:
         raise UsageError(message, hint=f"git sparse-checkout add {path}")
 
 
-def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
+def _make_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
     from infx.bench.entry import Entry
     from infx.bench.scenario import ScenarioType
     from infx.changelog.add import NewEntry, complete_keys

@@ -60,7 +60,7 @@ def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Proble
 
 def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
-        return ChangelogVerdict(problems=[_no_changelog(sources.context.path)])
+        return ChangelogVerdict(problems=[_report_no_changelog(sources.context.path)])
     verdict = judge(sources.base, sources.head, sources.context)
     if sources.merge is None or sources.head is None:
         return verdict
@@ -82,7 +82,7 @@ def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | No
     return fix(sources.base, sources.head, sources.context)
 
 
-def _no_changelog(path: str) -> Problem:
+def _report_no_changelog(path: str) -> Problem:
     return Problem(
         rule="changelog-missing",
         message="Neither the base nor the head has a changelog.",
@@ -108,8 +108,8 @@ def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Probl
     write_file(sources.target, repaired.head)
     for problem in repaired.repaired:
         print_text(f"repaired: {replace(problem, hint=None)}", os.environ)
-    left = judge(sources.base, repaired.head, sources.context).problems
-    return report([*left, *expanded], os.environ, as_json=as_json)
+    remaining = judge(sources.base, repaired.head, sources.context).problems
+    return report([*remaining, *expanded], os.environ, as_json=as_json)
 
 
 @examples("infx changelog canonicalize --pr 77 --write")
@@ -128,7 +128,7 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     canonical = make_canonical(sources.base, sources.head, sources.context)
     if check:
         return report(
-            [_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
+            [_report_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
             os.environ,
             as_json=False,
         )
@@ -149,7 +149,7 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     return 0
 
 
-def _not_canonical(line: int, sources: ChangelogSources) -> Problem:
+def _report_not_canonical(line: int, sources: ChangelogSources) -> Problem:
     command = "infx changelog canonicalize --write"
     number = sources.context.number
     return Problem(

@@ -32,10 +32,10 @@ def find_unplannable(sources: ChangelogSources, verdict: ChangelogVerdict) -> li
     paths = list_paths(policy)
     files = sources.read_head(paths)
     level = Level.ERROR if is_repository else Level.WARNING
-    absent = [_absent(path, level) for path, data in zip(paths, files, strict=True) if data is None]
+    absent = [_report_absent(path, level) for path, data in zip(paths, files, strict=True) if data is None]
     if absent:
         return absent
-    entries = _readable(sources, verdict)
+    entries = _find_readable(sources, verdict)
     if not is_repository and any(entry.append_only for entry in entries):
         message = "Without a base revision, append-only entries were not expanded."
         return [Problem(rule=_UNEXPANDED, message=message, path=sources.context.path, level=Level.WARNING)]
@@ -70,7 +70,7 @@ def _plan(
     return list(plan_delta(Delta(entries=tuple(entries)), inputs, base, options, policy.changelog).warnings)
 
 
-def _readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entry]:
+def _find_readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entry]:
     """Return the new entries that can be read and whose keys are all known; validate reports the others."""
     from infx.changelog.entries import read_fields
 
@@ -86,7 +86,7 @@ def _readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entr
     ]
 
 
-def _absent(path: str, level: Level) -> Problem:
+def _report_absent(path: str, level: Level) -> Problem:
     return Problem(
         rule=_UNEXPANDED,
         message="There is no such file, so the new entries could not be expanded.",

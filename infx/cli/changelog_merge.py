@@ -50,7 +50,7 @@ def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> Non
     merged = merge_versions(ancestor, ours, theirs, versions, links, number=pr)
     write_file(git.directory / policy.changelog, merged.data)
     git.run("add", "--", policy.changelog)
-    _say(merged, policy.changelog)
+    _print_outcome(merged, policy.changelog)
 
 
 @click.command("merge-driver")
@@ -68,7 +68,7 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
     """
     git = Git(Path.cwd())
     try:
-        policy = _driver_policy()
+        policy = _load_driver_policy()
         links = make_links(None, policy)
         versions = read_base_versions(git, policy.base_branch, path, links.repository)
         before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
@@ -81,11 +81,11 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
         )
         return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
     current.write_bytes(merged.data)
-    _say(merged, path)
+    _print_outcome(merged, path)
     return 0
 
 
-def _driver_policy() -> ChangelogPolicy:
+def _load_driver_policy() -> ChangelogPolicy:
     """Return the policy, or the packaged default if the policy cannot be read."""
     from infx.policy.load import default_part
 
@@ -137,10 +137,10 @@ def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
     return blobs[0], blobs[1], blobs[2]
 
 
-def _say(merged: Merged, path: str) -> None:
-    kept = len(merged.kept)
-    entries = count(kept, "new entry", "new entries")
-    outcome = f"{entries} placed after the base branch's entries" if kept else "merged"
+def _print_outcome(merged: Merged, path: str) -> None:
+    placed = len(merged.kept)
+    entries = count(placed, "new entry", "new entries")
+    outcome = f"{entries} placed after the base branch's entries" if placed else "merged"
     print_text(f"{path}: {outcome}.", os.environ)
     for block in merged.present:
         keys = block.fields.get("config-keys")
@@ -151,7 +151,7 @@ def _say(merged: Merged, path: str) -> None:
         )
 
 
-def _driver_command(python: str) -> str:
+def _make_driver_command(python: str) -> str:
     """Return the merge driver as a command line for the shell that git starts."""
     # -P: a folder `infx` in the working tree must not be imported. If this Python is gone, git merges lines, because
     # a driver that cannot be started would silently lose one side.
@@ -169,7 +169,7 @@ def install_driver(policy: ChangelogPolicy) -> None:
     """Configure git in this clone to merge the changelog with infx."""
     git = Git(Git(Path.cwd()).root())
     git.run("config", "--local", f"merge.{DRIVER}.name", "appends to the changelog, side by side")
-    git.run("config", "--local", f"merge.{DRIVER}.driver", _driver_command(sys.executable))
+    git.run("config", "--local", f"merge.{DRIVER}.driver", _make_driver_command(sys.executable))
     file = git.directory / git.line("rev-parse", "--git-path", "info/attributes")
     line = f"{policy.changelog} merge={DRIVER}"
     text = file.read_text(encoding="utf-8") if file.exists() else ""

@@ -70,8 +70,8 @@ def notice(number: int, connect: Connect, policy: Policy) -> None:
     from infx.reconcile.desired import desire
 
     facts, place = _gather(number, connect, policy)
-    wanted = desire(facts, policy, place).comments
-    _print([sticky for sticky in wanted if sticky.key.startswith("notice ") and sticky.text], policy)
+    stickies = desire(facts, policy, place).comments
+    _print([sticky for sticky in stickies if sticky.key.startswith("notice ") and sticky.text], policy)
 
 
 def _gather(number: int, connect: Connect, policy: Policy) -> tuple[ReconcileFacts, RepositoryContext]:

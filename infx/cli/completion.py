@@ -19,11 +19,11 @@ def complete(command: click.Command, instruction: str) -> int:
     """
     from click.shell_completion import shell_complete
 
-    shell, _, what = instruction.partition("_")
-    if shell not in SHELLS or what not in {"source", "complete"}:
+    shell, _, action = instruction.partition("_")
+    if shell not in SHELLS or action not in {"source", "complete"}:
         expected = ", ".join(f"{name}_source" for name in SHELLS)
         raise UsageError(f"{VARIABLE} is {instruction!r}; expected one of {expected}.")
-    if what == "complete" and "COMP_WORDS" not in os.environ:
+    if action == "complete" and "COMP_WORDS" not in os.environ:
         raise UsageError(
             f"{instruction} is reserved for the shell's completion script.",
             hint=f"Set {VARIABLE} to {shell}_source to get the script.",

@@ -65,8 +65,10 @@ def _read_files(
     from infx.matrix.check import Files
 
     root = find_root(Path.cwd())
-    masters = tuple(dict.fromkeys(named)) or tuple(_relative(root, name) for name in policy.master_configs)
-    runners = runner_config or _relative(root, policy.runners)
+    masters = tuple(dict.fromkeys(named)) or tuple(
+        _make_relative(root, name) for name in policy.master_configs
+    )
+    runners = runner_config or _make_relative(root, policy.runners)
     files_by_path = {path: _read(path, required=bool(named)) for path in masters}
     inventory = _read(runners, required=runner_config is not None)
     if not any(files_by_path.values()):
@@ -74,28 +76,28 @@ def _read_files(
             f"There are no configurations here; expected {' or '.join(masters)}.",
             hint="Run this inside a repository with configurations, or name them with --config-file.",
         )
-    missing = [_missing(path, Level.ERROR) for path, file in files_by_path.items() if file is None]
+    missing = [_report_missing(path, Level.ERROR) for path, file in files_by_path.items() if file is None]
     if inventory is None:  # files named by --config-file may lie outside a repository, without an inventory
-        missing.append(_missing(runners, Level.WARNING if named else Level.ERROR))
+        missing.append(_report_missing(runners, Level.WARNING if named else Level.ERROR))
     known = tuple(file for file in files_by_path.values() if file is not None)
     if named:
         return Files(masters=known, runners=inventory), missing
     if not (root / policy.changelog).exists():
-        missing.append(_missing(_relative(root, policy.changelog), Level.ERROR))
+        missing.append(_report_missing(_make_relative(root, policy.changelog), Level.ERROR))
     return (
         Files(
             masters=known,
             runners=inventory,
-            models=_read(_relative(root, policy.models)),
-            thresholds=_read(_relative(root, policy.eval_thresholds)),
-            priorities=_read(_relative(root, policy.priorities)),
+            models=_read(_make_relative(root, policy.models)),
+            thresholds=_read(_make_relative(root, policy.eval_thresholds)),
+            priorities=_read(_make_relative(root, policy.priorities)),
             golden_lengths=_read_folder(root / policy.golden_al),
         ),
         missing,
     )
 
 
-def _relative(root: Path, name: str) -> str:
+def _make_relative(root: Path, name: str) -> str:
     return os.path.relpath(root / name)
 
 
@@ -115,7 +117,7 @@ def _read(path: str, *, required: bool = False) -> File | None:
         return None
 
 
-def _missing(path: str, level: Level) -> Problem:
+def _report_missing(path: str, level: Level) -> Problem:
     unchecked = "" if level is Level.ERROR else " Runner labels and memory budgets were not checked."
     return Problem(
         rule="file-missing",

@@ -52,8 +52,8 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
         if html:
             html.write_text(story.page(), encoding="utf-8")
         seconds = time.perf_counter() - started
-        _say(console, f"\n{story.counts()}, {seconds:.0f} s.\n\nWhat to try next:\n")
-        _say(console, "\n".join(_describe_next_steps(html)))
+        _print(console, f"\n{story.counts()}, {seconds:.0f} s.\n\nWhat to try next:\n")
+        _print(console, "\n".join(_describe_next_steps(html)))
         if keep:
             _keep(story, console)
 
@@ -77,7 +77,7 @@ def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> No
 
 
 def _keep(story: Play, console: Console) -> None:
-    _say(console, story.how_to_go_on(find_infx()))
+    _print(console, story.how_to_go_on(find_infx()))
     try:
         with exit_on_signals(0):
             story.hub.wait()
@@ -108,6 +108,6 @@ def _list(*steps: tuple[str, str]) -> Iterator[str]:
     return (f"  {command:<{width}}  {words}" for command, words in steps)
 
 
-def _say(console: Console, text: str) -> None:
+def _print(console: Console, text: str) -> None:
     """Print text without wrapping it: a wrapped command cannot be copied."""
     console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -150,13 +150,13 @@ def read_event(receive: Receive) -> Event:
     return parse_event(
         received.name,
         received.payload,
-        run_id=_number("GITHUB_RUN_ID"),
-        attempt=(own and _number("GITHUB_RUN_ATTEMPT")) or 1,
+        run_id=_read_number("GITHUB_RUN_ID"),
+        attempt=(own and _read_number("GITHUB_RUN_ATTEMPT")) or 1,
         triggering_actor=os.environ.get("GITHUB_TRIGGERING_ACTOR", "") if own else "",
     )
 
 
-def _number(name: str) -> int | None:
+def _read_number(name: str) -> int | None:
     value = os.environ.get(name, "")
     return int(value) if re.fullmatch(r"[0-9]{1,18}", value, re.ASCII) else None
 

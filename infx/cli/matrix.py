@@ -74,7 +74,7 @@ _SHARED = (
 )
 
 
-def _shared_options(function: _F) -> _F:
+def _add_shared_options(function: _F) -> _F:
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_SHARED), function)
 
 
@@ -85,7 +85,7 @@ def matrix() -> None:
 
 @examples("infx matrix full-sweep --model-prefix dsr1 --single-node")
 @matrix.command("full-sweep")
-@_shared_options
+@_add_shared_options
 @click.option("--model-prefix", multiple=True, help="Only configuration keys that start with this text.")
 @click.option("--precision", multiple=True, metavar="NAME", help="Only this precision.")
 @click.option("--framework", multiple=True, metavar="NAME", help="Only this framework.")
@@ -114,7 +114,7 @@ def full_sweep(policy: Policy, **options: Any) -> None:
 
 @examples("infx matrix test-config --config-key 'dsv41flash-*' --conc 64")
 @matrix.command("test-config")
-@_shared_options
+@_add_shared_options
 @click.option(
     "--config-key",
     multiple=True,
@@ -135,10 +135,10 @@ def select_by_words(words: Sequence[str], policy: Policy) -> Selection:
     words: the command line after `infx matrix`. policy: the base branch's.
     """
     select = {"full-sweep": select_all, "test-config": select_named}
-    name, *rest = words
+    name, *arguments = words
     if name not in select:
         raise UsageError(f"The command {name!r} prints no rows; expected {' or '.join(select)}.")
-    context = matrix.commands[name].make_context(name, rest, help_option_names=[])
+    context = matrix.commands[name].make_context(name, arguments, help_option_names=[])
     options = dict(context.params)
     if context.get_parameter_source("policy_source") is ParameterSource.COMMANDLINE:
         raise UsageError(
@@ -160,27 +160,27 @@ def select_all(policy: Policy, options: dict[str, Any]) -> Selection:
     """Return the rows of `full-sweep`."""
     from infx.matrix.sweep import sweep_all
 
-    request = _request(policy, options)
+    request = _make_request(policy, options)
     inputs = _read_inputs(policy, options)
-    return _selection(sweep_all(inputs.configs, inputs.runners, request), inputs)
+    return _make_selection(sweep_all(inputs.configs, inputs.runners, request), inputs)
 
 
 def select_named(policy: Policy, options: dict[str, Any]) -> Selection:
     """Return the rows of `test-config`."""
     from infx.matrix.sweep import sweep_keys
 
-    request = _request(policy, options)
+    request = _make_request(policy, options)
     inputs = _read_inputs(policy, options)
-    return _selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
+    return _make_selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
 
 
-def _selection(rows: Sequence[Row], inputs: PlanInputs) -> Selection:
+def _make_selection(rows: Sequence[Row], inputs: PlanInputs) -> Selection:
     used = {row.recipe.runner for row in rows}
     configs = {key: config for key, config in inputs.configs.items() if config.runner in used}
     return Selection(rows=rows, inputs=replace(inputs, configs=configs))
 
 
-def _request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
+def _make_request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
     from infx.matrix.evals import find_profile
     from infx.matrix.filters import Filter
     from infx.matrix.sweep import SweepRequest
@@ -197,15 +197,15 @@ def _request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
     return SweepRequest(
         profile=find_profile(options["eval_profile"], policy.evals),
         wanted=wanted,
-        limits=_limits(options),
-        mode=_mode(options),
+        limits=_make_limits(options),
+        mode=_choose_mode(options),
         trim=options["trim_conc"],
         smoke=options["smoke"],
         exp_names=options.get("exp_name", ()),
     )
 
 
-def _limits(options: dict[str, Any]) -> ExpansionLimits:
+def _make_limits(options: dict[str, Any]) -> ExpansionLimits:
     from infx.bench.config import ScenarioType
     from infx.bench.names import SEQUENCES
     from infx.matrix.concurrency import DEFAULT_STEP, Bounds
@@ -224,7 +224,7 @@ def _limits(options: dict[str, Any]) -> ExpansionLimits:
     )
 
 
-def _mode(options: dict[str, Any]) -> EvalMode:
+def _choose_mode(options: dict[str, Any]) -> EvalMode:
     from infx.matrix.evals import EvalMode
 
     _refuse_together(options, ("no_evals",), ("evals_only", "all_evals"))

@@ -96,15 +96,17 @@ def find_infx(place: Path | None = None) -> str:
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add --policy, and pass `policy: Policy`."""
-    return _policy_option(function, load_policy)
+    return _add_policy_option(function, load_policy)
 
 
 def policy_part_option(part: type[Any]) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
     """Add --policy, and pass `policy: part`; only the policy's keys that are fields of `part` are loaded."""
-    return lambda function: _policy_option(function, lambda given: load_part(given, part))
+    return lambda function: _add_policy_option(function, lambda given: load_part(given, part))
 
 
-def _policy_option(function: Callable[..., _R], load: Callable[[str | None], object]) -> Callable[..., _R]:
+def _add_policy_option(
+    function: Callable[..., _R], load: Callable[[str | None], object]
+) -> Callable[..., _R]:
     @click.option(
         "--policy",
         "policy_source",

@@ -153,10 +153,10 @@ def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, 
         print_text(str(action), os.environ, err=as_json)
     count = f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}."
     print_text(count, os.environ)
-    actions.write_summary(os.environ, _summary(report))
+    actions.write_summary(os.environ, _render_summary(report))
 
 
-def _summary(report: TurnReport) -> str:
+def _render_summary(report: TurnReport) -> str:
     """Return the job's summary, with the full text of comments that could not be posted."""
     from infx.escape import code
     from infx.reconcile.actions import CreateComment, UpdateComment

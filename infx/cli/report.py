@@ -18,11 +18,11 @@ def print_problems(problems: Sequence[Problem], environ: Mapping[str, str]) -> N
         mark = "warning: " if problem.level is Level.WARNING else ""
         print_text(f"{mark}{problem}", environ)
     if actions.is_actions(environ):
-        commands, rest = actions.format_annotations(problems)
+        commands, overflow = actions.format_annotations(problems)
         for command in commands:
             click.echo(command, err=True)
-        if rest:
-            lines = "".join(f"- {escape.code(str(problem))}\n" for problem in rest)
+        if overflow:
+            lines = "".join(f"- {escape.code(str(problem))}\n" for problem in overflow)
             actions.write_summary(environ, f"### Problems beyond the annotations\n\n{lines}")
 
 
@@ -43,11 +43,11 @@ def report(problems: Sequence[Problem], environ: Mapping[str, str], *, as_json: 
     ordered = sort_problems(problems)
     print_problems(ordered, environ)
     if as_json:
-        print_json(as_rows(ordered))
+        print_json(render_problems(ordered))
     return int(has_errors(ordered))
 
 
-def as_rows(problems: Sequence[Problem]) -> dict[str, Any]:
+def render_problems(problems: Sequence[Problem]) -> dict[str, Any]:
     """Return problems in the form of `--format json`."""
     rows = [
         {

@@ -110,8 +110,8 @@ def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules
     from infx.results.collect import artifact_name, collect
 
     jobs = read_all_jobs(plan)
-    wanted = {artifact_name(job) for job in jobs}
-    return collect(jobs, find_artifacts(wanted, artifacts, run, connect), rules)
+    names = {artifact_name(job) for job in jobs}
+    return collect(jobs, find_artifacts(names, artifacts, run, connect), rules)
 
 
 def find_artifacts(

@@ -42,13 +42,13 @@ def run_command(
         # until the step ends, because a process that the script left behind could still print.
         click.echo(actions.format_stop())
     sys.stdout.flush()
-    kept = {name: value for name, value in os.environ.items() if not _is_withheld(name)}
+    inherited = {name: value for name, value in os.environ.items() if not _is_withheld(name)}
     started_at = time.time()
     try:
         process = subprocess.Popen(
             list(command),
             cwd=directory,
-            env={**kept, **variables},
+            env={**inherited, **variables},
             stdout=output,
             stderr=subprocess.STDOUT,  # the runner does not keep the order of lines of two streams
             start_new_session=in_step,
@@ -122,5 +122,5 @@ def gather_results(
 
 def find_missing_results(names: Sequence[str], job: RowJob) -> list[str]:
     """Return the patterns of files that the job's result needs and that match none of the gathered names."""
-    wanted = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
-    return [pattern for pattern in wanted if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]
+    patterns = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
+    return [pattern for pattern in patterns if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]

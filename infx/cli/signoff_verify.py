@@ -96,7 +96,7 @@ def _verify_all(
     results = []
 
     def work(number: int) -> None:
-        done = len(report.done)
+        start = len(report.done)
         try:
             decided = (
                 verifier.verify_and_publish(number, only, report)
@@ -104,7 +104,7 @@ def _verify_all(
                 else verifier.verify(number, only)
             )
         finally:
-            for action in report.done[done:]:
+            for action in report.done[start:]:
                 print_text(str(action), os.environ)
         if isinstance(decided, PassedOver):
             print_text(f"Skipped: {decided.why}", os.environ)

@@ -69,7 +69,7 @@ def print_table(columns: Sequence[Column], sections: Sequence[Section]) -> None:
 
 def render_table(columns: Sequence[Column], sections: Sequence[Section], *, width: int | None) -> str:
     """Return a table as text. width: the most characters of a line, or None for no limit."""
-    rows = [[_cell(cell) for cell in row] for section in sections for row in section.rows]
+    rows = [[_make_cell(cell) for cell in row] for section in sections for row in section.rows]
     layout = _lay_out(columns, rows, width)
     header = [Cell(text=column.name) for column in columns]
     lines = [click.style(line, bold=True) for line in _draw(header, columns, layout)]
@@ -84,7 +84,7 @@ def render_table(columns: Sequence[Column], sections: Sequence[Section], *, widt
     return "\n".join(lines)
 
 
-def _cell(cell: str | Cell) -> Cell:
+def _make_cell(cell: str | Cell) -> Cell:
     if isinstance(cell, Cell):
         return Cell(text=visible(cell.text), color=cell.color)
     return Cell(text=visible(cell))

@@ -22,5 +22,5 @@ def print_trouble(report: TurnReport, then: str) -> None:
     for action, error in report.refused:
         print_text(f"warning: refused: {action}. {error}", os.environ)
     if report.left:
-        left = ", ".join(map(str, report.left))
-        print_text(f"warning: {report.why_left}; not looked at: {left}. {then}", os.environ)
+        numbers = ", ".join(map(str, report.left))
+        print_text(f"warning: {report.why_left}; not looked at: {numbers}. {then}", os.environ)

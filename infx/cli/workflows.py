@@ -56,16 +56,16 @@ def read_sources(directory: Path) -> dict[str, bytes]:
         folder = folder.parent
     root = folder.parent
     patterns = ((folder, "workflows/*"), (folder, "actions/**/action"), (root, "action"))
-    found = [
+    paths = [
         path
         for place, pattern in patterns
         for ending in (".yml", ".yaml")
         for path in place.glob(pattern + ending)
         if path.is_file()
     ]
-    if not found:
+    if not paths:
         raise UsageError("There are no workflow or action files here.", where=str(directory))
-    files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}
+    files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(paths)}
     unread = list(files.values())
     while unread:
         for path in sorted(find_local_paths(unread.pop()) - set(files)):

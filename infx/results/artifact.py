@@ -57,7 +57,7 @@ def read_json(file: ArtifactFile) -> Any:
             file.data.decode("utf-8-sig"),
             parse_constant=_refuse_constant,
             parse_float=_read_float,
-            object_pairs_hook=_unique,
+            object_pairs_hook=_make_unique,
         )
         if _SURROGATE.search(file.data):
             json.dumps(value, ensure_ascii=False).encode()
@@ -83,7 +83,7 @@ def _refuse_constant(name: str) -> Any:
     raise JsonFaultError(f"it holds {name}, which is not a JSON number")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise JsonFaultError("it holds a key twice")

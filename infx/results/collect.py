@@ -96,7 +96,7 @@ def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: Re
             parts[artifact.name] = _collect_job(job, artifact, rules)
         else:
             unexpected.add(artifact.name)
-    ordered = [parts.get(name) or _Part(coverage=_missing(job)) for name, job in by_artifact.items()]
+    ordered = [parts.get(name) or _Part(coverage=_make_missing(job)) for name, job in by_artifact.items()]
     return Collection(
         points=tuple(point for part in ordered for point in part.points),
         evals=tuple(row for part in ordered for row in part.evals),
@@ -114,7 +114,7 @@ class _Part:
     rejected: tuple[Rejected, ...] = ()
 
 
-def _missing(job: RowJob) -> RowCoverage:
+def _make_missing(job: RowJob) -> RowCoverage:
     return RowCoverage(job=job, state=RowState.MISSING, faults=(f"no artifact {artifact_name(job)}",))
 
 
@@ -194,12 +194,12 @@ def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _
         faults.append(f"no accuracy result for concurrency {', '.join(map(str, absent))}")
     if not rows and not faults:
         faults.append("no accuracy result")
-    kept = tuple(
+    published = tuple(
         (job.id, result)
         for result in rows
         if result.conc not in unplanned and (result.task, result.conc) not in repeated
     )
-    return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
+    return _Part(coverage=_judge(job, faults), evals=published, rejected=rejected)
 
 
 def _judge(job: RowJob, faults: Iterable[str]) -> RowCoverage:

@@ -119,10 +119,10 @@ class EvalReader:
                 "lm_eval_version" in value or value.get("result_format") == FORMAT
             ):
                 candidates.append((file, value))
-        candidates.sort(key=lambda item: _age(item[0]))
+        candidates.sort(key=lambda item: _find_age(item[0]))
         rows = []
         for conc, value in _choose(meta, candidates):
-            rows += _rows_of(value, EvalRow(task="", conc=conc, samples=0, meta=_flat(meta)), self.rules)
+            rows += _make_rows(value, EvalRow(task="", conc=conc, samples=0, meta=_flatten(meta)), self.rules)
         return rows, faults
 
 
@@ -147,7 +147,7 @@ def _read_conc(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _age(file: ArtifactFile) -> tuple[float, str]:
+def _find_age(file: ArtifactFile) -> tuple[float, str]:
     """Return a key that is larger for a newer file: the time in its name, else its own time; then its name."""
     match = _STAMP.search(file.name)
     if match is None:
@@ -166,16 +166,16 @@ def _choose(
     if not isinstance(meta.get("eval_concs"), list):
         return [(_read_conc(meta.get("conc")), candidates[-1][1])] if candidates else []
     completed = meta.get("completed_eval_concs")
-    wanted = {str(conc) for conc in completed} if isinstance(completed, list) else set()
+    completed_concs = {str(conc) for conc in completed} if isinstance(completed, list) else set()
     newest: dict[int, dict[str, Any]] = {}
     for file, value in candidates:
         match = _CONC.search(file.name)
-        if match and match[1] in wanted:
+        if match and match[1] in completed_concs:
             newest[int(match[1])] = value
     return sorted(newest.items())
 
 
-def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flatten(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the metadata's single values, without those that a row has as fields."""
     own = {
         "task",
@@ -189,15 +189,15 @@ def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
         "n_original",
         "error",
     }
-    kept = {
+    values = {
         key: value
         for key, value in list(meta.items())[:MAX_META]
         if isinstance(value, str | int | float) and key not in own and len(str(value)) <= 1000
     }
-    return MappingProxyType(kept)
+    return MappingProxyType(values)
 
 
-def _rows_of(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[EvalRow]:
+def _make_rows(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[EvalRow]:
     """Return one row for each task of a result file. draft: the values that all rows share."""
     results = value.get("results")
     if not isinstance(results, dict) or not results:
@@ -205,10 +205,12 @@ def _rows_of(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[
     if len(results) > MAX_TASKS:
         fault = f"the file holds {len(results):,} tasks, more than the limit of {MAX_TASKS}"
         return [replace(draft, task="(many)", fault=fault)]
-    return [_row_of(replace(draft, task=str(task)), scores, value, rules) for task, scores in results.items()]
+    return [
+        _make_row(replace(draft, task=str(task)), scores, value, rules) for task, scores in results.items()
+    ]
 
 
-def _row_of(draft: EvalRow, scores: object, value: dict[str, Any], rules: ResultRules) -> EvalRow:
+def _make_row(draft: EvalRow, scores: object, value: dict[str, Any], rules: ResultRules) -> EvalRow:
     if value.get("integration_error") or (isinstance(scores, dict) and scores.get("integration_error")):
         return replace(draft, fault="the harness reports an integration error")
     counts_by_task = value.get("n-samples")

@@ -78,9 +78,9 @@ def plan_identity(row: Row) -> dict[str, Accepted]:
         "spec_decoding": (recipe.spec_decoding.value,),
         "disagg": (recipe.disagg,),
         "is_multinode": (recipe.is_multinode,),
-        "kv_p2p_transfer": _optional(recipe.kv_p2p_transfer),
-        "router": _optional(recipe.router),
-        "recipe_fingerprint": _optional(row.recipe_fingerprint),
+        "kv_p2p_transfer": _accept_optional(recipe.kv_p2p_transfer),
+        "router": _accept_optional(recipe.router),
+        "recipe_fingerprint": _accept_optional(row.recipe_fingerprint),
         **_plan_workload(recipe),
         **_plan_layout(recipe),
     }
@@ -107,7 +107,7 @@ def _plan_workload(recipe: Recipe) -> dict[str, Accepted]:
         "osl": (0,),
         "scenario_type": (ScenarioType.AGENTIC.value,),
         "kv_offloading": (workload.kv_offloading.value,),
-        "kv_offload_backend": _optional(workload.kv_offload_backend if workload.offloads else None),
+        "kv_offload_backend": _accept_optional(workload.kv_offload_backend if workload.offloads else None),
     }
 
 
@@ -144,7 +144,7 @@ def _plan_role(role: str, worker: Worker) -> dict[str, Accepted]:
     if not worker.num_worker:  # a role without workers has no sizes, so a result's are not compared
         return workers
     engine = {f"{role}_{name}": value for name, value in _plan_engine(worker).items()}
-    return {**workers, **engine, f"{role}_hardware": _optional(worker.hardware)}
+    return {**workers, **engine, f"{role}_hardware": _accept_optional(worker.hardware)}
 
 
 def _plan_engine(engine: Parallelism) -> dict[str, Accepted]:
@@ -159,7 +159,7 @@ def _plan_engine(engine: Parallelism) -> dict[str, Accepted]:
     }
 
 
-def _optional(value: object) -> Accepted:
+def _accept_optional(value: object) -> Accepted:
     return () if value is None else (value,)
 
 

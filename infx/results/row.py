@@ -128,18 +128,18 @@ def parse_row(values: object) -> ResultRow:
         raise RowFaultError(faults)
     assert isinstance(values, dict)
     optional = {"recipe_fingerprint", "router", "kv_p2p_transfer", "kv_offload_backend", "benchmark_outcome"}
-    rest = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
-    details = {key: value for key, value in rest.items() if key in FIELDS}
+    others = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
+    details = {key: value for key, value in others.items() if key in FIELDS}
     if backend := values.get("kv_offload_backend"):
         details["kv_offload_backend"] = backend["name"]
     return ResultRow(
         **{key: values[key] for key in _IDENTITY},
         details=MappingProxyType(details),
-        metrics=MappingProxyType({key: float(value) for key, value in rest.items() if key not in details}),
+        metrics=MappingProxyType({key: float(value) for key, value in others.items() if key not in details}),
         recipe_fingerprint=values.get("recipe_fingerprint"),
         router=read_component(values.get("router")),
         kv_p2p_transfer=values.get("kv_p2p_transfer"),
-        outcome=_outcome(values.get("benchmark_outcome")),
+        outcome=_read_outcome(values.get("benchmark_outcome")),
     )
 
 
@@ -160,7 +160,7 @@ def _check(values: object) -> list[str]:
         clauses = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems[:10]]
         return clauses or ["it is not a result row"]
     assert isinstance(values, dict)
-    outcome = _outcome(values.get("benchmark_outcome"))
+    outcome = _read_outcome(values.get("benchmark_outcome"))
     fault = outcome.find_fault() if outcome else None
     return [fault] if fault else _find_empty_answers(values)
 
@@ -186,5 +186,5 @@ def is_finite(value: float) -> bool:
         return False
 
 
-def _outcome(value: Any) -> BenchmarkOutcome | None:
+def _read_outcome(value: Any) -> BenchmarkOutcome | None:
     return None if value is None else BenchmarkOutcome(**{**value, "status": OutcomeStatus(value["status"])})

@@ -31,8 +31,8 @@ def make_files(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
     speed = 60 + _make_fraction(_describe_deployment(environ)) * 60  # tokens per second of a single client
-    interactivity = speed / (1 + (conc / (8 * _gpus(environ))) ** 0.75)
-    gpus = _gpus(environ)
+    interactivity = speed / (1 + (conc / (8 * _count_gpus(environ))) ** 0.75)
+    gpus = _count_gpus(environ)
     output = interactivity * conc / gpus
     isl, osl = int(environ["ISL"]), int(environ["OSL"])
     total = output * (1 + (isl / osl if osl else 8))
@@ -66,7 +66,7 @@ def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
     return row
 
 
-def _gpus(environ: Mapping[str, str]) -> int:
+def _count_gpus(environ: Mapping[str, str]) -> int:
     if "GPU_COUNT" in environ:
         return int(environ["GPU_COUNT"])
     return sum(
