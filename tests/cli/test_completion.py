@@ -34,17 +34,17 @@ def start(instruction: str, cwd: Path, **variables: str) -> subprocess.Completed
 def complete(line: str, cwd: Path = ROOT) -> list[str]:
     """Return the words that bash would offer at the end of a line."""
     position = str(len(line.split(" ")) - 1)
-    done = start("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
-    assert (done.returncode, done.stderr) == (0, "")
-    return [item.partition(",")[2] for item in done.stdout.splitlines() if item]
+    process = start("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
+    assert (process.returncode, process.stderr) == (0, "")
+    return [item.partition(",")[2] for item in process.stdout.splitlines() if item]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_its_script(shell: str, tmp_path: Path) -> None:
-    done = start(f"{shell}_source", tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"{VARIABLE}={shell}_complete" in done.stdout
-    assert "infx" in done.stdout
+    process = start(f"{shell}_source", tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert f"{VARIABLE}={shell}_complete" in process.stdout
+    assert "infx" in process.stdout
 
 
 @pytest.mark.parametrize("page", ["README.md", "README_zh.md"])
@@ -67,12 +67,12 @@ def test_bash_offers_words_after_it_has_read_the_script(tmp_path: Path) -> None:
         "_infx_completion infx",
         'echo "${COMPREPLY[@]}"',
     )
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "--norc", "-c", "\n".join(lines)],
         env=environ, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.split() == ["validate"]
-    assert "-F _infx_completion infx" in done.stderr
+    assert process.stdout.split() == ["validate"]
+    assert "-F _infx_completion infx" in process.stderr
 
 
 def test_commands_come_from_the_table() -> None:
@@ -91,8 +91,8 @@ def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
         "names = [m for m in sys.modules if m.startswith('infx.')]\n"
         "print(json.dumps([code, names]), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=tmp_path)
-    code, names = json.loads(done.stderr)
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=tmp_path)
+    code, names = json.loads(process.stderr)
     assert code == 0
     assert set(names) <= {
         "infx.cli",
@@ -145,7 +145,7 @@ def test_keys_are_offered_unless_the_policy_is_broken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("instruction", ["x", "bash", "bash_", "tcsh_source", "bash_nope", "bash_complete"])
 def test_an_unknown_instruction_is_a_usage_error(instruction: str, tmp_path: Path) -> None:
-    done = start(instruction, tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
-    assert "_source" in done.stderr
+    process = start(instruction, tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "Traceback" not in process.stderr
+    assert "_source" in process.stderr

@@ -172,8 +172,8 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
     (folder / path).unlink()
     code, values = as_json()
     assert code == 1
-    found = [problem for problem in values["problems"] if problem["level"] == "error"]
-    assert [(problem["rule"], problem["path"]) for problem in found] == [("file-missing", path)]
+    errors = [problem for problem in values["problems"] if problem["level"] == "error"]
+    assert [(problem["rule"], problem["path"]) for problem in errors] == [("file-missing", path)]
 
 
 @pytest.mark.parametrize(

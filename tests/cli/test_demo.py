@@ -158,12 +158,12 @@ def test_kill_and_a_closed_terminal_leave_no_files(
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = signal.getsignal(number)
+    earlier_handler = signal.getsignal(number)
     with pytest.raises(SystemExit) as ended:
         run(infx, ["demo"], {})  # `call` would make its own temporary folder
     assert ended.value.code == 128 + number
     assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(number) is before
+    assert signal.getsignal(number) is earlier_handler
     assert acts == ["stage"]
 
 
@@ -199,8 +199,8 @@ class Kept:
     temporary: Path
 
     def find(self, pattern: str) -> str:
-        (found,) = re.findall(pattern, self.shown)
-        return str(found)
+        (match,) = re.findall(pattern, self.shown)
+        return str(match)
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +260,7 @@ def type_in(line: str, place: Path, environ: Mapping[str, str]) -> str:
         request = urllib.request.Request(address, data.encode(), dict([header.split(": ")]))
         with urllib.request.urlopen(request) as answer:
             return str(answer.read().decode())
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "infx", *shlex.split(line)[1:]],
         cwd=place,
         env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
@@ -268,8 +268,8 @@ def type_in(line: str, place: Path, environ: Mapping[str, str]) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr
+    return process.stdout + process.stderr
 
 
 def interrupt(kept: Kept) -> None:

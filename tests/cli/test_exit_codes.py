@@ -107,15 +107,15 @@ def key_of(parameter: click.Parameter) -> str:
 
 def command_line(path: tuple[str, ...], command: click.Command, wrong: str, value: str) -> list[str]:
     """Return a command line with one wrong value, and valid values of the other required parameters."""
-    given = {wrong: value}
+    values = {wrong: value}
     always = ALWAYS.get(path, [])
     for parameter in command.params:
         key = key_of(parameter)
         if parameter.required and key != wrong and key not in always:
-            given[key] = RIGHT[key]
+            values[key] = RIGHT[key]
     words = [*path, *COMPANIONS.get(wrong, [])]
     words += [] if wrong in always or wrong in {"--since", "--after-push"} else always
-    for key, text in given.items():
+    for key, text in values.items():
         words += [key, text] if key.startswith("-") else [text]
     return words
 

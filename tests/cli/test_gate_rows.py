@@ -130,8 +130,8 @@ def test_a_sweep_that_counts_for_newer_commits_may_be_repaired(
     monkeypatch.setenv("GITHUB_RUN_ID", "700")
     hub.push("feat-x", {"more.txt": "x"}, "Merge main [skip-sweep]")
     assert ask(77).code == 1
-    given = dict(status)
-    hub.set_status(hub.state.pulls[77].head_sha, given.pop("context", "infx/sweep"), "failure", **given)
+    fields = dict(status)
+    hub.set_status(hub.state.pulls[77].head_sha, fields.pop("context", "infx/sweep"), "failure", **fields)
     hub.clear_log()
     assert ask(77).code == (0 if may_run else 1)
     assert hub.reads == 2
@@ -161,9 +161,9 @@ def test_a_fork(
     words: str | None,
 ) -> None:
     pull = hub.state.pulls[80]
-    given = {"head-ref": pull.head_sha, "merge-sha": pull.merge_sha or ""}
+    fields = {"head-ref": pull.head_sha, "merge-sha": pull.merge_sha or ""}
     change(hub, pull)
-    called = ask(80, "workflow_dispatch", **given)
+    called = ask(80, "workflow_dispatch", **fields)
     assert called.code == (0 if words is None else 1)
     assert (words or "") in called.err
 

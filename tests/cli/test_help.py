@@ -80,7 +80,7 @@ def test_help_names_the_demo_and_explains_exit_codes() -> None:
     text = " ".join(called.out.split())
     assert "infx demo plays three pull requests" in text
     for words in (
-        "0 done;",
+        "0 process;",
         "1 refused,",
         "2 wrong usage;",
         "3 GitHub, git or the network",
@@ -91,8 +91,8 @@ def test_help_names_the_demo_and_explains_exit_codes() -> None:
 
 def modules_after(code: str) -> set[str]:
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.__stderr__)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    return set(json.loads(done.stderr))
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    return set(json.loads(process.stderr))
 
 
 def test_help_imports_nothing_heavy() -> None:

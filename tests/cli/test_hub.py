@@ -30,8 +30,8 @@ class Served:
     shown: list[str]
 
     def find(self, pattern: str) -> str:
-        (found,) = re.findall(pattern, "\n".join(self.shown))
-        return str(found)
+        (match,) = re.findall(pattern, "\n".join(self.shown))
+        return str(match)
 
 
 @pytest.fixture

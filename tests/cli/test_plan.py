@@ -47,13 +47,13 @@ def plan(*arguments: str) -> dict[str, Any]:
 
 def count(values: dict[str, Any]) -> dict[str, int]:
     """Return bucket → number of rows, without empty buckets."""
-    found = {
+    counts = {
         f"{name}.{kind}": len(rows)
         for name in ("single_node", "multi_node")
         for kind, rows in values[name].items()
     }
-    found |= {name: len(values[name]) for name in values if name.endswith("evals")}
-    return {name: rows for name, rows in found.items() if rows}
+    counts |= {name: len(values[name]) for name in values if name.endswith("evals")}
+    return {name: rows for name, rows in counts.items() if rows}
 
 
 def test_configurations_are_read_at_the_head_not_from_the_working_tree(repository: Repository) -> None:
@@ -71,7 +71,7 @@ def test_the_base_is_the_merge_base(repository: Repository) -> None:
     append(repository, entry("other"))
     metadata = plan()["changelog_metadata"]
     assert (metadata["base_ref"], metadata["head_ref"]) == (base, head)
-    assert [one["config-keys"] for one in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
+    assert [entry["config-keys"] for entry in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
 
 
 @pytest.mark.parametrize(
@@ -259,5 +259,5 @@ def test_an_experiment_name_must_match_one_row(repository: Repository, names: li
 
 def test_smoke_rows_have_their_usual_accuracy_row(repository: Repository) -> None:
     called = call("matrix", "test-config", "--config-key", "*", "--smoke")
-    found = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(called.out)]
-    assert found == [(4, False, None), (64, True, True)]
+    rows = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(called.out)]
+    assert rows == [(4, False, None), (64, True, True)]

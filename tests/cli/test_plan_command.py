@@ -68,10 +68,10 @@ def test_named_configurations_give_the_rows_of_an_entry(plan: Call) -> None:
     assert (by_entry.code, by_command.code) == (0, 0)
     assert sorted(rows_of(by_command)) == sorted(rows_of(by_entry))
     assert len(rows_of(by_entry)) == 17
-    found = by_command.json
-    assert len(found["single_node"]["agentic"]) == 14
-    assert len(found["agentic_evals"]) == 3
-    assert found["changelog_metadata"]["entries"] == []
+    plan_of_command = by_command.json
+    assert len(plan_of_command["single_node"]["agentic"]) == 14
+    assert len(plan_of_command["agentic_evals"]) == 3
+    assert plan_of_command["changelog_metadata"]["entries"] == []
 
 
 @pytest.mark.parametrize(

@@ -170,15 +170,15 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 def test_missing_artifacts_are_fetched_from_the_run(jobs: list[RowJob], hub: Hub) -> None:
     """The download action finds at most 1,000 artifacts; here the folder has three, and one is missing."""
-    made = hub.add_run()
+    sweep_run = hub.add_run()
     for number in range(120):  # more than a page
-        hub.add_artifact(made.id, f"log_{number}", {"log.txt": "x"})
+        hub.add_artifact(sweep_run.id, f"log_{number}", {"log.txt": "x"})
     folder = next(Path("artifacts").glob("bmk_agentic_*"))
-    hub.add_artifact(made.id, folder.name, remove(folder))
+    hub.add_artifact(sweep_run.id, folder.name, remove(folder))
     assert call(*COLLECT).code == 1
     assert json.loads(Path("out/coverage.json").read_text())["missing"] == 1
     hub.clear_log()
-    assert call(*COLLECT, "--run", str(made.id)).code == 0
+    assert call(*COLLECT, "--run", str(sweep_run.id)).code == 0
     assert json.loads(Path("out/coverage.json").read_text())["present"] == 4
     assert hub.reads <= 5  # two pages, the artifact's link, the file
 
@@ -194,14 +194,14 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     jobs: list[RowJob], hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two artifacts are in the folder and two only on GitHub; each is read once."""
-    made = hub.add_run()
+    sweep_run = hub.add_run()
     fetched = [
-        hub.add_artifact(made.id, artifact_name(job), remove(Path("artifacts") / artifact_name(job))).id
+        hub.add_artifact(sweep_run.id, artifact_name(job), remove(Path("artifacts") / artifact_name(job))).id
         for job in jobs[:2]
     ]
     local = sorted(path for path in Path("artifacts").rglob("*.json"))
     for name, value in {
-        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(made.id),
+        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(sweep_run.id),
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     opened: Counter[Path] = Counter()
@@ -246,10 +246,10 @@ def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("infx.artifacts.MAX_ZIP", 10)
-    made = hub.add_run()
+    sweep_run = hub.add_run()
     name = artifact_name(jobs[0])
-    hub.add_artifact(made.id, name, remove(Path("artifacts") / name), expired=expired)
-    called = call(*COLLECT, "--run", str(made.id))
+    hub.add_artifact(sweep_run.id, name, remove(Path("artifacts") / name), expired=expired)
+    called = call(*COLLECT, "--run", str(sweep_run.id))
     assert called.code == 1
     assert words in called.err
     coverage = json.loads(Path("out/coverage.json").read_text())

@@ -46,12 +46,12 @@ def test_303_rows_are_two_shards_that_hold_every_row_once(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     assert (index["rows"], index["shards"]) == (303, 2)
     called = [succeed("rows", "--plan", str(folder), "--shard", number) for number in "01"]
-    lists = [one.json for one in called]
+    lists = [command.json for command in called]
     assert [len(jobs) for jobs in lists] == [256, 47]
     ids = [job["id"] for jobs in lists for job in jobs]
     assert len(set(ids)) == 303
     assert {key for jobs in lists for job in jobs for key in job} == {"id", "runs-on", "name"}
-    assert [one.outputs["count"] for one in called] == ["256", "47"]
+    assert [command.outputs["count"] for command in called] == ["256", "47"]
 
 
 @pytest.mark.parametrize("number", ["2", "-1"])
@@ -72,7 +72,7 @@ def test_an_unknown_shard_is_refused(folder: Path, number: str) -> None:
 )
 def test_a_cut_plan_that_has_lost_its_rows_is_refused(folder: Path, name: str, text: str, words: str) -> None:
     """Otherwise the rows' job would be skipped, and nothing would be red."""
-    kept = (folder / name).read_text()
+    original = (folder / name).read_text()
     (folder / name).write_text(text)
     try:
         collect = ("results", "collect", "--plan", str(folder), "--artifacts", str(folder), "--out", "out")
@@ -80,7 +80,7 @@ def test_a_cut_plan_that_has_lost_its_rows_is_refused(folder: Path, name: str, t
         assert (refused.code, refused.out, words in refused.err) == (2, "", True)
         assert call(*collect).code == 2
     finally:
-        (folder / name).write_text(kept)
+        (folder / name).write_text(original)
 
 
 def test_the_canary_runs_alone_and_only_once(folder: Path) -> None:
@@ -88,9 +88,9 @@ def test_the_canary_runs_alone_and_only_once(folder: Path) -> None:
     (canary,) = succeed("rows", "--plan", str(folder), "--canary").json
     assert canary["id"] == index["canary"]
     assert canary["name"].startswith(f"{canary['id']} · canary · ")
-    rest = succeed("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).json
-    assert len(rest) == 255
-    assert canary["id"] not in {job["id"] for job in rest}
+    others = succeed("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).json
+    assert len(others) == 255
+    assert canary["id"] not in {job["id"] for job in others}
 
 
 def test_the_outputs_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,13 +110,13 @@ def test_a_shell_reads_a_row_without_running_it(folder: Path) -> None:
     lines = (folder / "jobs.jsonl").read_text().splitlines()
     (wanted,) = [json.loads(line) for line in lines if '"multi-node 8k1k"' in line]
     script = succeed("row", "env", "--plan", str(folder), "--id", wanted["id"]).out
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euc", f'{script}\nprintf "%s|%s|%s" "$NCCL_DEBUG" "$CONC_LIST" "$RESULT_FILENAME"'],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout == f"a b'c|4 8|{wanted['result-name']}"
+    assert process.stdout == f"a b'c|4 8|{wanted['result-name']}"
 
 
 def test_show_prints_the_row(folder: Path) -> None:

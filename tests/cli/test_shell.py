@@ -184,10 +184,10 @@ def test_the_process_exits_with_the_code(tmp_path: Path) -> None:
 def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
     """A file's name from a pull request must not cause a traceback."""
     name = os.fsdecode(b"caf\xe9.yaml")
-    done = infx_process("config", "check", "--config-file", name, cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"Traceback" not in done.stderr
-    assert b"caf\\udce9.yaml" in done.stderr
+    process = infx_process("config", "check", "--config-file", name, cwd=tmp_path)
+    assert process.returncode == 2
+    assert b"Traceback" not in process.stderr
+    assert b"caf\\udce9.yaml" in process.stderr
 
 
 def test_commands_are_imported_when_they_are_called() -> None:

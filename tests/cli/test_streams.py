@@ -60,10 +60,13 @@ os.write(report, json.dumps(codes).encode())
 def exit_codes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, ...], dict[str, int]]:
     """Return closed descriptors → command line → exit code."""
     arguments = [sys.executable, "-c", DRIVER, json.dumps(CALLS), json.dumps(CLOSED)]
-    done = subprocess.run(arguments, cwd=tmp_path_factory.mktemp("empty"), capture_output=True, check=True)
-    assert b"Traceback" not in done.stderr
+    process = subprocess.run(arguments, cwd=tmp_path_factory.mktemp("empty"), capture_output=True, check=True)
+    assert b"Traceback" not in process.stderr
     lines = [" ".join(call) for call in CALLS]
-    codes = [dict(zip(lines, found, strict=True)) for found in json.loads(done.stdout)]
+    codes = [
+        dict(zip(lines, exit_codes_of_lines, strict=True))
+        for exit_codes_of_lines in json.loads(process.stdout)
+    ]
     return dict(zip(CLOSED, codes, strict=True))
 
 
@@ -97,10 +100,10 @@ def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     ],
 )
 def test_a_shell_gets_the_commands_own_exit_code(line: str, code: int, tmp_path: Path) -> None:
-    done = shell(line, tmp_path)
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
-    assert b"Exception ignored" not in done.stderr
+    process = shell(line, tmp_path)
+    assert process.returncode == code
+    assert b"Traceback" not in process.stderr
+    assert b"Exception ignored" not in process.stderr
 
 
 def test_output_does_not_go_into_a_written_file(tmp_path: Path) -> None:
@@ -134,8 +137,8 @@ def test_a_command_continues_after_its_reader_has_gone(tmp_path: Path) -> None:
     )
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, check=False
     )
     os.close(write)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (process.returncode, process.stderr) == (1, b"")

@@ -20,8 +20,8 @@ def test_every_folder_is_an_artifact(tmp_path: Path) -> None:
     (tmp_path / "b" / "deep" / "x.json").write_text("{}")
     (tmp_path / "b" / "log.txt").write_text("not looked at")
     (tmp_path / "stray.json").write_text("{}")
-    found = read_folder(tmp_path)
-    assert [(item.name, [file.path for file in item.files]) for item in found] == [
+    artifacts = read_folder(tmp_path)
+    assert [(item.name, [file.path for file in item.files]) for item in artifacts] == [
         ("a", []),
         ("b", ["deep/x.json"]),
     ]
@@ -77,8 +77,8 @@ def test_unexpected_artifacts_are_named_and_not_read(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
-    found = read_folder(tmp_path, {"b"})
-    assert [(item.name, len(item.files)) for item in found] == [("a", 0), ("b", 1)]
+    uploaded = read_folder(tmp_path, {"b"})
+    assert [(item.name, len(item.files)) for item in uploaded] == [("a", 0), ("b", 1)]
 
 
 def test_artifacts_are_read_one_at_a_time(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_artifacts_are_read_one_at_a_time(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
-    found = read_folder(tmp_path)
-    assert next(found).name == "a"
+    uploaded = read_folder(tmp_path)
+    assert next(uploaded).name == "a"
     (tmp_path / "b" / "x.json").write_text("later")
-    assert next(found).files[0].data == b"later"
+    assert next(uploaded).files[0].data == b"later"
 
 
 def make_zip(files: dict[str, bytes]) -> bytes:
@@ -103,8 +103,8 @@ def make_zip(files: dict[str, bytes]) -> bytes:
 def test_a_zip_file_is_read_and_never_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = make_zip({"x.json": b"{}", "../../evil.json": b"{}", "/abs.json": b"{}", "log.txt": b"x"})
-    found = read_zip("bmk_x", data)
-    assert [file.path for file in found.files] == ["x.json", "../../evil.json", "/abs.json"]
+    uploaded = read_zip("bmk_x", data)
+    assert [file.path for file in uploaded.files] == ["x.json", "../../evil.json", "/abs.json"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,8 +114,8 @@ def test_a_file_that_is_not_a_zip_file(data: bytes) -> None:
 
 
 def test_a_zip_bomb_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = read_zip("bmk_x", make_zip({"x.json": b"0" * (artifact.MAX_FILE + 1)}))
-    assert "more than the limit of" in (found.files[0].fault or "")
+    uploaded = read_zip("bmk_x", make_zip({"x.json": b"0" * (artifact.MAX_FILE + 1)}))
+    assert "more than the limit of" in (uploaded.files[0].fault or "")
 
 
 def test_a_zip_file_that_lies_about_a_size() -> None:
@@ -123,8 +123,8 @@ def test_a_zip_file_that_lies_about_a_size() -> None:
     size = (100_000).to_bytes(4, "little")
     while (at := data.find(size)) >= 0:
         data[at : at + 4] = (10).to_bytes(4, "little")
-    found = read_zip("bmk_x", bytes(data))
-    assert found.fault or found.files[0].fault or len(found.files[0].data) <= 10
+    uploaded = read_zip("bmk_x", bytes(data))
+    assert uploaded.fault or uploaded.files[0].fault or len(uploaded.files[0].data) <= 10
 
 
 def test_the_total_size_of_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +135,8 @@ def test_the_total_size_of_files_is_limited(tmp_path: Path, monkeypatch: pytest.
     for name, data in files.items():
         (tmp_path / "a" / name).write_bytes(data)
     [only] = read_folder(tmp_path)
-    for found in (only, read_zip("a", make_zip(files))):
-        assert (found.fault, found.files) == ("it has 21 bytes, more than the limit of 20", ())
+    for uploaded in (only, read_zip("a", make_zip(files))):
+        assert (uploaded.fault, uploaded.files) == ("it has 21 bytes, more than the limit of 20", ())
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

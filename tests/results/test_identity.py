@@ -104,8 +104,8 @@ def test_each_field_of_an_accuracy_result_is_compared(
     assert find_eval_mismatches(values, planned) == []
     compared = name != "conc" and not (planned.recipe.is_multinode and name in ENGINE)
     wrong = form(other(stated(planned).get(name, "nothing")))
-    found = find_eval_mismatches({**values, name: wrong}, planned)
-    assert [clause.split(" ")[0] for clause in found] == ([name] if compared else [])
+    mismatches = find_eval_mismatches({**values, name: wrong}, planned)
+    assert [clause.split(" ")[0] for clause in mismatches] == ([name] if compared else [])
 
 
 def test_every_listed_field_is_compared_somewhere() -> None:
@@ -212,8 +212,8 @@ def test_a_mismatch_names_both_values(changes: dict[str, Any], words: str) -> No
 def test_any_planned_concurrency_matches() -> None:
     values = stated(KINDS["disaggregated"])
     assert find_mismatches({**values, "conc": 8}, KINDS["disaggregated"]) == []
-    found = find_mismatches({**values, "conc": 16}, KINDS["disaggregated"])
-    assert found == ["conc is 16, the plan says 4 or 8"]
+    mismatches = find_mismatches({**values, "conc": 16}, KINDS["disaggregated"])
+    assert mismatches == ["conc is 16, the plan says 4 or 8"]
 
 
 def test_a_component_may_leave_out_its_version() -> None:
@@ -275,8 +275,8 @@ def test_a_result_of_another_identity_is_not_published(changes: dict[str, Any]) 
         artifact(artifact_name(throughput), {"agg.json": result(**changes)}),
         artifact(artifact_name(accuracy), {"meta_env.json": changes, "results.json": harness()}),
     ]
-    found = collect([throughput, accuracy], artifacts, RULES)
-    assert [item.state for item in found.coverage] == [RowState.FAILED, RowState.FAILED]
-    assert (found.points, found.evals) == ((), ())
+    collection = collect([throughput, accuracy], artifacts, RULES)
+    assert [item.state for item in collection.coverage] == [RowState.FAILED, RowState.FAILED]
+    assert (collection.points, collection.evals) == ((), ())
     [name] = changes
-    assert all(f"{name} is " in item.faults[0] for item in found.rejected)
+    assert all(f"{name} is " in item.faults[0] for item in collection.rejected)

@@ -22,14 +22,14 @@ def faults(values: object) -> str:
 
 def test_a_row_is_typed_and_every_other_number_is_a_metric() -> None:
     values = result(router={"name": "r", "version": "1"}, kv_p2p_transfer="nixl", some_new_metric=3)
-    found = parse_row(values)
-    assert (found.hw, found.conc, found.isl, found.osl) == ("cluster:h200-a", 64, 8192, 1024)
-    assert found.metrics == {"tput_per_gpu": 1234.5, "median_ttft": 0.25, "some_new_metric": 3.0}
-    assert found.details == {"tp": 8, "dp_attention": False}
-    assert found.router == Component(name="r", version="1")
-    assert found.outcome is not None
-    assert found.outcome.status is OutcomeStatus.PASSED
-    assert not found.has_failed
+    parsed = parse_row(values)
+    assert (parsed.hw, parsed.conc, parsed.isl, parsed.osl) == ("cluster:h200-a", 64, 8192, 1024)
+    assert parsed.metrics == {"tput_per_gpu": 1234.5, "median_ttft": 0.25, "some_new_metric": 3.0}
+    assert parsed.details == {"tp": 8, "dp_attention": False}
+    assert parsed.router == Component(name="r", version="1")
+    assert parsed.outcome is not None
+    assert parsed.outcome.status is OutcomeStatus.PASSED
+    assert not parsed.has_failed
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ WORK = [
 def test_a_result_without_any_work_is_refused(key: str, value: float) -> None:
     """The fault names the value and the expected value."""
     clauses = faults(result(**{key: value}))
-    assert f"{key}: found {json.dumps(value)}; expected more than 0" in clauses
+    assert f"{key}: parsed {json.dumps(value)}; expected more than 0" in clauses
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 10**400])
@@ -157,9 +157,9 @@ def test_a_result_with_status_failed_is_a_row() -> None:
 def test_properties_anything_is_a_row_or_a_fault(changes: dict[str, Any]) -> None:
     """Every value becomes a row or raises RowFaultError, and never another error."""
     try:
-        found = parse_row({**RESULT, **changes})
+        parsed = parse_row({**RESULT, **changes})
     except RowFaultError as error:
         assert 1 <= len(error.faults) <= 10  # noqa: PT017 - both ends are fine
     else:
-        assert found.conc >= 1
-        json.dumps(dict(found.metrics), allow_nan=False)
+        assert parsed.conc >= 1
+        json.dumps(dict(parsed.metrics), allow_nan=False)

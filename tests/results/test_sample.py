@@ -33,9 +33,9 @@ def test_its_results_are_accepted(planned: Row) -> None:
     [job] = make_jobs([planned])
     environ = project_job(job, max_bytes=131_071)
     files = make_files(environ)
-    found = collect([job], [artifact(artifact_name(job), files)], RULES)
-    assert found.coverage[0].state is RowState.PRESENT, found.coverage[0].faults
-    assert len(found.points) == (0 if planned.eval_only else len(planned.conc))
+    collection = collect([job], [artifact(artifact_name(job), files)], RULES)
+    assert collection.coverage[0].state is RowState.PRESENT, collection.coverage[0].faults
+    assert len(collection.points) == (0 if planned.eval_only else len(planned.conc))
     assert make_files(environ) == files  # the same row gives the same numbers
 
 
