@@ -412,10 +412,10 @@ def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--facts", "f.json", "--publish"], "never published"),
+        (["--facts", "f.json", "--publish"], "cannot be published"),
         (["--facts", "f.json", "--pr", "77"], "--facts and --pr exclude"),
         (["--facts", "f.json", "--comment-url", "u"], "--facts and --comment-url exclude"),
-        (["--event", "e.json", "--pr", "77"], "--event says which"),
+        (["--event", "e.json", "--pr", "77"], "--event already names"),
         (["--pr", "77", "--explain", "99"], "no check '99'"),
     ],
 )
