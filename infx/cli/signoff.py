@@ -33,9 +33,7 @@ def signoff() -> None:
 
 @examples("infx signoff template --signed noor")
 @click.command()
-@click.option(
-    "--signed", metavar="LOGIN", help="Login of the reviewer. Default: GITHUB_ACTOR, else empty."
-)
+@click.option("--signed", metavar="LOGIN", help="Login of the reviewer. Default: GITHUB_ACTOR, else empty.")
 @click.option(
     "--language", metavar="CODE", help="Language, such as zh. Default: the first checklist of the policy."
 )
