@@ -80,7 +80,7 @@ def test_help_names_the_demo_and_explains_exit_codes() -> None:
     text = " ".join(called.out.split())
     assert "infx demo plays three pull requests" in text
     for words in (
-        "0 process;",
+        "0 done;",
         "1 refused,",
         "2 wrong usage;",
         "3 GitHub, git or the network",
