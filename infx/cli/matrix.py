@@ -60,9 +60,9 @@ _SHARED = (
     click.option("--evals-only", is_flag=True, help="Only the selected accuracy rows."),
     click.option("--all-evals", is_flag=True, help="Only accuracy rows, every possible one."),
     click.option(
-        "--smoke", is_flag=True, help="The lightest point of every recipe, and an accuracy row for it."
+        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy row."
     ),
-    click.option("--trim-conc", is_flag=True, help="The lightest point of every recipe."),
+    click.option("--trim-conc", is_flag=True, help="Only the lightest point of every recipe."),
     click.option(
         "--eval-profile",
         default="default",
