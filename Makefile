@@ -1,4 +1,4 @@
-# Every target sets itself up in .venv: nothing but Python 3.11+, git and make is needed.
+# Every target installs what it needs into .venv; only Python 3.11+, git and make must be there.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -31,7 +31,7 @@ fix: .venv/dev
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-# The locks are made anew from pyproject.toml, for every Python and platform at once.
+# Resolve pyproject.toml again, for every Python and platform in one file.
 lock: | .venv/bin/pip
 	@$(BIN)/pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
@@ -43,7 +43,7 @@ clean:
 	@rm -rf .venv
 
 .venv/bin/pip:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "infx needs Python 3.11 or newer; say which with make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "infx needs Python 3.11 or newer; name an interpreter, as in make PYTHON=python3.12")'
 	@$(PYTHON) -m venv .venv
 
 .venv/run: requirements/run.txt pyproject.toml | .venv/bin/pip

@@ -102,7 +102,7 @@ def _read_member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> ArtifactFil
 
 
 def _too_large(size: int, limit: int) -> str:
-    return f"it has {size:,} bytes; {limit:,} are the most"
+    return f"it has {size:,} bytes, more than the limit of {limit:,}"
 
 
 def _printable(name: str) -> str:

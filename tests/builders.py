@@ -1,6 +1,6 @@
-"""What GitHub holds, made by hand: pull request 77 of acme/bench by cody, and what stands on it.
+"""Build values of `infx.model` for pull request 77 of acme/bench, by cody.
 
-Every builder takes any field of its value by keyword; times are those of one clock.
+A builder accepts every field of its value as a keyword; all times are relative to NOW.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WEB = f"https://github.com/{REPOSITORY}"
 
 
 def user(login: str) -> User:
-    """An app's login ends in `[bot]`."""
+    """Return a user, or an app if the login ends in `[bot]`."""
     return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)
 
 
@@ -57,7 +57,7 @@ def comment(body: str = "hi", author: User | str = "noor", **fields: Any) -> Com
 
 
 def person(login: str = "noor", role: str = "write", **fields: Any) -> Collaborator:
-    """The permission is the one that GitHub tells with the role: maintain and most custom roles show as write."""
+    """Return a collaborator with the permission that GitHub reports for a role; maintain is reported as write."""
     permission = {"maintain": "write", "triage": "read", "custom": "write"}.get(role, role)
     return Collaborator(**{"login": login, "permission": permission, "role": role, **fields})
 
@@ -73,7 +73,7 @@ def run(conclusion: str | None = "success", **fields: Any) -> Run:
 
 
 def job(name: str, conclusion: str | None = "success", *, at: int = 0, **fields: Any) -> Job:
-    """at: minutes after NOW at which it started; it took half a minute."""
+    """Return a job that took half a minute. at: its start, in minutes after NOW."""
     started = NOW + timedelta(minutes=at)
     number = fields.get("id", 1)
     defaults: dict[str, Any] = {
@@ -89,7 +89,7 @@ def job(name: str, conclusion: str | None = "success", *, at: int = 0, **fields:
 def row_job(
     index: int, conclusion: str | None = "success", family: str = "single-node 8k1k", **fields: Any
 ) -> Job:
-    """The job of a row, by its number."""
+    """Return the job of a row. index: the number that its id is made from."""
     name = f"sweep / rows / {index:012x} · {family} · h200 · p1 | m1 fp8 h200 c4"
     return job(name, conclusion, **fields)
 

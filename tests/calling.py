@@ -1,4 +1,4 @@
-"""The command line, called in this process as the console script calls it, and all that a call leaves behind."""
+"""Call the command line in this process, as the console script does, and return everything that it wrote."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from infx.cli.shell import run
 
 @dataclass(frozen=True, kw_only=True)
 class Called:
-    """written, summary: the step's files of outputs and of its summary, as the command left them."""
+    """The end of a call."""
 
     code: int
     out: str
     err: str
-    written: str
-    summary: str
+    written: str  # the step's file of outputs
+    summary: str  # the step's summary
 
     @property
     def json(self) -> Any:
@@ -42,17 +42,17 @@ class Called:
 def call(
     *arguments: str, environ: Mapping[str, str] = MappingProxyType({}), command: click.Command = infx
 ) -> Called:
-    """Call a command as a step of a job; environ: variables beside those of this process."""
+    """Call a command like a step of a job. environ: variables in addition to those of this process."""
     with tempfile.TemporaryDirectory() as folder:
         files = {name: Path(folder, name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-        given = {**os.environ, **{name: str(path) for name, path in files.items()}, **environ}
+        variables = {**os.environ, **{name: str(path) for name, path in files.items()}, **environ}
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
         with (
-            mock.patch.dict(os.environ, given),
+            mock.patch.dict(os.environ, variables),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            code = run(command, arguments, given)
+            code = run(command, arguments, variables)
         texts = [_read(stream) for stream in (out, err)]
         written, summary = (path.read_text("utf-8") if path.exists() else "" for path in files.values())
     return Called(code=code, out=texts[0], err=texts[1], written=written, summary=summary)
@@ -65,19 +65,19 @@ def _read(stream: io.TextIOWrapper) -> str:
 
 
 def read_outputs(text: str) -> dict[str, str]:
-    """`GITHUB_OUTPUT` as the runner reads it: `name=value`, or `name<<delimiter` up to that line."""
-    found: dict[str, str] = {}
+    """Read a `GITHUB_OUTPUT` file like the runner: `name=value`, or `name<<delimiter` and lines up to the delimiter."""
+    outputs: dict[str, str] = {}
     lines = text.split("\n")
     assert lines.pop() == ""
     while lines:
         head = lines.pop(0)
         equals, heredoc = head.find("="), head.find("<<")
         if equals >= 0 and (heredoc < 0 or equals < heredoc):
-            found[head[:equals]] = head[equals + 1 :]
+            outputs[head[:equals]] = head[equals + 1 :]
             continue
         name, delimiter = head.split("<<", 1)
         end = lines.index(delimiter)
-        assert name not in found, f"{name} is set twice"
-        found[name] = "\n".join(lines[:end])
+        assert name not in outputs, f"{name} is set twice"
+        outputs[name] = "\n".join(lines[:end])
         del lines[: end + 1]
-    return found
+    return outputs

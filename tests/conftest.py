@@ -1,4 +1,4 @@
-"""What all tests share: where the real data is, git repositories in temporary folders, profiles of hypothesis."""
+"""Fixtures and settings of all tests: the real data, the environment, signals, profiles of hypothesis."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ SHARED = ROOT.parent / "shared"
 
 
 def pytest_configure() -> None:
-    """Let processes that tests start be interrupted.
-
-    Whoever starts us may ignore signals, as nohup does and a shell's `&`, and what is ignored is inherited. What is
-    handled is not: a handler that does nothing leaves us as deaf and the children as they are by default.
-    """
+    """Make sure that processes which tests start can be interrupted."""
+    # nohup and a shell's `&` make pytest ignore signals, and its children inherit that. They do not inherit a handler,
+    # so a handler that does nothing keeps pytest as it is and gives children the default.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -35,29 +33,27 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real configurations, history and expected outputs."""
+    """Return the folder with real configurations, history and expected outputs."""
     if not (SHARED / "data").is_dir():
-        pytest.skip("needs the data folder beside the checkout")
+        pytest.skip("needs the data folder next to the checkout")
     return SHARED / "data"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _plain_surroundings() -> Iterator[None]:
-    """For fixtures that live longer than a test."""
+def _neutral_session() -> Iterator[None]:
+    """Neutralize the environment for fixtures that live longer than a test."""
     with pytest.MonkeyPatch.context() as patch:
-        _leave(patch)
+        _neutralize(patch)
         yield
 
 
 @pytest.fixture(autouse=True)
-def _outside_actions(monkeypatch: pytest.MonkeyPatch) -> None:
-    _leave(monkeypatch)
+def _neutral_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    _neutralize(monkeypatch)
 
 
-def _leave(patch: pytest.MonkeyPatch) -> None:
-    """Tests mean the same on Actions and on a laptop, whoever git thinks it belongs to; those about Actions set what
-    they need.
-    """
+def _neutralize(patch: pytest.MonkeyPatch) -> None:
+    """Make tests independent of Actions and of a user's git settings; tests about Actions set its variables."""
     for name in list(os.environ):
         if name.startswith(("GITHUB_", "INFX_", "RUNNER_", "ACTIONS_")):
             patch.delenv(name)

@@ -1,4 +1,4 @@
-"""A real git repository in a temporary folder, with the few verbs that tests need."""
+"""Real git repositories in temporary folders, with the few operations that tests need."""
 
 from __future__ import annotations
 

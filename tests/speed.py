@@ -1,7 +1,7 @@
-"""Speed, as ratios on the machine at hand: `make bench`, or `python -m tests.bench [WORD...] [--runs N]`.
+"""Measure speed as ratios on this machine: `make bench`, or `python -m tests.speed [WORD...] [--runs N]`.
 
-Each row compares a command with the least that any program would have to do for the same. The two run in turn, so
-that a busy machine slows both; the ratio is the median over the pairs, and a limit is what we promise. A new row
+Each row compares a command with the minimum that any program would need for the same result. Both run alternately,
+so that a busy machine slows both. The ratio is the median over the pairs; the limit is what infx promises. A new row
 is one line in RATIOS.
 """
 
@@ -33,7 +33,7 @@ def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
 
 
-# The least for a command about configurations: to load the files with libyaml and look at nothing.
+# The minimum for a command about configurations: load the files with libyaml and check nothing.
 LOAD_CONFIGS = python(
     "import yaml, pathlib\n"
     "for path in pathlib.Path('configs').glob('*-master.yaml'):\n"
@@ -42,7 +42,7 @@ LOAD_CONFIGS = python(
 
 
 def real_data(_: Path) -> Path:
-    """The folder with the real configurations; ours, which are fewer, where it is missing."""
+    """Return the folder with the real configurations, or the project's own, which has fewer, if it is missing."""
     return REAL if REAL.is_dir() else ROOT
 
 
@@ -51,7 +51,7 @@ def nowhere(folder: Path) -> Path:
 
 
 def two_revisions(folder: Path) -> Path:
-    """A clone in which the real configurations have one entry more in their changelog."""
+    """Make a clone whose last commit appends an entry to the changelog of the real configurations."""
     source = real_data(folder)
     repository = Repository.init(folder / "clone")
     files = {
@@ -88,7 +88,7 @@ def shards_of(plan: str) -> tuple[str, ...]:
 
 
 def histories(folder: Path) -> Path:
-    """base-N.yaml and head-N.yaml: the changelog without and with its last entry, its history N times over."""
+    """Write the changelog without and with its last entry (base-N.yaml, head-N.yaml), its history repeated N times."""
     whole = (real_data(folder) / "perf-changelog.yaml").read_bytes()
     cut = whole.rstrip().rfind(b"\n- config-keys:")
     past, last = whole[:cut].rstrip(b"\n") + b"\n", whole[cut:].rstrip() + b"\n"
@@ -104,7 +104,7 @@ def changelog(command: str, times: int) -> tuple[str, ...]:
     return (*INFX, "changelog", command, *files)
 
 
-# What a hundredfold history may cost: two cold starts, and three times reading both files.
+# The limit for a history of a hundred times the length: two cold starts, and reading both files three times.
 START_AND_READ = python(
     "import subprocess, sys\n"
     "for _ in range(2): subprocess.run([sys.executable, '-m', 'infx', '--help'], stdout=subprocess.DEVNULL)\n"
@@ -114,16 +114,15 @@ START_AND_READ = python(
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """command against base, both run in the folder that `where` returns, given an empty one that it may fill.
-
-    limit: the ratio we promise; None for one that is only watched.
-    """
+    """A command and the base that its time is compared with."""
 
     name: str
     command: Sequence[str]
     base: Sequence[str]
-    limit: float | None = None
-    where: Callable[[Path], Path] = nowhere
+    limit: float | None = None  # the promised ratio; None: the ratio is only printed
+    where: Callable[[Path], Path] = (
+        nowhere  # prepares an empty folder, and returns the folder in which both run
+    )
 
 
 RATIOS: tuple[Ratio, ...] = (
@@ -146,22 +145,23 @@ RATIOS: tuple[Ratio, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """Medians over the pairs: seconds of the base and of the command, and the ratio of each pair."""
+    """Medians over all pairs."""
 
-    base: float
-    command: float
-    ratio: float
+    base: float  # seconds
+    command: float  # seconds
+    ratio: float  # of the two times of a pair
 
 
-def judged_by(ratio: Ratio) -> float | None:
-    """Our own few configurations load so fast that a cold start alone would be over what is promised for hundreds."""
+def find_limit(ratio: Ratio) -> float | None:
+    """Return the limit that applies, or None if the real configurations are missing."""
+    # The project's few configurations load so fast that a cold start alone would exceed a limit for hundreds.
     return None if ratio.base is LOAD_CONFIGS and not REAL.is_dir() else ratio.limit
 
 
 def measure(ratio: Ratio, runs: int) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         where = ratio.where(Path(folder))
-        _time(ratio.base, where), _time(ratio.command, where)  # fills caches of files and bytecode
+        _time(ratio.base, where), _time(ratio.command, where)  # fill the caches of files and bytecode
         pairs = [(_time(ratio.base, where), _time(ratio.command, where)) for _ in range(runs)]
     return Measured(
         base=statistics.median(base for base, _ in pairs),
@@ -180,9 +180,9 @@ def _time(command: Sequence[str], where: Path) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Speed, as ratios.")
-    parser.add_argument("word", nargs="*", help="only the rows whose name has one of these in it")
-    parser.add_argument("--runs", type=int, default=15, help="pairs for each row (default: 15)")
+    parser = argparse.ArgumentParser(prog="python -m tests.speed", description="Measure speed as ratios.")
+    parser.add_argument("word", nargs="*", help="measure only rows whose name contains one of these words")
+    parser.add_argument("--runs", type=int, default=15, help="number of pairs for each row (default: 15)")
     options = parser.parse_args()
     for who in ("AUTHOR", "COMMITTER"):
         os.environ |= {f"GIT_{who}_NAME": "cody", f"GIT_{who}_EMAIL": "cody@example.com"}
@@ -192,17 +192,17 @@ def main() -> int:
     for ratio in RATIOS:
         if options.word and not any(word in ratio.name for word in options.word):
             continue
-        found = measure(ratio, options.runs)
-        limit = judged_by(ratio)
-        is_over = limit is not None and found.ratio > limit
+        measured = measure(ratio, options.runs)
+        limit = find_limit(ratio)
+        is_over = limit is not None and measured.ratio > limit
         over += is_over
         print(
-            f"{ratio.name:<32}{found.base:>8.3f}s{found.command:>8.3f}s{found.ratio:>7.2f}x{limit or '-':>7}"
+            f"{ratio.name:<32}{measured.base:>8.3f}s{measured.command:>8.3f}s{measured.ratio:>7.2f}x{limit or '-':>7}"
             f"{'  over' if is_over else ''}",
             flush=True,
         )
     if not REAL.is_dir():
-        print("-: promised for hundreds of configurations, which are not here.")
+        print("-: the limit applies to hundreds of configurations, and the data folder with them is missing.")
     return int(over > 0)
 
 

@@ -1,4 +1,4 @@
-"""No test waits for ever: whoever hangs fails with a deadline, and those after it run."""
+"""A test that hangs fails at a deadline, and the tests after it run."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def test_waits_for_a_process():
 def test_waits_for_a_lock():
     threading.Event().wait()
 
-def test_runs_all_the_same():
+def test_runs_afterwards():
     pass
 """
 
 
-def test_one_that_hangs_fails_and_the_rest_goes_on(tmp_path: Path) -> None:
-    """With the settings of the project and in a worker of pytest-xdist; only the deadline is shorter."""
+def test_a_hanging_test_fails_and_the_others_run(tmp_path: Path) -> None:
+    """Use the project's settings, in a worker of pytest-xdist, with a shorter deadline."""
     (tmp_path / "test_hanging.py").write_text(HANGING)
     settings = [
         "-c",

@@ -1,4 +1,4 @@
-"""Every page: the commands it shows are ones that infx has, with these options, and its links lead somewhere."""
+"""Every page: the command lines that it shows are valid, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRANSLATED = (
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_line_of_a_page_is_whole(page: str) -> None:
+def test_every_command_line_of_a_page_is_complete(page: str) -> None:
     for line in find_typed(read(page)):
         command, given = parse(line)
         assert not isinstance(command, click.Group), line
@@ -42,20 +42,20 @@ def test_every_command_that_a_page_names_exists(page: str) -> None:
         "infx changelog validate --stage none",
     ],
 )
-def test_what_infx_would_refuse_is_refused(line: str) -> None:
+def test_a_command_line_that_infx_would_refuse_is_refused(line: str) -> None:
     with pytest.raises((AssertionError, click.UsageError)):
         parse(line)
 
 
-def test_the_readers_find_what_is_there() -> None:
-    """So that a change of how pages are written does not leave the tests above with nothing to do."""
+def test_command_lines_are_found_in_pages() -> None:
+    """If the format of pages changes, the tests above must not become empty."""
     typed = [line for page in PAGES for line in find_typed(read(page))]
     named = [span for page in PAGES for span in find_named(read(page))]
     assert len(typed) > 30
     assert len(named) > 50
 
 
-def test_what_the_planners_page_says_to_try_works(
+def test_the_python_example_of_the_planners_page_works(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -65,7 +65,7 @@ def test_what_the_planners_page_says_to_try_works(
 
 
 def anchors_of(page: Path) -> set[str]:
-    """As GitHub makes them from headings: no markup, no punctuation, in lower case, with dashes."""
+    """Return the anchors that GitHub makes from headings: no markup, no punctuation, lower case, dashes."""
     text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
     heads = re.findall(r"(?m)^#+ (.+)$", text)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
@@ -84,23 +84,23 @@ def test_every_link_between_pages_leads_to_a_file_and_a_heading(page: str) -> No
 
 
 def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
-    reached, waiting = set(), ["README.md"]
-    while waiting:
-        page = waiting.pop()
+    reached, unread = set(), ["README.md"]
+    while unread:
+        page = unread.pop()
         reached.add(page)
         links = re.findall(r"\]\(([^)#\s]+\.md)", read(page))
-        found = {
+        targets = {
             str(((ROOT / page).parent / link).resolve().relative_to(ROOT))
             for link in links
             if "://" not in link
         }
-        waiting += found - reached
+        unread += targets - reached
     assert set(PAGES) <= reached
 
 
 @pytest.mark.parametrize(("page", "translation"), TRANSLATED)
 def test_a_translation_has_the_same_shape(page: str, translation: str) -> None:
-    """Headings, items, code and links: whoever changes one of the two is told of the other."""
+    """A change of headings, items, code or links in one page must be made in the other page too."""
     shape = re.compile(r"(?m)^(#+|```\w*|\s*- (?:\[ \] )?|\|)")
     here, there = read(page), read(translation)
     assert shape.findall(here) == shape.findall(there)

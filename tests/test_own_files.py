@@ -1,4 +1,4 @@
-"""The project's own configurations and changelog: what a newcomer sees first must hold what it says."""
+"""The project's own configurations and changelog, which newcomers read as an example, follow every rule."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def policy() -> Policy:
 
 @cache
 def configs() -> dict[str, Config]:
-    found: dict[str, Config] = {}
+    by_key: dict[str, Config] = {}
     for path in policy().master_configs:
-        found |= parse_master((ROOT / path).read_bytes(), path).configs
-    return found
+        by_key |= parse_master((ROOT / path).read_bytes(), path).configs
+    return by_key
 
 
 def entries() -> tuple[Entry, ...]:
@@ -58,7 +58,7 @@ def rows_of(key: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_nothing_is_wrong_with_our_own_configurations() -> None:
+def test_the_projects_own_configurations_have_no_problems() -> None:
     called = call("config", "check", "--format", "json")
     assert called.code == 0
     report = json.loads(called.out)
@@ -66,7 +66,7 @@ def test_nothing_is_wrong_with_our_own_configurations() -> None:
 
 
 def test_they_cover_what_infx_can_plan() -> None:
-    """Both vendors, one node and several, one role and two, fixed lengths and sessions, DRAM and none."""
+    """They have both vendors, one and several nodes, one and two roles, fixed lengths and sessions, DRAM and none."""
     kinds = Counter(
         (config.multinode, config.disagg, bool(config.fixed), bool(config.agentic))
         for config in configs().values()
@@ -87,7 +87,7 @@ def test_they_cover_what_infx_can_plan() -> None:
 
 
 def test_an_offload_recipe_on_four_gpus_gets_360_gb() -> None:
-    """860,160 MiB, 0.4 of them, 4 of 4 GPUs."""
+    # A node has 860,160 MiB; the fraction is 0.4, and the recipe uses 4 of its 4 GPUs.
     rows = rows_of("dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake")
     assert [row["conc"] for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
     assert {row["total-cpu-dram-gb"] for row in rows} == {360}
@@ -96,7 +96,7 @@ def test_an_offload_recipe_on_four_gpus_gets_360_gb() -> None:
     }
 
 
-def test_two_new_arms_beside_the_unchanged_grid_are_14_rows() -> None:
+def test_two_new_arms_and_the_unchanged_grid_are_14_rows() -> None:
     rows = rows_of("dsv41flash-fp4-b300-vllm-agentic-dspark")
     arms = {(row["ep"], row["dp-attn"]): [] for row in rows}  # type: dict[tuple[int, bool], list[int]]
     for row in rows:
@@ -111,7 +111,7 @@ def test_two_new_arms_beside_the_unchanged_grid_are_14_rows() -> None:
 
 
 def test_a_disaggregated_run_records_its_budget() -> None:
-    """0.75 of 2,861,022 MiB, beyond which a bigger node counts no more."""
+    # The fraction is 0.75 of 2,861,022 MiB, the most memory of a node that counts.
     (row,) = rows_of("kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d")
     assert (row["conc"], row["total-cpu-dram-gb"], row["disagg"]) == ([48], 2249, True)
     for role in ("prefill", "decode"):
@@ -120,7 +120,7 @@ def test_a_disaggregated_run_records_its_budget() -> None:
 
 
 def test_open_engines_come_first() -> None:
-    """A vendor's own framework stands behind an open one for the same model and runner."""
+    """A vendor's own framework comes after an open framework for the same model and runner."""
     opened = set()
     for config in configs().values():
         if config.framework in OPEN_ENGINES:
@@ -143,21 +143,21 @@ def test_every_model_is_supported_in_its_scenarios() -> None:
 
 
 def test_deprecations_have_their_days() -> None:
-    found = load("configs/models.yaml")
-    days = {name: scenario.get("deprecated") for name, scenario in found["scenarios"].items()}
+    support = load("configs/models.yaml")
+    days = {name: scenario.get("deprecated") for name, scenario in support["scenarios"].items()}
     assert days == {"agentic-coding": None, "8k1k": None, "1k1k": "2026-07-17", "1k8k": "2026-03-27"}
-    assert found["models"]["dsv4"]["scenarios"]["8k1k"] == {"deprecated": "2026-09-09"}
-    assert {prefix for prefix, model in found["models"].items() if "deprecated" in model} == {
+    assert support["models"]["dsv4"]["scenarios"]["8k1k"] == {"deprecated": "2026-09-09"}
+    assert {prefix for prefix, model in support["models"].items() if "deprecated" in model} == {
         "glm5", "glm5.1", "kimik2.5", "minimaxm2.5", "gptoss", "llama70b",
     }  # fmt: skip
 
 
 def test_thresholds() -> None:
-    found = load("configs/eval-thresholds.yaml")
-    assert {task: score for task, score in found["default"].items() if score} == {
+    thresholds = load("configs/eval-thresholds.yaml")
+    assert {task: score for task, score in thresholds["default"].items() if score} == {
         "gsm8k": 0.9, "gpqa_diamond_cot_n_shot": 0.3, "swebench_lite": 0.5,
     }  # fmt: skip
-    assert {prefix: tasks["gsm8k"] for prefix, tasks in found["models"].items()} == {
+    assert {prefix: tasks["gsm8k"] for prefix, tasks in thresholds["models"].items()} == {
         "dsr1": 0.91, "dsv4": 0.91, "glm5": 0.94, "glm5.1": 0.93, "gptoss": 0.91, "minimaxm2.5": 0.92, "qwen3.5": 0.94,
     }  # fmt: skip
 
@@ -174,7 +174,7 @@ def test_golden_lengths_name_their_model_method_and_run() -> None:
     assert flash == {"deepseek-v4.1-flash": {"thinking_on": {"5": 3.51}}}
 
 
-def test_every_configuration_came_with_an_entry_and_every_entry_names_configurations() -> None:
+def test_every_configuration_has_an_entry_and_no_entry_is_without_one() -> None:
     named = [pattern for entry in entries() for pattern in entry.config_keys]
     assert [key for key in configs() if not any(fnmatch.fnmatchcase(key, pattern) for pattern in named)] == []
     assert [pattern for pattern in named if not fnmatch.filter(configs(), pattern)] == []
@@ -187,7 +187,7 @@ def test_links_are_canonical_and_ascend() -> None:
     assert numbers == sorted(set(numbers))
 
 
-def test_the_changelogs_bytes_are_as_the_rules_want_them() -> None:
+def test_the_changelogs_bytes_follow_the_rules() -> None:
     data = (ROOT / policy().changelog).read_bytes()
     assert data.startswith(b"- config-keys:\n")
     assert data.endswith(b"\n")
@@ -201,7 +201,7 @@ def test_every_file_tells_editors_its_schema() -> None:
     paths = [*(ROOT / "configs").rglob("*.yaml"), ROOT / "infx/policy/default.yaml"]
     assert len(paths) > 12
     for path in paths:
-        found = re.search(r"^# yaml-language-server: \$schema=(\S+)$", path.read_text(), flags=re.MULTILINE)
-        assert found, path
-        assert (path.parent / found[1]).resolve().is_relative_to(ROOT / "infx/schemas")
-        assert (path.parent / found[1]).is_file()
+        match = re.search(r"^# yaml-language-server: \$schema=(\S+)$", path.read_text(), flags=re.MULTILINE)
+        assert match, path
+        assert (path.parent / match[1]).resolve().is_relative_to(ROOT / "infx/schemas")
+        assert (path.parent / match[1]).is_file()

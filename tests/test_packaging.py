@@ -1,4 +1,4 @@
-"""What is installed from an archive of the sources is what is installed from a clone: the demo's data are links."""
+"""An installation from a source archive has the same files as one from a clone, although the demo's data are links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both readmes open with the two commands, name commands that exist, and are in step."""
+"""Both readmes open with the two commands, have valid links, and name the same commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read(name: str) -> str:
 
 
 def find_commands(text: str) -> list[str]:
-    """In code: blocks and spans."""
+    """Return the infx commands in code blocks and spans."""
     blocks = "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL))
     typed = re.findall(r"^infx [^#\n]+", blocks, re.MULTILINE) + re.findall(r"`(infx [^`\n]+)`", text)
     return [command.strip() for command in typed]
@@ -39,7 +39,7 @@ def test_its_links_lead_somewhere(name: str) -> None:
 
 
 def test_both_name_the_same_commands_and_pages() -> None:
-    """The translation follows: every command line and every link of the one is in the other."""
+    """Every command line and every link must be in both."""
     commands = [sorted(find_commands(read(name))) for name in READMES]
     assert commands[0] == commands[1]
     links = [sorted(set(re.findall(r"\]\(([^)]+)\)", read(name))) - set(READMES)) for name in READMES]

@@ -1,4 +1,4 @@
-"""The command line: one table of commands, imported when they are called, and the shell around their errors."""
+"""The command line: a table of commands, each imported when it is called, and the error handling around them."""
 
 from __future__ import annotations
 
@@ -15,39 +15,36 @@ COMMANDS = {
     "demo": ("infx.cli.demo:demo", "Play three pull requests from the first push to the merge, offline."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
-    "plan": ("infx.cli.plan:plan", "Plan the sweep that a changelog delta asks for."),
-    "plan-diff": ("infx.cli.plan_diff:plan_diff", "Say in words what separates plan BEFORE from plan AFTER."),
-    "shards": ("infx.cli.shards:shards", "Cut a plan into matrices that GitHub takes."),
-    "rows": ("infx.cli.shards:rows", "Print the matrix of one shard, or of the canary."),
-    "row": ("infx.cli.row:row", "Show one row of a plan, to people and to scripts."),
+    "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
+    "plan-diff": ("infx.cli.plan_diff:plan_diff", "Describe the changes from plan BEFORE to plan AFTER."),
+    "shards": ("infx.cli.shards:shards", "Cut a plan into job matrices that fit GitHub's limits."),
+    "rows": ("infx.cli.shards:rows", "Print the job matrix of one shard, or of the canary."),
+    "row": ("infx.cli.row:row", "Show one row of a plan, or run it."),
     "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
     "explain": (
         "infx.cli.gate:explain",
-        "Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at.",
+        "Explain whether a sweep starts, why, and what to do; list the facts behind the answer.",
     ),
     "approve": (
         "infx.cli.approve:approve",
-        "Answer a comment that approves one revision of a fork: status, dispatch, link.",
+        "Act on a comment that approves one commit of a fork: set the status and start the sweep.",
     ),
-    "results": ("infx.cli.results:results", "Collect what a sweep left behind, and show it."),
+    "results": ("infx.cli.results:results", "Collect the results of a sweep, and show them."),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",
-        "Bring what the bot says on pull requests in line with the facts.",
+        "Update comments, statuses and sweeps of pull requests to match their current state.",
     ),
     "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
-    "changelog": ("infx.cli.changelog:changelog", "Write, judge and merge the append-only changelog."),
-    "signoff": (
-        "infx.cli.signoff:signoff",
-        "The checklist of a review, and whether what it says is true.",
-    ),
+    "changelog": ("infx.cli.changelog:changelog", "Write, check and merge the append-only changelog."),
+    "signoff": ("infx.cli.signoff:signoff", "Print the review checklist, and verify reviewers' sign-offs."),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
 _EPILOG = """\
 New here? infx demo plays three pull requests on this machine, without a network.
 
-Exit codes: 0 done; 1 refused, or problems found; 2 wrong usage; 3 GitHub, git or the network not available; 4 a bug in infx.
+Exit codes: 0 done; 1 refused, or problems found; 2 wrong usage; 3 GitHub, git or the network is not available; 4 a bug in infx.
 """
 
 
@@ -59,16 +56,16 @@ Exit codes: 0 done; 1 refused, or problems found; 2 wrong usage; 3 GitHub, git o
 )
 @click.version_option(__version__, message="infx %(version)s")
 def infx() -> None:
-    """The control plane for GPU benchmark sweeps on GitHub."""
+    """Control GPU benchmark sweeps on GitHub."""
 
 
 def main() -> None:
-    """Entry point: runs a command and turns whatever happens into words and an exit code."""
+    """Run a command, report every error in words, and exit with a code of the contract."""
     from infx.cli.shell import run
     from infx.cli.streams import secure_streams
 
     secure_streams()
-    # A command builds large trees, makes little garbage and ends: looking for cycles after every 700 new objects, as
-    # Python does, costs a good part of the time that it takes.
+    # A command builds large trees, makes little garbage and ends soon. Python's default, a search for cycles after
+    # every 700 new objects, would cost a good part of its time.
     gc.set_threshold(200_000)
     sys.exit(run(infx, sys.argv[1:], os.environ))

@@ -1,4 +1,4 @@
-"""infx approve: answer a comment that approves one revision of a fork."""
+"""infx approve: act on a comment that approves one commit of a fork."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from infx.policy.model import Policy
 @examples("infx approve --comment-url URL --dry-run")
 @click.command()
 @event_options
-@click.option("--comment-url", metavar="URL", help="Instead of an event: the URL of the comment.")
+@click.option("--comment-url", metavar="URL", help="URL of the comment, instead of an event.")
 @click.option("--dry-run", is_flag=True, help="Decide, but write nothing.")
 @policy_option
 @github_options
 def approve(
     receive: Receive, comment_url: str | None, connect: Connect, policy: Policy, *, dry_run: bool
 ) -> None:
-    """Answer a comment that approves one revision of a fork: status, dispatch, link."""
+    """Act on a comment that approves one commit of a fork: set the status and start the sweep."""
     from infx.apply.approval import publish_approval
     from infx.escape import prose
     from infx.gate.approval import ApprovalAnswer, decide_approval
@@ -46,14 +46,14 @@ def approve(
 
 
 def read_reference(receive: Receive, url: str | None, repository: str) -> CommentReference:
-    """The comment of a URL or of an `issue_comment` event."""
+    """Return the comment that a URL or an `issue_comment` event names. Raises UsageError."""
     if url:
         from infx.github.conversation import parse_comment_url
 
         return parse_comment_url(url)
     received = receive()
     if received is None:
-        raise UsageError("There is no comment to answer.", hint="Give --event or --comment-url.")
+        raise UsageError("No comment is given.", hint="Give --event or --comment-url.")
     payload = Payload(received.payload)
     number, comment_id = payload.number("issue", "number"), payload.number("comment", "id")
     if number is None or comment_id is None:

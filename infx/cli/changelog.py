@@ -1,4 +1,4 @@
-"""infx changelog: its commands, imported when they are called."""
+"""infx changelog: a table of its commands, each imported when it is called."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from infx.cli.group import LazyGroup
 COMMANDS = {
     "validate": (
         "infx.cli.changelog_check:validate",
-        "Judge what a head adds to the changelog, and repair it.",
+        "Check what a head adds to the changelog, and repair it.",
     ),
-    "canonicalize": ("infx.cli.changelog_check:canonicalize", "Give new entries their canonical link."),
-    "resolve": ("infx.cli.changelog_merge:resolve", "Resolve a conflict of appends in the index."),
+    "canonicalize": (
+        "infx.cli.changelog_check:canonicalize",
+        "Write the canonical pull request link into new entries.",
+    ),
+    "resolve": (
+        "infx.cli.changelog_merge:resolve",
+        "Resolve a merge conflict in which both sides appended entries.",
+    ),
     "merge-driver": (
         "infx.cli.changelog_merge:merge_driver",
-        "Merge three versions of the file; called by git.",
+        "Merge three versions of the changelog; git calls this command.",
     ),
     "install-driver": (
         "infx.cli.changelog_merge:install_driver",
-        "Let git merge the changelog with infx, in this clone.",
+        "Configure git in this clone to merge the changelog with infx.",
     ),
-    "add": ("infx.cli.changelog_add:add", "Append an entry that is valid from the start."),
+    "add": ("infx.cli.changelog_add:add", "Append a new, valid entry."),
 }
 
 
 @click.group(cls=LazyGroup, commands_by_name=COMMANDS)
 def changelog() -> None:
-    """Write, judge and merge the append-only changelog."""
+    """Write, check and merge the append-only changelog."""

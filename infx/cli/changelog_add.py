@@ -37,42 +37,46 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     required=True,
     shell_complete=_complete,
     metavar="KEY",
-    help="A key, a part that only one key has, or a pattern.",
+    help="A key, a part of exactly one key, or a pattern. May repeat.",
 )
-@click.option("--description", "descriptions", multiple=True, required=True, help="What changed and why.")
+@click.option(
+    "--description", "descriptions", multiple=True, required=True, help="What changed and why. May repeat."
+)
 @click.option(
     "--translation",
     "translations",
     multiple=True,
-    help="The same in a second language, one for each description.",
+    help="A description in a second language; one for each --description.",
 )
 @click.option(
     "--scenario-type",
     "scenarios",
     multiple=True,
     type=click.Choice(["fixed-seq-len", "agentic-coding"]),
-    help="Only these.",
+    help="Run only scenarios of this type. May repeat.",
 )
-@click.option("--evals-only", is_flag=True, help="Accuracy runs and no throughput.")
-@click.option("--all-evals", is_flag=True, help="Every accuracy run there is, and no throughput.")
-@click.option("--no-evals", is_flag=True, help="Throughput and no accuracy runs.")
-@click.option("--append-only", is_flag=True, help="Only the points that the base does not have.")
+@click.option("--evals-only", is_flag=True, help="Run the selected accuracy rows, and no throughput.")
+@click.option("--all-evals", is_flag=True, help="Run every possible accuracy row, and no throughput.")
+@click.option("--no-evals", is_flag=True, help="Run throughput, and no accuracy rows.")
+@click.option("--append-only", is_flag=True, help="Run only points that the base branch does not have.")
 @click.option(
     "--eval-min-prefill-ep",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Leave out accuracy runs with a smaller ep.",
+    help="Leave out accuracy rows with a smaller prefill ep.",
 )
-@click.option("--pr", type=click.IntRange(min=1), metavar="N", help="Default: a placeholder.")
-@click.option("--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull request N is.")
-@click.option("--dry-run", is_flag=True, help="Print the entry and write nothing.")
+@click.option(
+    "--pr", type=click.IntRange(min=1), metavar="N", help="Pull request to link. Default: a placeholder."
+)
+@click.option("--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Repository of the pull request.")
+@click.option("--dry-run", is_flag=True, help="Print the entry; write nothing.")
 @policy_part_option(ChangelogPolicy)
 def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:
-    """Append an entry that is valid from the start."""
+    """Append a new, valid entry."""
     from infx.changelog.add import render_entry
     from infx.changelog.layout import append
 
-    new = _new_entry(policy, options)
+    new = _make_entry(policy, options)
     text = render_entry(new)
     if dry_run:
         sys.stdout.flush()
@@ -81,12 +85,12 @@ def add(policy: ChangelogPolicy, *, dry_run: bool, **options: Any) -> None:
     file = find_root(Path.cwd()) / policy.changelog
     before = _read_changelog(file, policy.changelog)
     write_file(file, append(before or b"", [text]))
-    said = "Appended to" if before is not None else "There was no changelog. Wrote a new one,"
-    print_text(f"{said} {policy.changelog}: {', '.join(new.entry.config_keys)}.", os.environ)
+    action = "Appended to" if before is not None else "There was no changelog. Wrote a new one,"
+    print_text(f"{action} {policy.changelog}: {', '.join(new.entry.config_keys)}.", os.environ)
 
 
 def _read_changelog(file: Path, path: str) -> bytes | None:
-    """What an entry is appended to; None where there is no such file. Raises ProblemsError where it has no good end."""
+    """Return the changelog's bytes, or None if there is no file. Raises ProblemsError if nothing may be appended."""
     from infx.changelog.add import check_end
 
     if not file.exists():
@@ -99,26 +103,26 @@ def _read_changelog(file: Path, path: str) -> bytes | None:
 
 
 def _refuse_skipped(path: str) -> None:
-    """A sparse checkout leaves files out of the working tree that are there."""
+    """Raise UsageError if the changelog exists and a sparse checkout has left it out of the working tree."""
     from infx.git import Git, GitError
 
     try:
         is_skipped = Git(Path.cwd()).read_skipped(path) is not None
-    except GitError:  # without a repository there is only what one sees
+    except GitError:  # outside a repository, a file that is missing does not exist
         return
     if is_skipped:
         message = f"{path} is not checked out here: this is a sparse checkout."
         raise UsageError(message, hint=f"git sparse-checkout add {path}")
 
 
-def _new_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
+def _make_entry(policy: ChangelogPolicy, options: dict[str, Any]) -> NewEntry:
     from infx.bench.entry import Entry
     from infx.bench.scenario import ScenarioType
     from infx.changelog.add import NewEntry, complete_keys
 
     configs = read_configs(find_root(Path.cwd()), policy)
     if configs is None:
-        raise UsageError("There are no configurations here.", hint="Run it in the repository.")
+        raise UsageError("There are no configurations here.", hint="Run this inside the repository.")
     make = make_own_links if options["pr"] else make_links
     links = make(options["repo"], policy)
     entry = Entry(

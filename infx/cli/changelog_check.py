@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 @examples("infx changelog validate", "infx changelog validate --fix --pr 77")
 @click.command()
-@click.option("--fix", "repair", is_flag=True, help="Write the repaired file, if every repair is certain.")
+@click.option(
+    "--fix", "repair", is_flag=True, help="Write the repaired file, if every repair is unambiguous."
+)
 @source_options
 @format_option
 def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
-    """Judge what a head adds to the changelog, and repair it."""
+    """Check what a head adds to the changelog, and repair it."""
     verdict = _judge(sources)
     expanded = _expand(sources, verdict)
     on_actions = actions.is_actions(os.environ)
@@ -48,8 +50,8 @@ def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
 
 
 def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Problem]:
-    """What the configurations of the new entries lack; nothing is loaded where there is no new entry."""
-    if not verdict.blocks:
+    """Return what prevents the new entries' configurations from being planned."""
+    if not verdict.blocks:  # load nothing for a changelog without new entries
         return []
     from infx.cli.changelog_expand import find_unplannable
 
@@ -58,7 +60,7 @@ def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Proble
 
 def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
-        return ChangelogVerdict(problems=[_no_changelog(sources.context.path)])
+        return ChangelogVerdict(problems=[_report_no_changelog(sources.context.path)])
     verdict = judge(sources.base, sources.head, sources.context)
     if sources.merge is None or sources.head is None:
         return verdict
@@ -70,7 +72,7 @@ def _judge(sources: ChangelogSources) -> ChangelogVerdict:
 
 
 def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | None:
-    """None where there is nothing to repair."""
+    """Return the repair of the head, or None if nothing needs repair."""
     if verdict.ok or sources.head is None:
         return None
     from infx.changelog.fix import Repair, fix
@@ -80,31 +82,34 @@ def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | No
     return fix(sources.base, sources.head, sources.context)
 
 
-def _no_changelog(path: str) -> Problem:
+def _report_no_changelog(path: str) -> Problem:
     return Problem(
         rule="changelog-missing",
-        message="There is no changelog, neither at the base nor at the head.",
+        message="Neither the base nor the head has a changelog.",
         path=path,
         hint="Create the file, or name another one in the policy (`changelog`).",
     )
 
 
 def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Problem], *, as_json: bool) -> int:
-    """expanded: what is wrong with the configurations, which no repair of the changelog changes."""
+    """Write the repaired changelog and return the exit code.
+
+    expanded: problems of the configurations, which a repair of the changelog does not change.
+    """
     if repaired.head is None:
         code = report([*repaired.remaining, *expanded], os.environ, as_json=as_json)
-        print_text("Nothing was written: not every repair is certain.", os.environ)
+        print_text("Nothing was written: some problems have no unambiguous repair.", os.environ)
         return code
     if sources.target is None:
         raise UsageError(
-            "--fix writes the file in the working tree, which is not what --head-ref names.",
-            hint="Check that revision out, or leave out --head-ref.",
+            "--fix writes to the working tree, and --head-ref names another version of the file.",
+            hint="Check out that revision, or leave out --head-ref.",
         )
     write_file(sources.target, repaired.head)
     for problem in repaired.repaired:
         print_text(f"repaired: {replace(problem, hint=None)}", os.environ)
-    left = judge(sources.base, repaired.head, sources.context).problems
-    return report([*left, *expanded], os.environ, as_json=as_json)
+    remaining = judge(sources.base, repaired.head, sources.context).problems
+    return report([*remaining, *expanded], os.environ, as_json=as_json)
 
 
 @examples("infx changelog canonicalize --pr 77 --write")
@@ -113,7 +118,7 @@ def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Probl
 @click.option("--check", is_flag=True, help="Print nothing; exit 1 if a link is not canonical yet.")
 @source_options
 def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
-    """Give new entries their canonical link."""
+    """Write the canonical pull request link into new entries."""
     from infx.changelog.canonicalize import canonicalize as make_canonical
 
     if write and check:
@@ -123,7 +128,7 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     canonical = make_canonical(sources.base, sources.head, sources.context)
     if check:
         return report(
-            [_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
+            [_report_not_canonical(block.line("pr-link"), sources) for block in canonical.changed],
             os.environ,
             as_json=False,
         )
@@ -132,7 +137,10 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
         sys.stdout.buffer.write(canonical.head)
         return 0
     if sources.target is None:
-        raise UsageError("--write needs the working tree to hold what --head-ref names.")
+        raise UsageError(
+            "--write writes to the working tree, and --head-ref names another version of the file.",
+            hint="Check out that revision, or leave out --head-ref.",
+        )
     if canonical.changed:
         write_file(sources.target, canonical.head)
     print_text(
@@ -141,7 +149,7 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     return 0
 
 
-def _not_canonical(line: int, sources: ChangelogSources) -> Problem:
+def _report_not_canonical(line: int, sources: ChangelogSources) -> Problem:
     command = "infx changelog canonicalize --write"
     number = sources.context.number
     return Problem(

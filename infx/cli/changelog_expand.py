@@ -1,4 +1,4 @@
-"""Whether the configurations that new entries name can be planned, by the strict rules of `infx plan`."""
+"""Check that the configurations of new entries can be planned, by the strict rules of `infx plan`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _UNEXPANDED = "config-unexpanded"
 
 
 def find_unplannable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Problem]:
-    """Return everything that would stop the plan of the new entries, with its lines in the configurations.
+    """Return the problems that would stop the plan of the new entries, with their lines in the configurations.
 
-    Between two files that stand anywhere there may be no configurations; then a warning says what was not looked at.
+    Two plain files may come without configurations; then a warning names what was not checked.
     """
     is_repository = sources.read_base is not None
     if not is_repository and sources.context.configs is None:
-        return []  # keys were not looked up either, which has a warning of its own
+        return []  # another warning already says that keys were not looked up
     from infx.gather.plan import list_paths
 
     policy = load_policy(sources.policy_source)
     paths = list_paths(policy)
     files = sources.read_head(paths)
     level = Level.ERROR if is_repository else Level.WARNING
-    absent = [_absent(path, level) for path, data in zip(paths, files, strict=True) if data is None]
+    absent = [_report_absent(path, level) for path, data in zip(paths, files, strict=True) if data is None]
     if absent:
         return absent
-    entries = _readable(sources, verdict)
+    entries = _find_readable(sources, verdict)
     if not is_repository and any(entry.append_only for entry in entries):
         message = "Without a base revision, append-only entries were not expanded."
         return [Problem(rule=_UNEXPANDED, message=message, path=sources.context.path, level=Level.WARNING)]
@@ -64,33 +64,33 @@ def _plan(
         entries, files, read_base, sources.context.base_name or "the base", policy
     )
     problems = check_runners(inputs)
-    if problems or not is_valid:  # entries that contradict themselves have no plan
+    if problems or not is_valid:  # invalid entries cannot be planned
         return problems
     options = Options(profile=find_profile("default", policy.evals))
     return list(plan_delta(Delta(entries=tuple(entries)), inputs, base, options, policy.changelog).warnings)
 
 
-def _readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entry]:
-    """The new entries that can be read and whose keys are all known; the others have problems of their own."""
+def _find_readable(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Entry]:
+    """Return the new entries that can be read and whose keys are all known; validate reports the others."""
     from infx.changelog.entries import read_fields
 
     configs = sources.context.configs
-    found = [read_fields(block.value, line=block.line()) for block in verdict.blocks]
+    entries = [read_fields(block.value, line=block.line()) for block in verdict.blocks]
     if sources.context.is_final:
-        # Perhaps of several pull requests, each of which added its points to what was there before it.
-        found = [entry and replace(entry, append_only=False) for entry in found]
+        # The entries may belong to several pull requests, and each of those added points to its own base.
+        entries = [entry and replace(entry, append_only=False) for entry in entries]
     return [
         entry
-        for entry in found
+        for entry in entries
         if entry is not None and configs and not any(map(configs.find_unknown, entry.config_keys))
     ]
 
 
-def _absent(path: str, level: Level) -> Problem:
+def _report_absent(path: str, level: Level) -> Problem:
     return Problem(
         rule=_UNEXPANDED,
         message="There is no such file, so the new entries could not be expanded.",
         path=path,
-        hint="Add it, or name another in the policy (`master-configs`, `runners`).",
+        hint="Add the file, or name another one in the policy (`master-configs`, `runners`).",
         level=level,
     )

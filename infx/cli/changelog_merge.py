@@ -24,20 +24,25 @@ from infx.phrases import count
 from infx.policy.changelog import ChangelogPolicy
 
 DRIVER = "infx-changelog"
-_MOST_CONFLICTS = 127  # that `git merge-file` counts in its exit code; beyond that it failed
+_MOST_CONFLICTS = (
+    127  # `git merge-file` exits with the number of conflicts up to this; a larger code is a failure
+)
 
 
 @examples("infx changelog resolve --pr 77")
 @click.command()
 @click.option(
-    "--pr", type=click.IntRange(min=1), metavar="N", help="Give its entries their canonical link as well."
+    "--pr",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Also write the canonical link into this pull request's entries.",
 )
 @click.option(
-    "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
+    "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Repository of the pull requests in links."
 )
 @policy_part_option(ChangelogPolicy)
 def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> None:
-    """Resolve a conflict of appends in the index."""
+    """Resolve a merge conflict in which both sides appended entries."""
     git = Git(Git(Path.cwd()).root())
     links = make_links(repo, policy) if pr is None else make_own_links(repo, policy)
     ancestor, ours, theirs = _read_stages(git, policy.changelog)
@@ -45,7 +50,7 @@ def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> Non
     merged = merge_versions(ancestor, ours, theirs, versions, links, number=pr)
     write_file(git.directory / policy.changelog, merged.data)
     git.run("add", "--", policy.changelog)
-    _say(merged, policy.changelog)
+    _print_outcome(merged, policy.changelog)
 
 
 @click.command("merge-driver")
@@ -55,20 +60,20 @@ def resolve(policy: ChangelogPolicy, *, pr: int | None, repo: str | None) -> Non
 @click.argument("marker_size", type=int)
 @click.argument("path")
 def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, path: str) -> int:
-    """Merge three versions of the file; called by git.
+    """Merge three versions of the changelog; git calls this command.
 
-    Git passes %O %A %B %L %P; the result goes into CURRENT. What is not one append beside another is left to
-    git's own merge of lines. On a refusal the conflict markers are written here, because git would leave CURRENT
-    as it is and one side would be gone without a word.
+    Git passes %O %A %B %L %P; the result goes into CURRENT. If a side did more than append, git's own merge of
+    lines decides. On a conflict infx writes the conflict markers itself, because git would leave CURRENT unchanged
+    and silently lose one side.
     """
     git = Git(Path.cwd())
     try:
-        policy = _driver_policy()
+        policy = _load_driver_policy()
         links = make_links(None, policy)
         versions = read_base_versions(git, policy.base_branch, path, links.repository)
         before, ours, theirs = (file.read_bytes() for file in (ancestor, current, other))
         merged = merge_versions(before, ours, theirs, versions, links)
-    except Exception as error:  # whatever it is, CURRENT must not be left without markers
+    except Exception as error:  # after any failure, CURRENT must get conflict markers
         refusal = (
             error
             if isinstance(error, InfxError)
@@ -76,75 +81,80 @@ def merge_driver(ancestor: Path, current: Path, other: Path, marker_size: int, p
         )
         return _merge_lines(git, (current, ancestor, other), marker_size, refusal, path)
     current.write_bytes(merged.data)
-    _say(merged, path)
+    _print_outcome(merged, path)
     return 0
 
 
-def _driver_policy() -> ChangelogPolicy:
-    """In the middle of a merge the policy itself may be in conflict; the driver judges nothing by it."""
+def _load_driver_policy() -> ChangelogPolicy:
+    """Return the policy, or the packaged default if the policy cannot be read."""
     from infx.policy.load import default_part
 
     try:
         return load_part(os.environ.get("INFX_POLICY"), ChangelogPolicy)
-    except InfxError:
+    except InfxError:  # during a merge the policy itself may be in conflict
         return default_part(ChangelogPolicy)
 
 
 def _merge_lines(git: Git, files: Sequence[Path], marker_size: int, refusal: InfxError, path: str) -> int:
-    """files: ours, into which the result goes, the ancestor and theirs."""
+    """Let git merge the lines and return the exit code: 0 merged, 1 conflict markers were written.
+
+    files: ours, which receives the result; the ancestor; theirs.
+    """
     labels = [part for label in ("ours", "base", "theirs") for part in ("-L", label)]
     names = [str(file.absolute()) for file in files]
-    said = "conflict markers were written"
+    outcome = "conflict markers were written"
     try:
         output = git.call("merge-file", f"--marker-size={marker_size}", *labels, "--", *names)
         failure = output.message if output.code > _MOST_CONFLICTS else ""
     except GitError as error:
         failure = error.message
-    if failure:  # git leaves our side alone then, as if there were no other
+    if failure:  # git has then left our side unchanged, without theirs
         ours, _, theirs = files
         ours.write_bytes(render_conflict(ours.read_bytes(), theirs.read_bytes(), marker_size))
-        said = f"git cannot merge its lines ({visible(failure)}), so both sides were written whole, between conflict markers"
+        outcome = f"git cannot merge its lines ({visible(failure)}), so both sides were written whole, between conflict markers"
     elif output.code == 0:
         return 0
     print_problems(refusal.problems, os.environ)
-    print_text(f"{path}: {said}; resolve them by hand.", os.environ)
+    print_text(f"{path}: {outcome}; resolve them by hand.", os.environ)
     return 1
 
 
 def _read_stages(git: Git, path: str) -> tuple[bytes, bytes, bytes]:
-    """Stages 1 to 3 of a file in conflict; a file that both sides added has an empty ancestor."""
+    """Return stages 1 to 3 of a file in conflict; the ancestor is empty if both sides added the file."""
     listed = git.run("ls-files", "--unmerged", "-z", "--", path)
     stages = {int(row.split(b"\t")[0].split(b" ")[2]) for row in listed.split(b"\0") if row}
     if not stages:
         raise UsageError(
-            f"{path} is not in conflict.", hint="Run it while a merge, rebase or cherry-pick has stopped."
+            f"{path} is not in conflict.", hint="Run this while a merge, rebase or cherry-pick is stopped."
         )
     if not {2, 3} <= stages:
         raise MergeRefusedError(
             f"One side deleted {path}.", hint="Keep the file: git checkout <base branch> -- " + path
         )
-    found = [
+    blobs = [
         git.run("cat-file", "blob", f":{stage}:{path}") if stage in stages else b"" for stage in (1, 2, 3)
     ]
-    return found[0], found[1], found[2]
+    return blobs[0], blobs[1], blobs[2]
 
 
-def _say(merged: Merged, path: str) -> None:
-    kept = len(merged.kept)
-    entries = count(kept, "new entry", "new entries")
-    said = f"{entries} put behind the base branch's" if kept else "merged"
-    print_text(f"{path}: {said}.", os.environ)
+def _print_outcome(merged: Merged, path: str) -> None:
+    placed = len(merged.kept)
+    entries = count(placed, "new entry", "new entries")
+    outcome = f"{entries} placed after the base branch's entries" if placed else "merged"
+    print_text(f"{path}: {outcome}.", os.environ)
     for block in merged.present:
         keys = block.fields.get("config-keys")
         shown = visible(", ".join(map(str, keys))) if isinstance(keys, list) else "an entry"
-        print_text(f"{path}: {shown} was there already, with the same text; it was not repeated.", os.environ)
+        print_text(
+            f"{path}: {shown} is already on the base branch with the same text; it was not repeated.",
+            os.environ,
+        )
 
 
-def _driver_command(python: str) -> str:
-    """For the shell that git starts. -P: a folder `infx` in the working tree is not to be run.
-
-    Where that Python is gone, git merges lines: a driver that cannot be started would cost one side without a word.
-    """
+def _make_driver_command(python: str) -> str:
+    """Return the merge driver as a command line for the shell that git starts."""
+    # -P: a folder `infx` in the working tree must not be imported. If this Python is gone, git merges lines, because
+    # a driver that cannot be started would silently lose one side.
     program = shlex.quote(python).replace("%", "%%")
     lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
     return (
@@ -156,10 +166,10 @@ def _driver_command(python: str) -> str:
 @click.command("install-driver")
 @policy_part_option(ChangelogPolicy)
 def install_driver(policy: ChangelogPolicy) -> None:
-    """Let git merge the changelog with infx, in this clone."""
+    """Configure git in this clone to merge the changelog with infx."""
     git = Git(Git(Path.cwd()).root())
     git.run("config", "--local", f"merge.{DRIVER}.name", "appends to the changelog, side by side")
-    git.run("config", "--local", f"merge.{DRIVER}.driver", _driver_command(sys.executable))
+    git.run("config", "--local", f"merge.{DRIVER}.driver", _make_driver_command(sys.executable))
     file = git.directory / git.line("rev-parse", "--git-path", "info/attributes")
     line = f"{policy.changelog} merge={DRIVER}"
     text = file.read_text(encoding="utf-8") if file.exists() else ""
@@ -167,4 +177,4 @@ def install_driver(policy: ChangelogPolicy) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         start = "" if not text or text.endswith("\n") else "\n"
         write_file(file, f"{text}{start}{line}\n".encode())
-    print_text(f"git merges {policy.changelog} with infx in this clone from now on.", os.environ)
+    print_text(f"From now on, git merges {policy.changelog} with infx in this clone.", os.environ)

@@ -1,4 +1,4 @@
-"""The ways to name two versions of the changelog."""
+"""Options that name two versions of the changelog."""
 
 from __future__ import annotations
 
@@ -15,27 +15,34 @@ from infx.gather.changelog import Given, gather_changelog
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
+_FILE = click.Path(path_type=Path)
+
 
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the ways to name a base and a head, and passes `sources: ChangelogSources`."""
+    """Add the options that name a base and a head, and pass `sources: ChangelogSources`."""
 
     @click.option(
-        "--base-ref", metavar="REV", help="Default: the base branch, of the repository's remote or local."
+        "--base-ref",
+        metavar="REV",
+        help="Base revision. Default: the base branch, of the repository's remote or local.",
     )
-    @click.option("--head-ref", metavar="REV", help="Default: the file in the working tree.")
+    @click.option("--head-ref", metavar="REV", help="Head revision. Default: the file in the working tree.")
+    @click.option("--base-file", type=_FILE, metavar="FILE", help="Base version, instead of --base-ref.")
+    @click.option("--head-file", type=_FILE, metavar="FILE", help="Head version, instead of --head-ref.")
+    @make_event_options("File with a webhook payload that names revisions, pull request and stage.")
     @click.option(
-        "--base-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
+        "--pr", type=click.IntRange(min=1), metavar="N", help="Pull request that the new entries belong to."
     )
     @click.option(
-        "--head-file", type=click.Path(path_type=Path), metavar="FILE", help="A file instead of a revision."
+        "--stage",
+        type=click.Choice([stage.value for stage in Stage]),
+        help="Stage whose rules apply. Default: pr.",
     )
-    @make_event_options("Take revisions, number and stage from a payload.")
     @click.option(
-        "--pr", type=click.IntRange(min=1), metavar="N", help="The pull request that the entries belong to."
-    )
-    @click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Default: pr.")
-    @click.option(
-        "--repo", type=RepositoryName(), metavar="OWNER/NAME", help="Whose pull requests the links name."
+        "--repo",
+        type=RepositoryName(),
+        metavar="OWNER/NAME",
+        help="Repository of the pull requests in links.",
     )
     @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""infx comment: one of the bot's comments as Markdown, without posting it."""
+"""infx comment: print one of the bot's comments as Markdown, without posting it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def greeting(connect: Connect, policy: Policy) -> None:
 @policy_option
 @github_options
 def visualizer(number: int, connect: Connect, policy: Policy) -> None:
-    """Print the comment that follows a pull request's sweeps.
+    """Print the comment that links to the results of a pull request's sweeps.
 
-    Nothing as long as none has results.
+    Prints nothing if no sweep has results yet.
     """
     from infx.comments.visualizer import make_visualizer
 
-    found = make_visualizer(policy, _gather(number, connect, policy)[0].sweeps)
-    _print([found] if found else [], policy)
+    sticky = make_visualizer(policy, _gather(number, connect, policy)[0].sweeps)
+    _print([sticky] if sticky else [], policy)
 
 
 @examples("infx comment notice --pr 77")
@@ -65,13 +65,13 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
 def notice(number: int, connect: Connect, policy: Policy) -> None:
     """Print the notices that a pull request should have now.
 
-    None if nothing keeps it from its sweep.
+    Prints nothing if nothing stops its sweep.
     """
     from infx.reconcile.desired import desire
 
     facts, place = _gather(number, connect, policy)
-    wanted = desire(facts, policy, place).comments
-    _print([sticky for sticky in wanted if sticky.key.startswith("notice ") and sticky.text], policy)
+    stickies = desire(facts, policy, place).comments
+    _print([sticky for sticky in stickies if sticky.key.startswith("notice ") and sticky.text], policy)
 
 
 def _gather(number: int, connect: Connect, policy: Policy) -> tuple[ReconcileFacts, RepositoryContext]:

@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish, by click's own scripts."""
+"""Shell completion for bash, zsh and fish, with click's own scripts."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def complete(command: click.Command, instruction: str) -> int:
-    """Print the script that a shell reads once, or the words that fit where the cursor is.
+    """Print the completion script of a shell, or the words that fit at the cursor. Raises UsageError.
 
-    instruction: the variable's value, such as `bash_source` or `bash_complete`. Raises UsageError.
+    instruction: the variable's value, such as `bash_source` or `bash_complete`.
     """
     from click.shell_completion import shell_complete
 
-    shell, _, what = instruction.partition("_")
-    if shell not in SHELLS or what not in {"source", "complete"}:
+    shell, _, action = instruction.partition("_")
+    if shell not in SHELLS or action not in {"source", "complete"}:
         expected = ", ".join(f"{name}_source" for name in SHELLS)
         raise UsageError(f"{VARIABLE} is {instruction!r}; expected one of {expected}.")
-    if what == "complete" and "COMP_WORDS" not in os.environ:
+    if action == "complete" and "COMP_WORDS" not in os.environ:
         raise UsageError(
-            f"{instruction} is for the shell's own use.",
+            f"{instruction} is reserved for the shell's completion script.",
             hint=f"Set {VARIABLE} to {shell}_source to get the script.",
         )
     try:
         return shell_complete(command, {}, "infx", VARIABLE, instruction)
-    except InfxError:  # such as a policy that cannot be read: the prompt is not the place to say so
+    except InfxError:  # for example a policy that cannot be read; a prompt must not show errors
         return 0

@@ -1,4 +1,4 @@
-"""infx config: configurations and the files beside them."""
+"""infx config: check configurations and related files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def config() -> None:
     multiple=True,
     type=click.Path(),
     metavar="FILE",
-    help="Configurations. Default: those of the policy.",
+    help="File with configurations. May repeat. Default: the policy's.",
 )
 @click.option(
     "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
@@ -45,10 +45,10 @@ def check(
     policy: Policy,
     as_json: bool,
 ) -> None:
-    """Report all that is wrong with configurations, before a GPU is used.
+    """Report all problems of configurations, before a GPU is used.
 
-    Looks also at the models, thresholds, golden acceptance lengths and priorities that the policy names, where
-    they exist; with --config-file at those files and the runner inventory alone.
+    Also checks the models, thresholds, golden acceptance lengths and priorities that the policy names, if these
+    files exist. With --config-file, checks only the named files and the runner inventory.
     """
     from infx.cli.config_table import show
     from infx.matrix.check import check_files
@@ -61,41 +61,43 @@ def check(
 def _read_files(
     named: tuple[str, ...], runner_config: str | None, policy: Policy
 ) -> tuple[Files, list[Problem]]:
-    """What there is, and a problem for each file that there should be."""
+    """Return the files that exist, and a problem for each file that is missing."""
     from infx.matrix.check import Files
 
     root = find_root(Path.cwd())
-    masters = tuple(dict.fromkeys(named)) or tuple(_relative(root, name) for name in policy.master_configs)
-    runners = runner_config or _relative(root, policy.runners)
-    found = {path: _read(path, required=bool(named)) for path in masters}
+    masters = tuple(dict.fromkeys(named)) or tuple(
+        _make_relative(root, name) for name in policy.master_configs
+    )
+    runners = runner_config or _make_relative(root, policy.runners)
+    files_by_path = {path: _read(path, required=bool(named)) for path in masters}
     inventory = _read(runners, required=runner_config is not None)
-    if not any(found.values()):
+    if not any(files_by_path.values()):
         raise UsageError(
             f"There are no configurations here; expected {' or '.join(masters)}.",
             hint="Run this inside a repository with configurations, or name them with --config-file.",
         )
-    missing = [_missing(path, Level.ERROR) for path, file in found.items() if file is None]
-    if inventory is None:  # who names single files may stand anywhere
-        missing.append(_missing(runners, Level.WARNING if named else Level.ERROR))
-    known = tuple(file for file in found.values() if file is not None)
+    missing = [_report_missing(path, Level.ERROR) for path, file in files_by_path.items() if file is None]
+    if inventory is None:  # files named by --config-file may lie outside a repository, without an inventory
+        missing.append(_report_missing(runners, Level.WARNING if named else Level.ERROR))
+    known = tuple(file for file in files_by_path.values() if file is not None)
     if named:
         return Files(masters=known, runners=inventory), missing
     if not (root / policy.changelog).exists():
-        missing.append(_missing(_relative(root, policy.changelog), Level.ERROR))
+        missing.append(_report_missing(_make_relative(root, policy.changelog), Level.ERROR))
     return (
         Files(
             masters=known,
             runners=inventory,
-            models=_read(_relative(root, policy.models)),
-            thresholds=_read(_relative(root, policy.eval_thresholds)),
-            priorities=_read(_relative(root, policy.priorities)),
+            models=_read(_make_relative(root, policy.models)),
+            thresholds=_read(_make_relative(root, policy.eval_thresholds)),
+            priorities=_read(_make_relative(root, policy.priorities)),
             golden_lengths=_read_folder(root / policy.golden_al),
         ),
         missing,
     )
 
 
-def _relative(root: Path, name: str) -> str:
+def _make_relative(root: Path, name: str) -> str:
     return os.path.relpath(root / name)
 
 
@@ -115,12 +117,12 @@ def _read(path: str, *, required: bool = False) -> File | None:
         return None
 
 
-def _missing(path: str, level: Level) -> Problem:
+def _report_missing(path: str, level: Level) -> Problem:
     unchecked = "" if level is Level.ERROR else " Runner labels and memory budgets were not checked."
     return Problem(
         rule="file-missing",
         message=f"There is no such file.{unchecked}",
         path=path,
-        hint="Add it, or name another in the policy or on the command line.",
+        hint="Add the file, or name another one in the policy or on the command line.",
         level=level,
     )

@@ -1,4 +1,4 @@
-"""How `infx config check` shows what it found: a table for people, JSON for programs."""
+"""The output of `infx config check`: a table for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from infx.cli.report import as_rows, print_json, print_problems, print_text
+from infx.cli.report import print_json, print_problems, print_text, render_problems
 from infx.cli.tables import Cell, Column, Section, print_table
 from infx.errors import Level, Problem, has_errors, sort_problems
 from infx.matrix.check import ConfigSummary
 from infx.phrases import count
 
-# A configuration's key usually repeats the spare ones.
+# A narrow terminal may drop the columns with `spare`, because a configuration's key usually repeats their values.
 _COLUMNS = (
     Column(name="configuration"),
     Column(name="model", spare=3),
@@ -39,23 +39,23 @@ def show(
         print_table(
             _COLUMNS,
             [
-                Section(title=path, rows=[_cells(config) for config in found])
-                for path, found in groupby(configs, key=lambda config: config.path)
+                Section(title=path, rows=[_make_cells(config) for config in configs_of_file])
+                for path, configs_of_file in groupby(configs, key=lambda config: config.path)
             ],
         )
     print_problems(ordered, environ)
     if as_json:
-        print_json({**as_rows(ordered), "configs": [_as_row(config) for config in configs]})
+        print_json({**render_problems(ordered), "configs": [_render_row(config) for config in configs]})
     else:
-        print_text(_total(configs, ordered), environ)
+        print_text(_describe_total(configs, ordered), environ)
     return int(has_errors(ordered))
 
 
-def _as_row(config: ConfigSummary) -> dict[str, Any]:
+def _render_row(config: ConfigSummary) -> dict[str, Any]:
     return {name.replace("_", "-"): value for name, value in dataclasses.asdict(config).items()}
 
 
-def _total(configs: Sequence[ConfigSummary], problems: Sequence[Problem]) -> str:
+def _describe_total(configs: Sequence[ConfigSummary], problems: Sequence[Problem]) -> str:
     errors = sum(problem.level is Level.ERROR for problem in problems)
     files = len({config.path for config in configs})
     rows = sum(config.rows or 0 for config in configs)
@@ -65,7 +65,7 @@ def _total(configs: Sequence[ConfigSummary], problems: Sequence[Problem]) -> str
     )
 
 
-def _cells(config: ConfigSummary) -> list[str | Cell]:
+def _make_cells(config: ConfigSummary) -> list[str | Cell]:
     return [
         config.key,
         config.model_prefix,
@@ -74,11 +74,11 @@ def _cells(config: ConfigSummary) -> list[str | Cell]:
         config.precision,
         ", ".join(config.scenarios),
         "?" if config.rows is None else str(config.rows),
-        _state(config),
+        _describe_state(config),
     ]
 
 
-def _state(config: ConfigSummary) -> Cell:
+def _describe_state(config: ConfigSummary) -> Cell:
     counts = ((config.errors, "error"), (config.warnings, "warning"))
     text = ", ".join(count(number, noun) for number, noun in counts if number)
     return Cell(text=text, color="red" if config.errors else "yellow")

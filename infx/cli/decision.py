@@ -1,4 +1,4 @@
-"""What the gate decided, as the commands after it read it."""
+"""The gate's decision, as later commands read it from its file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def read_decision(path: str) -> Decision:
-    """The decision that `infx gate` printed. Raises InfxError if it is not to run."""
+    """Return the decision that `infx gate` printed. Raises InfxError unless its verdict is to run."""
     from infx.gate.decision import Decision
     from infx.saved import parse_value
 
     values = decode_json(read_file(path, "decision"), "file", path)
     if isinstance(values, dict):
-        values.pop("sentence", None)  # which is for people and follows from the rest
+        values.pop("sentence", None)  # made from the other values, for people
     decision = parse_value(Decision, values, path)
     if not decision.runs:
         raise InfxError(f"The gate decided {decision.verdict}, so there is nothing to plan.", where=path)

@@ -1,4 +1,4 @@
-"""infx demo: the whole life of a pull request on this machine."""
+"""infx demo: play the whole life of pull requests on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from infx.cli.options import OutputPath, examples, find_infx
-from infx.cli.signals import ended_in_order
+from infx.cli.signals import exit_on_signals
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +22,7 @@ _GUIDE = "docs/adopting.md"
 
 
 class _SceneName(click.Choice[str]):
-    """In any case, and told in the one that help shows."""
+    """The name of a scene, in upper or lower case."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(value.upper(), param, ctx)
@@ -30,21 +30,21 @@ class _SceneName(click.Choice[str]):
 
 @examples("infx demo --html demo.html", "infx demo --scene B --keep")
 @click.command()
-@click.option("--scene", type=_SceneName(["A", "B", "C"]), help="Only this one.")
+@click.option("--scene", type=_SceneName(["A", "B", "C"]), help="Play only this scene.")
 @click.option("--step", is_flag=True, help="Wait for a key between scenes.")
-@click.option("--html", type=OutputPath(), help="Write the page to this file.")
-@click.option("--keep", is_flag=True, help="Leave the hub running at the end, and say where.")
+@click.option("--html", type=OutputPath(), help="Write a page with the pull requests to this file.")
+@click.option("--keep", is_flag=True, help="Leave the hub running at the end, and print its address.")
 def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
     """Play three pull requests from the first push to the merge, offline.
 
-    A hub on this machine stands in for GitHub; everything else is what the workflows run. Takes less than a minute.
+    A hub on this machine replaces GitHub; the commands are those that the workflows run. Takes less than a minute.
     """
     from infx.demo.play import play
 
     console = _make_console()
     started = time.perf_counter()
     with (
-        ended_in_order(),
+        exit_on_signals(),
         tempfile.TemporaryDirectory(prefix="infx-demo-") as folder,
         play(Path(folder)) as story,
     ):
@@ -52,8 +52,8 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
         if html:
             html.write_text(story.page(), encoding="utf-8")
         seconds = time.perf_counter() - started
-        _say(console, f"\n{story.counts()}, {seconds:.0f} s.\n\nWhat to try next:\n")
-        _say(console, "\n".join(_describe_next_steps(html)))
+        _print(console, f"\n{story.counts()}, {seconds:.0f} s.\n\nWhat to try next:\n")
+        _print(console, "\n".join(_describe_next_steps(html)))
         if keep:
             _keep(story, console)
 
@@ -77,29 +77,29 @@ def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> No
 
 
 def _keep(story: Play, console: Console) -> None:
-    _say(console, story.how_to_go_on(find_infx()))
+    _print(console, story.how_to_go_on(find_infx()))
     try:
-        with ended_in_order(0):
+        with exit_on_signals(0):
             story.hub.wait()
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
 
 
 def _describe_next_steps(html: Path | None) -> Iterator[str]:
-    """Short enough for 80 columns, but for names of files."""
+    """Return lines that fit into 80 columns, unless a file's name is long."""
     infx = find_infx(Path.cwd())
     yield from _list(
         (str(html) if html else f"{infx} demo --html demo.html", "each pull request, as people see it"),
         (f"{infx} demo --step --scene A", "one scene at a time"),
-        (f"{infx} demo --keep", "go on by hand, with a hub that stays"),
-        *([(_GUIDE, "move a repository over in an afternoon")] if Path(_GUIDE).is_file() else []),
+        (f"{infx} demo --keep", "try commands; the hub keeps running"),
+        *([(_GUIDE, "adopt infx in your repository")] if Path(_GUIDE).is_file() else []),
     )
     anywhere = find_infx()
     yield f"\nIn a clone of your own repository{'' if anywhere == 'infx' else f', where infx is {anywhere}'}:\n"
     yield from _list(
-        ("infx config check", "what is wrong before a GPU is used"),
-        ("infx explain --pr N", "why a sweep did or did not start"),
-        ("infx signoff verify --pr N", "whether a reviewer's checklist is true"),
+        ("infx config check", "find errors before a GPU is used"),
+        ("infx explain --pr N", "see why a sweep did or did not start"),
+        ("infx signoff verify --pr N", "verify a reviewer's sign-off"),
     )
 
 
@@ -108,6 +108,6 @@ def _list(*steps: tuple[str, str]) -> Iterator[str]:
     return (f"  {command:<{width}}  {words}" for command, words in steps)
 
 
-def _say(console: Console, text: str) -> None:
-    """As it is: a command that was folded cannot be copied."""
+def _print(console: Console, text: str) -> None:
+    """Print text without wrapping it: a wrapped command cannot be copied."""
     console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""infx gate and explain: whether a sweep starts, for a workflow and for people."""
+"""infx gate and explain: decide whether a sweep starts, for a workflow and for people."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The ways to put a question to the gate; passes `facts: Facts`, gathered or read."""
+    """Add the options that say what the gate decides about, and pass `facts: GateFacts`, gathered or read."""
 
     @event_options
     @click.option(
         "--pr",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Ask how a pull request stands, without an event.",
+        help="Pull request to ask about, without an event.",
     )
     @facts_options
     @policy_option
@@ -61,7 +61,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         policy: Policy,
         **kwargs: Any,
     ) -> Any:
-        if sum(given is not None for given in (receive.given, pr, facts_file)) > 1:
+        if sum(source is not None for source in (receive.given, pr, facts_file)) > 1:
             raise UsageError("--event, --pr and --facts exclude each other.")
         if facts_file:
             facts = read_facts(facts_file)
@@ -69,8 +69,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
             facts = gather(event, policy, connect, row=kwargs.get("row"), is_explained="row" not in kwargs)
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
-            message = "The event is about a pull request, and there is none."
-            raise UsageError(message, hint="Name one by --pr.")
+            raise UsageError("The event names no pull request.", hint="Give --pr.")
         if save_facts:
             from infx.saved import dump_json
 
@@ -86,7 +85,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "--row",
     type=FullSha(),
     metavar="SHA",
-    help="The head whose row this is: ask only what one of a later attempt must; exit 1 unless it may run.",
+    help="Head SHA of a row that runs again: check only what may have changed; exit 1 unless the row may run.",
 )
 @question_options
 def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
@@ -95,8 +94,8 @@ def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
     from infx.gate.show import render_decision, render_outputs, render_summary
 
     if facts.actor_is_hidden:
-        message = "These facts lack what the account that caused the event may do; they are good for infx explain only."
-        raise UnavailableError(message, hint="Use a token that GitHub tells it.")
+        message = "The permission of the account that caused the event is unknown; only infx explain can use these facts."
+        raise UnavailableError(message, hint="Use a token that may read permissions of collaborators.")
     decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
     if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
@@ -104,7 +103,7 @@ def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
         raise UnavailableError(decision.sentence)
     actions.write_outputs(os.environ, render_outputs(decision))
     actions.write_summary(os.environ, render_summary(facts, policy, decision))
-    say(decision)
+    print_decision(decision)
     print_json(render_decision(decision))
     if row is not None and not decision.runs:
         raise InfxError(f"This row may not run. {decision.sentence}")
@@ -115,25 +114,25 @@ def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
 @question_options
 @format_option
 def explain(facts: GateFacts, policy: Policy, *, as_json: bool) -> None:
-    """Say in a sentence whether a sweep starts, why, and what to do, with everything that was looked at."""
+    """Explain whether a sweep starts, why, and what to do; list the facts behind the answer."""
     from infx.gate.decide import decide
     from infx.gate.show import list_also, list_facts, render_decision
 
     decision = decide(facts, policy)
-    also, found = list_also(facts, policy, decision), list_facts(facts, policy)
+    also, named_facts = list_also(facts, policy, decision), list_facts(facts, policy)
     if as_json:
-        say(decision)
-        values = {**render_decision(decision), "also": also, "looked-at": dict(found)}
+        print_decision(decision)
+        values = {**render_decision(decision), "also": also, "looked-at": dict(named_facts)}
         print_json(values)
         return
-    width = max(len(name) for name, _ in found)
+    width = max(len(name) for name, _ in named_facts)
     lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
-    lines += [f"  {name:<{width}}  {value}" for name, value in found]
+    lines += [f"  {name:<{width}}  {value}" for name, value in named_facts]
     print_text("\n".join(lines), os.environ, err=False)
 
 
-def say(decision: Decision) -> None:
-    """The sentence and the notes on stderr; on Actions a refusal is an annotation too."""
+def print_decision(decision: Decision) -> None:
+    """Print the sentence and the notes on stderr; on Actions, annotate a refusal too."""
     print_text("\n".join((decision.sentence, *decision.notes)), os.environ)
     if decision.refused and actions.is_actions(os.environ):
         from infx.errors import Problem
@@ -143,21 +142,21 @@ def say(decision: Decision) -> None:
 
 
 def read_event(receive: Receive) -> Event:
-    """The event of a file, or of the run that this is; only of the latter the run's own variables tell more."""
+    """Return the event of --event or of this run."""
     received = receive()
     if received is None:
-        raise UsageError("There is no event to decide about.", hint="Give --event, --pr or --facts.")
-    own = received.is_own
+        raise UsageError("No event is given.", hint="Give --event, --pr or --facts.")
+    own = received.is_own  # the run's variables describe its own event only
     return parse_event(
         received.name,
         received.payload,
-        run_id=_number("GITHUB_RUN_ID"),
-        attempt=(own and _number("GITHUB_RUN_ATTEMPT")) or 1,
+        run_id=_read_number("GITHUB_RUN_ID"),
+        attempt=(own and _read_number("GITHUB_RUN_ATTEMPT")) or 1,
         triggering_actor=os.environ.get("GITHUB_TRIGGERING_ACTOR", "") if own else "",
     )
 
 
-def _number(name: str) -> int | None:
+def _read_number(name: str) -> int | None:
     value = os.environ.get(name, "")
     return int(value) if re.fullmatch(r"[0-9]{1,18}", value, re.ASCII) else None
 
@@ -182,7 +181,7 @@ def gather(
 
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:
-    """What judges a changelog: the clone that we stand in, if it is one of this repository."""
+    """Return a function that judges a changelog, or None if the current folder is not a clone of the repository."""
     from infx.gather.clone import open_clone
     from infx.git import Git
     from infx.github.api import read_token
@@ -192,7 +191,7 @@ def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | Non
     clone = open_clone(Git(Path.cwd()), place, read_token(os.environ))
 
     def judge(pull: PullRequest) -> tuple[str, ...] | None:
-        assert clone is not None, "without a clone nothing is judged"
+        assert clone is not None, "a judge needs a clone"
         try:
             branches = clone.open_branches(policy, place, [pull.number], policy_path)
             changes = branches.read(pull.number, pull.head_sha).changes

@@ -1,4 +1,4 @@
-"""How commands reach GitHub: which repository, through one connection, and what that took."""
+"""Options and connection of the commands that use GitHub."""
 
 from __future__ import annotations
 
@@ -19,29 +19,28 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 
-SILENT = 5  # seconds of waiting that need no explanation
+SILENT = 5  # seconds of waiting without a message
 
 
 class Connect(Protocol):
-    """Connects when it is called first; afterwards it returns the same client."""
+    """A function that connects when it is first called and returns the same client afterwards."""
 
     def __call__(self) -> GitHub: ...
 
 
 def github_options(function: Callable[..., _R]) -> Callable[..., _R]:
-    """Adds --repo and --verbose, and passes `connect: Connect`. Stands below `policy_option`, whose policy it
-    reads and hands on.
+    """Add --repo and --verbose, and pass `connect: Connect`; place this decorator below `policy_option`.
 
-    A command that turns out not to need GitHub never connects, so it works without a repository's name or a token.
+    A command that does not need GitHub never connects, so it works without a repository name or a token.
     """
 
     @click.option(
         "--repo",
         type=RepositoryName(),
         metavar="OWNER/NAME",
-        help="Default: the policy's, GITHUB_REPOSITORY, the remote.",
+        help="Repository on GitHub. Default: the policy's, else GITHUB_REPOSITORY, else the remote.",
     )
-    @click.option("--verbose", is_flag=True, help="Say at the end how many API requests it took.")
+    @click.option("--verbose", is_flag=True, help="Print the number of API requests at the end.")
     @functools.wraps(function)
     def wrapper(*args: Any, policy: Policy, repo: str | None, verbose: bool, **kwargs: Any) -> _R:
         connect = functools.cache(lambda: connect_to(repo, policy))
@@ -49,25 +48,25 @@ def github_options(function: Callable[..., _R]) -> Callable[..., _R]:
             return function(*args, policy=policy, connect=connect, **kwargs)
         finally:
             if verbose:
-                made = connect.cache_info().currsize
-                click.echo(f"GitHub: {connect().requests if made else 'not asked'}.", err=True)
+                is_connected = connect.cache_info().currsize
+                click.echo(f"GitHub: {connect().requests if is_connected else 'not asked'}.", err=True)
 
     return wrapper
 
 
 def connect_to(given: str | None, policy: Policy) -> GitHub:
-    """A client for the repository that --repo, the policy or the surroundings name."""
+    """Return a client for the repository that --repo, the policy, the environment or a remote names."""
     from infx.github.api import connect
 
     name = repository_name(given, policy)
     if name is None:
-        hint = "Give --repo, set `repository` in the policy, or run it in a clone."
-        raise UsageError("Which repository?", hint=hint)
+        hint = "Give --repo, set `repository` in the policy, or run this in a clone."
+        raise UsageError("No repository is named.", hint=hint)
     return connect(name, sleep=wait)
 
 
 def wait(seconds: float) -> None:
-    """Sleep, and say so where somebody may wonder."""
+    """Sleep; announce a long wait on stderr."""
     if seconds >= SILENT:
         click.echo(f"Waiting {seconds:.0f} s before asking GitHub again.", err=True)
     time.sleep(seconds)

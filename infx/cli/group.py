@@ -1,4 +1,4 @@
-"""A click group that knows its commands by name and imports one only when it is called."""
+"""A click group that knows its commands by name and imports a command only when it is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 class LazyGroup(click.Group):
-    """commands_by_name: name → ("module:attribute", one line of help), in the order in which help shows them."""
+    """A click group that imports a command when it is called.
+
+    Attributes:
+        commands_by_name: Name → ("module:attribute", one line of help), in the order of the help text.
+
+    """
 
     def __init__(self, *args: Any, commands_by_name: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -32,7 +37,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        is_typed = not ctx.resilient_parsing  # a shell that completes words wants no errors
+        is_typed = not ctx.resilient_parsing  # completion in a shell must not show errors
         if is_typed and args and not args[0].startswith("-") and args[0] not in self.commands_by_name:
             from infx.errors import suggest
 
@@ -41,7 +46,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete from the table: click's own way would import every command for its help."""
+        """Complete names from the table; click's own method would import every command for its help."""
         from click.shell_completion import CompletionItem
 
         names = [

@@ -1,4 +1,4 @@
-"""infx hub: the embedded stand-in for GitHub, as a process of its own."""
+"""infx hub: run the embedded stand-in for GitHub as a separate process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from infx.cli.options import OutputPath, RepositoryName, examples, find_infx
-from infx.cli.signals import ended_in_order
+from infx.cli.signals import exit_on_signals
 
 if TYPE_CHECKING:
     from infx.hub import Hub
@@ -28,7 +28,7 @@ def hub() -> None:
     default=8765,
     show_default=True,
     metavar="N",
-    help="0: any free one.",
+    help="Port to listen on; 0 for any free port.",
 )
 @click.option(
     "--repo",
@@ -36,13 +36,13 @@ def hub() -> None:
     default="acme/bench",
     show_default=True,
     metavar="OWNER/NAME",
-    help="What it is called.",
+    help="Name of the repository.",
 )
-@click.option("--empty", is_flag=True, help="Begin without sample pull requests.")
+@click.option("--empty", is_flag=True, help="Start without sample pull requests.")
 @click.option(
     "--folder",
     type=OutputPath(folder=True),
-    help="Where its git repository is made. Default: a temporary one, removed at the end.",
+    help="Folder for its git repository. Default: a temporary folder, removed at the end.",
 )
 def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
     """Serve a stand-in for GitHub's REST API until it is interrupted."""
@@ -54,11 +54,11 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
         served = Hub(folder, repository=repo, port=port)
     except OSError as error:
         if error.filename:
-            raise  # a folder in the way
+            raise  # the error is about --folder, not about the port
         raise UnavailableError(
             f"Port {port} cannot be used: {error.strerror}.", hint="Give another --port."
         ) from None
-    with ended_in_order(0), served:
+    with exit_on_signals(0), served:
         add_people(served)
         samples = [] if empty else seed(served)
         click.echo(describe(served, [(sample.number, sample.words) for sample in samples]))
@@ -69,7 +69,7 @@ def serve(port: int, repo: str, folder: Path | None, *, empty: bool) -> None:
 
 
 def describe(served: Hub, samples: list[tuple[int, str]]) -> str:
-    """What somebody needs to know to use it from another terminal."""
+    """Return the lines that explain how to use the hub from another terminal."""
     scopes = {"pull_requests": "write", "statuses": "write", "actions": "write"}
     bot = served.workflow_token({**scopes, "contents": "read", "checks": "read"})
     mia = served.user_token("mia")

@@ -1,4 +1,4 @@
-"""infx matrix: rows for options, without a changelog."""
+"""infx matrix: print rows that options select, without a changelog."""
 
 from __future__ import annotations
 
@@ -34,34 +34,47 @@ _SHARED = (
         multiple=True,
         type=click.Path(),
         metavar="FILE",
-        help="Configurations. Default: those of the policy.",
+        help="File with configurations. May repeat. Default: the policy's.",
     ),
     click.option(
         "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
     ),
-    click.option("--seq-len", multiple=True, type=click.Choice(["1k1k", "8k1k"]), help="Of fixed scenarios."),
+    click.option(
+        "--seq-len",
+        multiple=True,
+        type=click.Choice(["1k1k", "8k1k"]),
+        help="Only fixed-length scenarios of this length.",
+    ),
     click.option(
         "--scenario-type",
         multiple=True,
         type=click.Choice(["fixed-seq-len", "agentic-coding"]),
         help="Only scenarios of this type.",
     ),
-    click.option("--single-node", is_flag=True, help="Single-node configurations."),
-    click.option("--multi-node", is_flag=True, help="Multi-node configurations. Neither flag means both."),
-    click.option("--runner-node-filter", metavar="TEXT", help="One row for each runner with this text."),
-    click.option("--no-evals", is_flag=True, help="Throughput alone."),
-    click.option("--evals-only", is_flag=True, help="The accuracy runs alone."),
-    click.option("--all-evals", is_flag=True, help="Every possible accuracy run, alone."),
-    click.option("--smoke", is_flag=True, help="The lightest point of everything, and its accuracy run."),
-    click.option("--trim-conc", is_flag=True, help="The lightest point of everything."),
+    click.option("--single-node", is_flag=True, help="Only single-node configurations."),
+    click.option("--multi-node", is_flag=True, help="Only multi-node configurations."),
     click.option(
-        "--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy."
+        "--runner-node-filter", metavar="TEXT", help="One row for each runner whose name contains TEXT."
+    ),
+    click.option("--no-evals", is_flag=True, help="Only throughput rows."),
+    click.option("--evals-only", is_flag=True, help="Only the selected accuracy rows."),
+    click.option("--all-evals", is_flag=True, help="Only accuracy rows, every possible one."),
+    click.option(
+        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy row."
+    ),
+    click.option("--trim-conc", is_flag=True, help="Only the lightest point of every recipe."),
+    click.option(
+        "--eval-profile",
+        default="default",
+        show_default=True,
+        metavar="NAME",
+        help="Profile from the policy that selects accuracy rows.",
     ),
     policy_option,
 )
 
 
-def _shared_options(function: _F) -> _F:
+def _add_shared_options(function: _F) -> _F:
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_SHARED), function)
 
 
@@ -72,88 +85,102 @@ def matrix() -> None:
 
 @examples("infx matrix full-sweep --model-prefix dsr1 --single-node")
 @matrix.command("full-sweep")
-@_shared_options
-@click.option("--model-prefix", multiple=True, help="How configuration keys start.")
+@_add_shared_options
+@click.option("--model-prefix", multiple=True, help="Only configuration keys that start with this text.")
 @click.option("--precision", multiple=True, metavar="NAME", help="Only this precision.")
 @click.option("--framework", multiple=True, metavar="NAME", help="Only this framework.")
-@click.option("--runner-type", multiple=True, metavar="LABEL", help="Runner label.")
+@click.option("--runner-type", multiple=True, metavar="LABEL", help="Only this runner label.")
 @click.option(
     "--step-size",
     type=click.IntRange(min=2),
     default=2,
     show_default=True,
     metavar="N",
-    help="Factor in a range.",
+    help="Factor between the concurrencies of a range.",
 )
 @click.option("--min-conc", type=int, metavar="N", help="Smallest concurrency.")
 @click.option("--max-conc", type=int, metavar="N", help="Largest concurrency.")
 @click.option("--max-tp", type=int, metavar="N", help="Largest tp of single-node fixed rows.")
 @click.option(
-    "--max-ep", type=int, metavar="N", help="Largest ep of single-node fixed rows; a larger one becomes it."
+    "--max-ep",
+    type=int,
+    metavar="N",
+    help="Largest ep of single-node fixed rows; a larger ep is lowered to N.",
 )
 def full_sweep(policy: Policy, **options: Any) -> None:
-    """Every row of every configuration that the filters leave."""
+    """Print every row of every configuration that passes the filters."""
     _print(select_all(policy, options))
 
 
 @examples("infx matrix test-config --config-key 'dsv41flash-*' --conc 64")
 @matrix.command("test-config")
-@_shared_options
-@click.option("--config-key", multiple=True, required=True, metavar="KEY", help="May hold * and ?.")
+@_add_shared_options
+@click.option(
+    "--config-key",
+    multiple=True,
+    required=True,
+    metavar="KEY",
+    help="A configuration key; * and ? are wildcards.",
+)
 @click.option("--conc", multiple=True, type=int, metavar="N", help="Only this concurrency.")
-@click.option("--exp-name", multiple=True, metavar="NAME", help="Only the row of this experiment name.")
+@click.option("--exp-name", multiple=True, metavar="NAME", help="Only the row with this experiment name.")
 def test_config(policy: Policy, **options: Any) -> None:
-    """The rows of named configurations."""
+    """Print the rows of named configurations."""
     _print(select_named(policy, options))
 
 
 def select_by_words(words: Sequence[str], policy: Policy) -> Selection:
-    """The rows of a command line after `infx matrix`, by a policy that it cannot choose. Raises UsageError."""
+    """Return the rows of a command line of `infx matrix`. Raises UsageError, also if it names a policy.
+
+    words: the command line after `infx matrix`. policy: the base branch's.
+    """
     select = {"full-sweep": select_all, "test-config": select_named}
-    name, *rest = words
+    name, *arguments = words
     if name not in select:
         raise UsageError(f"The command {name!r} prints no rows; expected {' or '.join(select)}.")
-    context = matrix.commands[name].make_context(name, rest, help_option_names=[])
+    context = matrix.commands[name].make_context(name, arguments, help_option_names=[])
     options = dict(context.params)
     if context.get_parameter_source("policy_source") is ParameterSource.COMMANDLINE:
-        raise UsageError("The command names a policy; it is judged by the base branch's.")
+        raise UsageError(
+            "The command names a policy, but the base branch's policy applies.", hint="Leave out --policy."
+        )
     del options["policy_source"]
     return select[name](policy, options)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Selection:
-    """Rows, and the inputs that they were made of; of configurations only those on the rows' runners."""
+    """Rows, and the inputs that they were made from."""
 
     rows: Sequence[Row]
-    inputs: PlanInputs
+    inputs: PlanInputs  # with the configurations on the rows' runners only
 
 
 def select_all(policy: Policy, options: dict[str, Any]) -> Selection:
-    """The rows of `full-sweep`."""
+    """Return the rows of `full-sweep`."""
     from infx.matrix.sweep import sweep_all
 
-    request = _request(policy, options)
+    request = _make_request(policy, options)
     inputs = _read_inputs(policy, options)
-    return _selection(sweep_all(inputs.configs, inputs.runners, request), inputs)
+    return _make_selection(sweep_all(inputs.configs, inputs.runners, request), inputs)
 
 
 def select_named(policy: Policy, options: dict[str, Any]) -> Selection:
-    """The rows of `test-config`."""
+    """Return the rows of `test-config`."""
     from infx.matrix.sweep import sweep_keys
 
-    request = _request(policy, options)
+    request = _make_request(policy, options)
     inputs = _read_inputs(policy, options)
-    return _selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
+    return _make_selection(sweep_keys(inputs.configs, inputs.runners, options["config_key"], request), inputs)
 
 
-def _selection(rows: Sequence[Row], inputs: PlanInputs) -> Selection:
+def _make_selection(rows: Sequence[Row], inputs: PlanInputs) -> Selection:
     used = {row.recipe.runner for row in rows}
     configs = {key: config for key, config in inputs.configs.items() if config.runner in used}
     return Selection(rows=rows, inputs=replace(inputs, configs=configs))
 
 
-def _request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
+def _make_request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
     from infx.matrix.evals import find_profile
     from infx.matrix.filters import Filter
     from infx.matrix.sweep import SweepRequest
@@ -170,15 +197,15 @@ def _request(policy: Policy, options: dict[str, Any]) -> SweepRequest:
     return SweepRequest(
         profile=find_profile(options["eval_profile"], policy.evals),
         wanted=wanted,
-        limits=_limits(options),
-        mode=_mode(options),
+        limits=_make_limits(options),
+        mode=_choose_mode(options),
         trim=options["trim_conc"],
         smoke=options["smoke"],
         exp_names=options.get("exp_name", ()),
     )
 
 
-def _limits(options: dict[str, Any]) -> ExpansionLimits:
+def _make_limits(options: dict[str, Any]) -> ExpansionLimits:
     from infx.bench.config import ScenarioType
     from infx.bench.names import SEQUENCES
     from infx.matrix.concurrency import DEFAULT_STEP, Bounds
@@ -197,7 +224,7 @@ def _limits(options: dict[str, Any]) -> ExpansionLimits:
     )
 
 
-def _mode(options: dict[str, Any]) -> EvalMode:
+def _choose_mode(options: dict[str, Any]) -> EvalMode:
     from infx.matrix.evals import EvalMode
 
     _refuse_together(options, ("no_evals",), ("evals_only", "all_evals"))
@@ -209,9 +236,9 @@ def _mode(options: dict[str, Any]) -> EvalMode:
     return EvalMode.SUBSET if options["evals_only"] else EvalMode.MARKED
 
 
-def _refuse_together(options: dict[str, Any], one: Sequence[str], others: Sequence[str]) -> None:
-    for name in one:
-        for other in others:
+def _refuse_together(options: dict[str, Any], names: Sequence[str], conflicting: Sequence[str]) -> None:
+    for name in names:
+        for other in conflicting:
             if options[name] and options[other]:
                 flags = [f"--{flag.replace('_', '-')}" for flag in (name, other)]
                 raise UsageError(f"{flags[0]} and {flags[1]} contradict each other.")
@@ -223,13 +250,13 @@ def _read_inputs(policy: Policy, options: dict[str, Any]) -> PlanInputs:
     root = find_root(Path.cwd())
     paths = options["config_file"] or tuple(os.path.relpath(root / name) for name in policy.master_configs)
     runners = options["runner_config"] or os.path.relpath(root / policy.runners)
-    hint = "Run it in the repository, or name the files with --config-file and --runner-config."
-    found = {path: read_file(path, "file", hint=hint) for path in (*paths, runners)}
-    return load_inputs([(path, found[path]) for path in paths], (runners, found[runners]))
+    hint = "Run this in the repository, or name the files with --config-file and --runner-config."
+    contents = {path: read_file(path, "file", hint=hint) for path in (*paths, runners)}
+    return load_inputs([(path, contents[path]) for path in paths], (runners, contents[runners]))
 
 
 def _print(selection: Selection) -> None:
-    """Rows as a JSON array, one a line, on stdout; warnings on stderr."""
+    """Print rows as a JSON array, one row per line, on stdout, and warnings on stderr."""
     from infx.cli.report import print_problems, print_text
     from infx.matrix.load import find_unserved
     from infx.matrix.render import render_rows

@@ -27,42 +27,43 @@ _Command = TypeVar("_Command", bound=click.Command)
 
 
 def find_policy_path() -> str:
-    """Where the policy of this command stands in its repository; a pull request that edits it edits the rules."""
+    """Return the path of this command's policy in its repository; a pull request that edits it edits the rules."""
     source = click.get_current_context().params.get("policy_source")
     return read_policy_path(source)
 
 
 class RepositoryName(click.ParamType["str"]):
-    """`owner/name`."""
+    """A repository's name, `owner/name`."""
 
     name = "owner/name"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name. Fails for any other text."""
+        """Return the name. Fails for text that is not a repository's name."""
         problem = find_name_problem(value)
         return self.fail(problem, param, ctx) if problem else value
 
 
 class FullSha(click.ParamType["str"]):
-    """All 40 digits of a commit's id."""
+    """All 40 digits of a commit's SHA."""
 
     name = "sha"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the id. Fails for any other text, a shortened id too."""
+        """Return the SHA. Fails for other text, and for a shortened SHA."""
         if not re.fullmatch(r"[0-9a-f]{40}", value):
             self.fail(f"{value!r} is not the full SHA of a commit (40 digits).", param, ctx)
         return value
 
 
 class OutputPath(click.Path):
-    """A file or folder that a command is going to write: a place where that cannot be is refused before any work."""
+    """A file or folder that a command will write; a path that cannot be written is refused before any work."""
 
     def __init__(self, *, folder: bool = False) -> None:
         super().__init__(path_type=Path, dir_okay=folder, file_okay=not folder)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path. A folder is made with those above it, a file only in a folder that is there."""
+        """Return the path. Fails if it cannot be written."""
+        # A command creates a folder with its parents, but a file only in a folder that exists.
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         place = path.absolute() if path.exists() else path.absolute().parent
         while self.dir_okay and not place.exists():
@@ -76,7 +77,7 @@ class OutputPath(click.Path):
 
 
 def examples(*lines: str) -> Callable[[_Command], _Command]:
-    """Adds command lines to the end of a command's help, as they are."""
+    """Add example command lines to the end of a command's help."""
 
     def add(command: _Command) -> _Command:
         command.epilog = "\n".join(["\b", "For example:", *(f"  {line}" for line in lines)])
@@ -86,7 +87,7 @@ def examples(*lines: str) -> Callable[[_Command], _Command]:
 
 
 def find_infx(place: Path | None = None) -> str:
-    """How to call infx in a shell, or in one that stands in a certain place."""
+    """Return the command that starts infx in a shell. place: the shell's folder, for a relative path."""
     if shutil.which("infx"):
         return "infx"
     here = Path(sys.executable).with_name("infx")
@@ -94,16 +95,18 @@ def find_infx(place: Path | None = None) -> str:
 
 
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
-    """Adds --policy and passes `policy: Policy`."""
-    return _policy_option(function, load_policy)
+    """Add --policy, and pass `policy: Policy`."""
+    return _add_policy_option(function, load_policy)
 
 
 def policy_part_option(part: type[Any]) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-    """Adds --policy and passes `policy`, of which only the keys are loaded that `part` has fields for."""
-    return lambda function: _policy_option(function, lambda given: load_part(given, part))
+    """Add --policy, and pass `policy: part`; only the policy's keys that are fields of `part` are loaded."""
+    return lambda function: _add_policy_option(function, lambda given: load_part(given, part))
 
 
-def _policy_option(function: Callable[..., _R], load: Callable[[str | None], object]) -> Callable[..., _R]:
+def _add_policy_option(
+    function: Callable[..., _R], load: Callable[[str | None], object]
+) -> Callable[..., _R]:
     @click.option(
         "--policy",
         "policy_source",
@@ -120,8 +123,9 @@ def _policy_option(function: Callable[..., _R], load: Callable[[str | None], obj
 
 
 def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-    """Make a decorator that adds --event, with these words as its help, and --event-name, and passes
-    `receive: Receive`.
+    """Return a decorator that adds --event and --event-name, and passes `receive: Receive`.
+
+    words: the help of --event.
     """
 
     def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
@@ -129,7 +133,7 @@ def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[...
         @click.option(
             "--event-name",
             metavar="NAME",
-            help="Of the event. Default: the run's for its own payload, else what the payload looks like.",
+            help="Name of the event. Default: this run's for its own payload, else guessed from the payload.",
         )
         @functools.wraps(function)
         def wrapper(*args: Any, given: Path | None, event_name: str | None, **kwargs: Any) -> _R:
@@ -140,35 +144,35 @@ def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[...
     return decorate
 
 
-event_options = make_event_options("A webhook's payload. Default: that of the run.")
+event_options = make_event_options("File with a webhook payload. Default: the payload of this workflow run.")
 
 
 def facts_options(function: Callable[..., _R]) -> Callable[..., _R]:
-    """Adds --facts and --save-facts: what was looked at, as a file to go by again."""
+    """Add --save-facts and --facts, which write the facts of a decision to a file and read them again."""
     save = click.option(
         "--save-facts",
         type=OutputPath(),
         metavar="FILE",
-        help="Write what was looked at to a file.",
+        help="Save the collected facts to this file.",
     )
     read = click.option(
         "--facts",
         "facts_file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Decide by facts saved before.",
+        help="Decide from facts that --save-facts wrote, without GitHub.",
     )
     return read(save(function))
 
 
 def format_option(function: Callable[..., _R]) -> Callable[..., _R]:
-    """Adds --format and passes `as_json: bool`: a table on a terminal, JSON elsewhere, unless said otherwise."""
+    """Add --format, and pass `as_json: bool`; the default is a table on a terminal, else JSON."""
 
     @click.option(
         "--format",
         "output_format",
         type=click.Choice(["json", "table"]),
-        help="Default: a table on a terminal, else JSON.",
+        help="Output format. Default: a table on a terminal, else JSON.",
     )
     @functools.wraps(function)
     def wrapper(*args: Any, output_format: str | None, **kwargs: Any) -> _R:

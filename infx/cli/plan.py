@@ -1,4 +1,4 @@
-"""infx plan: a changelog delta as rows."""
+"""infx plan: print the rows that new changelog entries ask for."""
 
 from __future__ import annotations
 
@@ -28,25 +28,31 @@ if TYPE_CHECKING:
 
 @examples("infx plan --base-ref origin/main --head-ref HEAD")
 @click.command()
-@click.option("--base-ref", required=True, metavar="REV", help="What the head will be merged into.")
-@click.option("--head-ref", required=True, metavar="REV", help="What is to be measured.")
-@click.option("--trim-conc", is_flag=True, help="Throughput at the lightest point of every recipe.")
-@click.option("--all-evals", is_flag=True, help="Every possible accuracy run.")
-@click.option("--evals-only", is_flag=True, help="No throughput.")
-@click.option("--fast", is_flag=True, help="Short AgentX replays.")
+@click.option("--base-ref", required=True, metavar="REV", help="Revision that the head will be merged into.")
+@click.option("--head-ref", required=True, metavar="REV", help="Revision to measure.")
+@click.option("--trim-conc", is_flag=True, help="Plan throughput only at the lightest point of every recipe.")
+@click.option("--all-evals", is_flag=True, help="Plan every possible accuracy row.")
+@click.option("--evals-only", is_flag=True, help="Plan no throughput rows.")
+@click.option("--fast", is_flag=True, help="Plan short AgentX replays.")
 @click.option(
     "--decision",
     "decision_file",
     type=click.Path(),
     metavar="FILE",
-    help="What the gate decided, beside the flags.",
+    help="Decision of infx gate, in addition to the flags.",
 )
-@click.option("--strict", is_flag=True, help="Refuse what infx config check calls an error.")
-@click.option("--eval-profile", default="default", show_default=True, metavar="NAME", help="Of the policy.")
+@click.option("--strict", is_flag=True, help="Refuse configurations with errors by infx config check.")
+@click.option(
+    "--eval-profile",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Profile from the policy that selects accuracy rows.",
+)
 @policy_option
 @format_option
 def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options: Any) -> None:
-    """Plan the sweep that a changelog delta asks for."""
+    """Plan the sweep that new changelog entries ask for."""
     from infx.cli.report import print_problems
     from infx.matrix.load import find_unserved
     from infx.matrix.summary import find_long_queues, summarize
@@ -75,8 +81,8 @@ def _plan_delta(
 
     if base == head:
         raise UsageError(
-            f"The base holds the head {head[:12]} already, so there is nothing to compare.",
-            hint="Name the revision before it as --base-ref.",
+            f"The base already contains the head {head[:12]}, so there is nothing to compare.",
+            hint="Name an earlier revision as --base-ref.",
         )
     delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
     if strict and (problems := check_runners(inputs)):
@@ -87,18 +93,21 @@ def _plan_delta(
 def _plan_command(
     git: Git, head: str, words: Sequence[str], policy: Policy, *, strict: bool
 ) -> tuple[Plan, PlanInputs]:
-    """What a dispatch asks for by words of `infx matrix`, which reads the working tree."""
+    """Return the plan of a dispatch's command, which is a command line of `infx matrix`."""
     from infx.cli.matrix import select_by_words
     from infx.matrix.load import check_runners
     from infx.matrix.plan import plan_rows
 
     if git.commit("HEAD") != head:
         raise UsageError(
-            "A command reads the working tree, which is not at --head-ref.", hint="Check it out first."
+            "A command reads the working tree, which is not at --head-ref.",
+            hint="Check out that revision first.",
         )
     selection = select_by_words(words, policy)
     if not selection.rows:
-        raise InfxError("No row fits the command.", hint="Leave out options one by one with infx matrix.")
+        raise InfxError(
+            "No row matches the command.", hint="Try it with infx matrix, and leave out one option at a time."
+        )
     if strict and (problems := check_runners(selection.inputs)):
         raise ProblemsError(problems)
     return plan_rows(selection.rows), selection.inputs
@@ -120,7 +129,7 @@ def _print(planned: Plan, summary: PlanSummary, base: str, head: str, *, as_json
 
 
 def _read_options(policy: Policy, options: dict[str, Any], decision: Decision | None) -> Options:
-    """The flags, and whatever a decision of the gate adds to them."""
+    """Return the options of the flags, plus those that a decision of the gate adds."""
     from infx.matrix.evals import find_profile
     from infx.matrix.plan import Options
 

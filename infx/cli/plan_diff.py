@@ -1,4 +1,4 @@
-"""infx plan-diff: what separates two plans."""
+"""infx plan-diff: describe the differences between two plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from infx.cli.report import print_json, print_text
 @click.argument("after", type=click.Path(path_type=Path, dir_okay=False))
 @format_option
 def plan_diff(before: Path, after: Path, as_json: bool) -> None:
-    """Say in words what separates plan BEFORE from plan AFTER."""
+    """Describe the changes from plan BEFORE to plan AFTER."""
     from infx.bench.row import render_row
     from infx.matrix.diff import describe_diff, diff_plans, find_changes
 

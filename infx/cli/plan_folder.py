@@ -1,4 +1,4 @@
-"""Plans and cut plans on disk, for the commands that write and read them."""
+"""Plans and cut plans on disk, for the commands that write or read them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ plan_folder_option = click.option(
     "folder",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="What infx shards wrote.",
+    help="The cut plan: the folder that infx shards wrote.",
 )
 
 
 def read_plan_file(path: Path) -> tuple[str, list[Row]]:
-    """The text of a plan and its rows."""
+    """Return the text of a plan, and its rows. Raises UsageError."""
     from infx.bench.family import read_rows
 
     data = read_file(path, "plan")
@@ -40,36 +40,38 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
 
 
 @contextmanager
-def lines_of(folder: Path, name: str) -> Iterator[TextIO]:
-    """A file of a cut plan, open."""
+def open_part(folder: Path, name: str) -> Iterator[TextIO]:
+    """Open a file of a cut plan. Raises UsageError if it does not exist."""
     try:
         file = (folder / name).open(encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"There is no cut plan here: {error.strerror}.", hint="Run infx shards.", where=str(folder)
+            f"There is no cut plan here: {error.strerror}.", hint="Run infx shards first.", where=str(folder)
         ) from None
     with file:
         yield file
 
 
 @contextmanager
-def refusing_broken(folder: Path) -> Iterator[None]:
-    """Whatever breaks while a cut plan is read is the plan's fault: it came from another job."""
+def refuse_broken(folder: Path) -> Iterator[None]:
+    """Turn any error of reading a cut plan into a UsageError."""
+    # The plan came as an artifact of another job, so the plan is at fault and not infx.
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UsageError(
             f"The cut plan cannot be read ({type(error).__name__}).",
-            hint="Run infx shards.",
+            hint="Run infx shards again.",
             where=str(folder),
         ) from None
 
 
 def check_shard(folder: Path, number: int) -> None:
-    """An empty matrix is a job that did nothing and is green, so a shard that is not there is refused."""
+    """Raise UsageError if the plan has no such shard."""
+    # Otherwise the matrix would be empty, and a job that did nothing would be green.
     from infx.matrix.folder import INDEX
 
-    with refusing_broken(folder), lines_of(folder, INDEX) as index:
+    with refuse_broken(folder), open_part(folder, INDEX) as index:
         count = int(json.load(index)["shards"])
     if not 0 <= number < count:
         raise UsageError(
@@ -78,26 +80,26 @@ def check_shard(folder: Path, number: int) -> None:
 
 
 def read_all_jobs(folder: Path) -> list[RowJob]:
-    """Every job of a cut plan. Raises UsageError where the folder holds another number of them than it says."""
+    """Return every job of a cut plan. Raises UsageError if their number differs from the plan's index."""
     from infx.matrix.folder import INDEX, JOBS, read_jobs
 
-    with refusing_broken(folder):
-        with lines_of(folder, INDEX) as index:
+    with refuse_broken(folder):
+        with open_part(folder, INDEX) as index:
             planned = int(json.load(index)["rows"])
-        with lines_of(folder, JOBS) as lines:
+        with open_part(folder, JOBS) as lines:
             jobs = list(read_jobs(lines))
     if planned != len({job.id for job in jobs}) or planned != len(jobs):
         raise UsageError(
-            f"The cut plan is not whole: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
-            hint="Run infx shards.",
+            f"The cut plan is not complete: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
+            hint="Run infx shards again.",
             where=str(folder),
         )
     return jobs
 
 
 def find_job_in(folder: Path, row_id: str) -> RowJob:
-    """One row's job. Raises UsageError if the plan does not have it."""
+    """Return the job of a row. Raises UsageError if the plan does not have the row."""
     from infx.matrix.folder import JOBS, find_job
 
-    with refusing_broken(folder), lines_of(folder, JOBS) as lines:
+    with refuse_broken(folder), open_part(folder, JOBS) as lines:
         return find_job(lines, row_id)

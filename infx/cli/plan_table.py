@@ -19,12 +19,16 @@ def print_summary(summary: PlanSummary) -> None:
     from infx.matrix.summary import CONFIG_COLUMNS, LABEL_COLUMNS, config_cells, describe_total, label_cells
 
     if summary.lines:
-        print_table(_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])])
+        print_table(
+            _make_columns(CONFIG_COLUMNS), [Section(rows=[config_cells(line) for line in summary.lines])]
+        )
         click.echo()
-        print_table(_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])])
+        print_table(
+            _make_columns(LABEL_COLUMNS), [Section(rows=[label_cells(load) for load in summary.loads])]
+        )
         click.echo()
     click.echo(describe_total(summary))
 
 
-def _columns(names: tuple[str, ...]) -> list[Column]:
+def _make_columns(names: tuple[str, ...]) -> list[Column]:
     return [Column(name=name, number=name in _NUMBERS, wraps=name in _WRAPPING) for name in names]

@@ -1,4 +1,4 @@
-"""infx reconcile: the bot's state on pull requests."""
+"""infx reconcile: update what the bot publishes on pull requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 class Moment(click.ParamType["datetime | timedelta"]):
-    """`2h`, `30m`, `7d` back by GitHub's clock, or a time in ISO 8601; without a zone it is UTC."""
+    """A duration before GitHub's current time (`30m`, `2h`, `7d`), or an ISO 8601 time, in UTC without a zone."""
 
     name = "time"
 
@@ -40,24 +40,28 @@ class Moment(click.ParamType["datetime | timedelta"]):
         try:
             moment = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is neither like 2h nor an ISO 8601 time", param, ctx)
+            self.fail(f"{value!r} is not a duration such as 2h, nor an ISO 8601 time.", param, ctx)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @examples("infx reconcile --pr 77 --dry-run", "infx reconcile --since 2h")
 @click.command()
 @click.option(
-    "--pr", "numbers", type=click.IntRange(1), multiple=True, metavar="N", help="A pull request; may repeat."
+    "--pr", "numbers", type=click.IntRange(1), multiple=True, metavar="N", help="A pull request. May repeat."
 )
-@click.option("--since", type=Moment(), help="All touched, or with a sweep that ran, since then, such as 2h.")
+@click.option(
+    "--since",
+    type=Moment(),
+    help="Pull requests that were changed, or whose sweep ran, since this time, such as 2h.",
+)
 @click.option("--all", "everything", is_flag=True, help="All open pull requests.")
 @click.option(
     "--after-push",
     type=FullSha(),
     metavar="SHA",
-    help="All that a push to the base branch, from this commit on, made conflict or not.",
+    help="Pull requests whose conflicts changed with a push to the base branch; SHA is its tip before the push.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be done.")
+@click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @policy_option
 @github_options
 @format_option
@@ -71,9 +75,9 @@ def reconcile(
     policy: Policy,
     as_json: bool,
 ) -> int:
-    """Bring what the bot says on pull requests in line with the facts."""
+    """Update comments, statuses and sweeps of pull requests to match their current state."""
     if [bool(numbers), since is not None, everything, after_push is not None].count(True) != 1:
-        raise UsageError("Exactly one of --pr, --since, --all and --after-push is needed.")
+        raise UsageError("Give exactly one of --pr, --since, --all and --after-push.")
     reconciler = make_reconciler(policy, connect(), dry_run=dry_run)
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
@@ -118,7 +122,7 @@ def _choose(
         return list_in_turn(github, policy, github.ask_time().date())
     pulls = list_open(github, policy)
     if clone is None:
-        raise UsageError("--after-push needs a clone of the repository.", hint="Run it inside one.")
+        raise UsageError("--after-push needs a clone of the repository.", hint="Run this inside a clone.")
     numbers = [pull.number for pull in pulls]
     tip = clone.fetch(policy.base_branch, numbers)
     if not clone.git.has_commit(after_push):
@@ -130,7 +134,7 @@ def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, 
     from infx.cli.turn_report import print_trouble
     from infx.reconcile.actions import render_json
 
-    print_trouble(report, "The next run goes on.")
+    print_trouble(report, "The next run continues with them.")
     if as_json:
         shown = {
             "dry-run": reconciler.dry_run,
@@ -149,17 +153,17 @@ def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, 
         print_text(str(action), os.environ, err=as_json)
     count = f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}."
     print_text(count, os.environ)
-    actions.write_summary(os.environ, _summary(report))
+    actions.write_summary(os.environ, _render_summary(report))
 
 
-def _summary(report: TurnReport) -> str:
-    """For the job's page; what a read-only token could not post stands there in full."""
+def _render_summary(report: TurnReport) -> str:
+    """Return the job's summary, with the full text of comments that could not be posted."""
     from infx.escape import code
     from infx.reconcile.actions import CreateComment, UpdateComment
 
     parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
     parts += [
-        f"\n---\n\nAll of the {action.key} comment on pull request {action.pull}:\n\n{action.whole}"
+        f"\n---\n\nThe whole {action.key} comment on pull request {action.pull}:\n\n{action.whole}"
         for action in report.done
         if isinstance(action, CreateComment | UpdateComment) and action.whole
     ]

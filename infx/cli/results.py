@@ -1,4 +1,4 @@
-"""infx results: what a sweep left behind, set against its plan."""
+"""infx results: compare the artifacts of a sweep with its plan."""
 
 from __future__ import annotations
 
@@ -26,16 +26,21 @@ if TYPE_CHECKING:
 
 @click.group()
 def results() -> None:
-    """Collect what a sweep left behind, and show it."""
+    """Collect the results of a sweep, and show them."""
 
 
 _folder = click.Path(path_type=Path, file_okay=False)
-_plan = click.option("--plan", required=True, type=_folder, help="The cut plan, as infx shards wrote it.")
+_plan = click.option(
+    "--plan", required=True, type=_folder, help="The cut plan: the folder that infx shards wrote."
+)
 _artifacts = click.option(
-    "--artifacts", required=True, type=_folder, help="Downloaded artifacts, a folder for each."
+    "--artifacts", required=True, type=_folder, help="Folder with one folder for each downloaded artifact."
 )
 _run = click.option(
-    "--run", type=click.IntRange(min=1), metavar="N", help="Fetch what the folder lacks from this run."
+    "--run",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Workflow run from which missing artifacts are downloaded.",
 )
 
 
@@ -48,7 +53,7 @@ _run = click.option(
     "--out",
     required=True,
     type=OutputPath(folder=True),
-    help="Where results_bmk and eval_results_all are written.",
+    help="Folder for results_bmk and eval_results_all.",
 )
 @policy_option
 @github_options
@@ -65,9 +70,9 @@ def collect(
     *,
     as_json: bool,
 ) -> None:
-    """Set artifacts against the plan and keep the good rows.
+    """Compare artifacts with the plan, and keep the good rows.
 
-    Bad and missing rows are named; each of them is a failure. On Actions the run's summary shows everything.
+    Every bad or missing row is reported as a failure. On Actions, the run's summary shows all rows.
     """
     from infx.results.collect import describe_collection, list_problems
     from infx.results.report import render_report
@@ -91,7 +96,8 @@ def collect(
 def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, policy: Policy) -> None:
     """Print the run's summary as Markdown.
 
-    Counts, failures, what is missing, results. Nothing is judged or written; infx results collect does both.
+    It lists counts, failed rows, missing rows and results. The exit code does not depend on them and no file is
+    written; use infx results collect for both.
     """
     from infx.results.report import render_report
 
@@ -100,30 +106,30 @@ def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, polic
 
 
 def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules) -> Collection:
-    """Every planned row with what its artifact holds; each artifact is read once."""
+    """Return every planned row with the contents of its artifact."""
     from infx.results.collect import artifact_name, collect
 
     jobs = read_all_jobs(plan)
-    wanted = {artifact_name(job) for job in jobs}
-    return collect(jobs, find_artifacts(wanted, artifacts, run, connect), rules)
+    names = {artifact_name(job) for job in jobs}
+    return collect(jobs, find_artifacts(names, artifacts, run, connect), rules)
 
 
 def find_artifacts(
     wanted: Set[str], folder: Path, run: int | None, connect: Connect
 ) -> Iterator[ReadArtifact]:
-    """Those of the folder, then those that it lacks and the run has."""
+    """Return the wanted artifacts of the folder, then those that only the run has."""
     from infx.artifacts import read_folder
 
-    there = set()
+    names_in_folder = set()
     for artifact in read_folder(folder, wanted):
-        there.add(artifact.name)
+        names_in_folder.add(artifact.name)
         yield artifact
-    if run is not None and (lacking := wanted - there):
-        yield from fetch(connect(), run, lacking)
+    if run is not None and (missing := wanted - names_in_folder):
+        yield from fetch(connect(), run, missing)
 
 
 def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
-    """Those artifacts of a run that the folder lacks: the download action lists no more than 1,000."""
+    """Download the named artifacts of a run; the download action cannot list more than 1,000."""
     from infx.artifacts import MAX_ZIP, read_zip
     from infx.results.artifact import ReadArtifact
 
@@ -133,17 +139,19 @@ def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
         if item.expired:
             yield ReadArtifact(name=item.name, fault="it has expired")
         elif item.size > MAX_ZIP:
-            yield ReadArtifact(name=item.name, fault=f"it has {item.size:,} bytes; {MAX_ZIP:,} are the most")
+            yield ReadArtifact(
+                name=item.name, fault=f"it has {item.size:,} bytes, more than the limit of {MAX_ZIP:,}"
+            )
         else:
             yield read_zip(item.name, github.download_artifact(item.id, limit=MAX_ZIP))
 
 
 def write_files(out: Path, collection: Collection) -> None:
-    """Everything that is rendered; results of an earlier time do not stay behind, because they would be uploaded."""
+    """Write the rendered files."""
     from infx.results.collect import EVALS_FILE, POINTS_FILE, render_files
 
     files = render_files(collection)
-    for name in {POINTS_FILE, EVALS_FILE} - files.keys():
+    for name in {POINTS_FILE, EVALS_FILE} - files.keys():  # results of an earlier call would be uploaded
         (out / name).unlink(missing_ok=True)
     for name, text in files.items():
         target = out / name
@@ -154,5 +162,5 @@ def write_files(out: Path, collection: Collection) -> None:
 def count_outputs(collection: Collection) -> dict[str, str]:
     from infx.results.collect import RowState
 
-    counts = {state.value: str(len(collection.of_state(state))) for state in RowState}
+    counts = {state.value: str(len(collection.find_rows(state))) for state in RowState}
     return {**counts, "results": str(len(collection.points)), "evals": str(len(collection.evals))}

@@ -1,4 +1,4 @@
-"""infx row: one row of a plan, for people, for scripts, and as a process."""
+"""infx row: show one row of a plan to people or scripts, or run it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infx.cli.report import print_json, print_text
 from infx.errors import visible
 from infx.policy.model import Policy
 
-MAX_NAMES = 20  # of gathered files that are listed
+MAX_NAMES = 20  # names of gathered files in one message
 _row_id = click.option(
     "--id", "row_id", required=True, metavar="ID", help="The row's id: the start of its job's name."
 )
@@ -22,7 +22,7 @@ _row_id = click.option(
 
 @click.group()
 def row() -> None:
-    """Show one row of a plan, to people and to scripts."""
+    """Show one row of a plan, or run it."""
 
 
 @examples("infx row show --plan sweep-plan --id 350d77624985")
@@ -48,11 +48,11 @@ def show(folder: Path, row_id: str) -> None:
     type=click.Choice(["shell", "json"]),
     default="shell",
     show_default=True,
-    help="Lines to source, or an object.",
+    help="Lines that a shell can source, or a JSON object.",
 )
 @policy_option
 def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
-    """Print a row as environment variables, quoted for a shell."""
+    """Print a row as environment variables."""
     from infx.matrix.environment import project_job
 
     values = project_job(find_job_in(folder, row_id), max_bytes=policy.limits.environment_bytes)
@@ -70,17 +70,17 @@ def env(folder: Path, row_id: str, form: str, policy: Policy) -> None:
     "--directory",
     default=".",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where it runs.",
+    help="Folder in which the command runs.",
 )
-@click.option("--out", required=True, type=OutputPath(folder=True), help="Where results are put.")
+@click.option("--out", required=True, type=OutputPath(folder=True), help="Folder for the gathered results.")
 @policy_option
 @click.pass_context
 def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Path, policy: Policy) -> None:
     """Run the policy's row command for a row.
 
-    The results that it leaves are gathered for the upload. A command that succeeds without them has failed.
+    Its result files are gathered for the upload. A command that exits with 0 but writes no results has failed.
     """
-    from infx.cli.row_process import find_lacking, gather_results, look_at_results, run_command
+    from infx.cli.row_process import find_missing_results, find_results, gather_results, run_command
     from infx.matrix.environment import project_job
     from infx.phrases import count, join_words
     from infx.results.collect import artifact_name
@@ -88,16 +88,16 @@ def run(ctx: click.Context, folder: Path, row_id: str, directory: Path, out: Pat
     job = find_job_in(folder, row_id)
     actions.write_outputs(os.environ, {"artifact-name": artifact_name(job)})
     variables = project_job(job, max_bytes=policy.limits.environment_bytes)
-    earlier = look_at_results(directory, job.result_name)
-    started = run_command(policy.sweep.row_command, directory, variables)
-    found = gather_results(directory, out, job.result_name, earlier=earlier, since=started.at)
-    names = [path.name for path in found]
+    earlier = find_results(directory, job.result_name)
+    process = run_command(policy.sweep.row_command, directory, variables)
+    gathered = gather_results(directory, out, job.result_name, earlier=earlier, since=process.started_at)
+    names = [path.name for path in gathered]
     if names:
-        what = join_words(list(map(visible, names)), limit=MAX_NAMES)
-        print_text(f"Gathered {count(len(names), 'file')} in {out}: {what}.", os.environ)
-    lacking = find_lacking(names, job)
-    if lacking:
+        shown = join_words(list(map(visible, names)), limit=MAX_NAMES)
+        print_text(f"Gathered {count(len(names), 'file')} in {out}: {shown}.", os.environ)
+    missing = find_missing_results(names, job)
+    if missing:
         print_text(
-            f"The row command ended with {started.code} and left no new {join_words(lacking)}.", os.environ
+            f"The row command exited with {process.code} and wrote no new {join_words(missing)}.", os.environ
         )
-    ctx.exit(started.code or int(bool(lacking)))
+    ctx.exit(process.code or int(bool(missing)))

@@ -1,4 +1,4 @@
-"""The row command as a process: a repository's own script, with the row in its environment."""
+"""The row command as a process: it runs a repository's own script with the row in its environment."""
 
 from __future__ import annotations
 
@@ -19,84 +19,80 @@ import click
 
 from infx import actions
 from infx.bench.jobs import RowJob
-from infx.cli.signals import handled
+from infx.cli.signals import handle_signals
 from infx.errors import UsageError
 from infx.results.evals import META
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished:
-    """at: when it started, seconds since 1970."""
+class FinishedProcess:
+    """A row command that has ended."""
 
     code: int
-    at: float
+    started_at: float  # seconds since 1970
 
 
 def run_command(
     command: Sequence[str], directory: Path, variables: Mapping[str, str], output: IO[bytes] | None = None
-) -> Finished:
-    """Run to its end, with its output where our stdout goes, or into a file. What the job holds for other steps is
-    not handed down.
-
-    On Actions no line of the output is a workflow command: `::set-output` would rename what is uploaded. Commands
-    stay off until the step ends, because a process that was left behind could go on printing; and stderr joins
-    stdout, because the runner reads two streams in an order of its own. And a cancellation, which the runner tells to
-    the step's own process only, is passed on to the command and all that it started: it may have containers to remove.
-    """
+) -> FinishedProcess:
+    """Run the row command to its end, with its output on stdout or in a file. Raises UsageError."""
     in_step = output is None and actions.is_actions(os.environ)
     if in_step:
+        # A `::set-output` of the script would rename what is uploaded, so workflow commands are off. They stay off
+        # until the step ends, because a process that the script left behind could still print.
         click.echo(actions.format_stop())
     sys.stdout.flush()
-    kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
-    at = time.time()
+    inherited = {name: value for name, value in os.environ.items() if not _is_withheld(name)}
+    started_at = time.time()
     try:
         process = subprocess.Popen(
             list(command),
             cwd=directory,
-            env={**kept, **variables},
+            env={**inherited, **variables},
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.STDOUT,  # the runner does not keep the order of lines of two streams
             start_new_session=in_step,
         )
     except OSError as error:
         raise UsageError(
             f"The row command {command[0]} cannot be started: {error.strerror}.",
-            hint="The policy names it, under sweep.row-command.",
+            hint="Correct sweep.row-command in the policy.",
         ) from None
-    with process, _passing_on(process.pid) if in_step else nullcontext():
+    with process, _forward_signals(process.pid) if in_step else nullcontext():
         try:
             code = process.wait()
         except BaseException:
             process.kill()
             raise
-    return Finished(code=code if code >= 0 else 128 - code, at=at)
+    return FinishedProcess(code=code if code >= 0 else 128 - code, started_at=started_at)
 
 
 @contextmanager
-def _passing_on(group: int) -> Iterator[None]:
-    """The runner's SIGINT, and 7.5 seconds later its SIGTERM, reach a group of processes instead of us."""
+def _forward_signals(group: int) -> Iterator[None]:
+    """Forward the runner's SIGINT, and its SIGTERM 7.5 seconds later, to a group of processes."""
+    # On a cancellation the runner signals the step's own process only, but the script may have containers to remove.
 
-    def pass_on(number: int, _: object) -> None:
+    def forward(number: int, _: object) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
 
-    with handled((signal.SIGINT, signal.SIGTERM), pass_on):
+    with handle_signals((signal.SIGINT, signal.SIGTERM), forward):
         yield
 
 
-def _is_ours(name: str) -> bool:
-    """Tokens and the files by which a step speaks to the runner are no business of measured code."""
+def _is_withheld(name: str) -> bool:
+    """Return whether measured code must not see a variable: a token, or a file for messages to the runner."""
     return name in {
         "GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
     } or name.startswith("ACTIONS_")  # fmt: skip
 
 
-def look_at_results(directory: Path, result_name: str) -> dict[Path, tuple[int, int, int]]:
-    """Return what of a row's results lies in a folder: path → inode, time and size, of which writing changes one."""
+def find_results(directory: Path, result_name: str) -> dict[Path, tuple[int, int, int]]:
+    """Return the row's result files in a folder: path → inode, time and size, one of which changes with a write."""
     patterns = (f"agg_{result_name}*.json", META, "results*.json", "samples*.jsonl")
     paths = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
-    found = {path: path.stat() for path in paths if path.is_file() and not path.is_symlink()}
-    return {path: (stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in found.items()}
+    stats = {path: path.stat() for path in paths if path.is_file() and not path.is_symlink()}
+    return {path: (stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in stats.items()}
 
 
 def gather_results(
@@ -107,22 +103,24 @@ def gather_results(
     earlier: Mapping[Path, tuple[int, int, int]],
     since: float,
 ) -> list[Path]:
-    """Copy what the command has left in its folder: its own results, nobody's from before.
+    """Copy the results that the command wrote, but none of an earlier command, and return their paths.
 
-    earlier: what `look_at_results` saw before the command started. since: when that was.
+    earlier: the return value of `find_results` before the command started. since: the time of its start.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found = look_at_results(directory, result_name)
-    # Clocks of file systems are coarse: a second of grace keeps a result that was written at once.
+    present = find_results(directory, result_name)
+    # Clocks of file systems are coarse: a second of tolerance keeps a result that was written at once.
     fresh = [
-        path for path, state in found.items() if state != earlier.get(path) and state[1] >= (since - 1) * 1e9
+        path
+        for path, state in present.items()
+        if state != earlier.get(path) and state[1] >= (since - 1) * 1e9
     ]
     if out.samefile(directory):
         return fresh
     return [Path(shutil.copy2(path, out / path.name)) for path in fresh]
 
 
-def find_lacking(names: Sequence[str], job: RowJob) -> list[str]:
-    """Return the files that a result of the job consists of and that are not among the gathered ones."""
-    wanted = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
-    return [pattern for pattern in wanted if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]
+def find_missing_results(names: Sequence[str], job: RowJob) -> list[str]:
+    """Return the patterns of files that the job's result needs and that match none of the gathered names."""
+    patterns = [META, "results*.json"] if job.row.eval_only else [f"agg_{job.result_name}*.json"]
+    return [pattern for pattern in patterns if not any(fnmatch.fnmatchcase(name, pattern) for name in names)]

@@ -1,4 +1,4 @@
-"""infx shards and rows: a plan cut to GitHub's limits, and the matrices that it was cut into."""
+"""infx shards and rows: cut a plan to GitHub's limits, and print the matrices of the cut plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infx import actions
 from infx.bench.config import Runners
 from infx.cli.decision import read_decision
 from infx.cli.options import OutputPath, examples, policy_option
-from infx.cli.plan_folder import check_shard, lines_of, plan_folder_option, read_plan_file, refusing_broken
+from infx.cli.plan_folder import check_shard, open_part, plan_folder_option, read_plan_file, refuse_broken
 from infx.errors import ProblemsError, UsageError, has_errors
 from infx.files import NoSuchSourceError, write_folder
 from infx.gather.local import find_root, read_source
@@ -26,39 +26,46 @@ if TYPE_CHECKING:
 @examples("infx shards --plan plan.json --out sweep-plan")
 @click.command()
 @click.option(
-    "--plan", "plan_file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="A plan."
+    "--plan",
+    "plan_file",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Plan that infx plan printed.",
 )
 @click.option(
     "--out",
     required=True,
     type=OutputPath(folder=True),
     metavar="DIRECTORY",
-    help="Folder to write; must not exist.",
+    help="Folder for the cut plan; must not exist yet.",
 )
 @click.option(
     "--decision",
     "decision_file",
     type=click.Path(),
     metavar="FILE",
-    help="What the gate decided: canary and labels.",
+    help="Decision of infx gate, for the canary and for labels.",
 )
-@click.option("--no-canary", is_flag=True, help="Choose no row to run first.")
+@click.option("--no-canary", is_flag=True, help="Choose no canary.")
 @click.option(
     "--event-name",
     "event",
     envvar="GITHUB_EVENT_NAME",
     default="",
     metavar="NAME",
-    help="What started the run, for priorities.",
+    help="Event that started the run, for priorities.",
 )
 @click.option(
-    "--runner-config", type=click.Path(), metavar="FILE", help="Default: the policy's, of this repository."
+    "--runner-config",
+    type=click.Path(),
+    metavar="FILE",
+    help="Runner inventory. Default: the policy's, in this repository.",
 )
 @click.option(
     "--priorities",
     type=click.Path(),
     metavar="FILE",
-    help="Or <commit>:<path>. Default: the policy's, of this repository.",
+    help="Priorities: a file or <commit>:<path>. Default: the policy's, in this repository.",
 )
 @policy_option
 def shards(
@@ -71,7 +78,7 @@ def shards(
     priorities: str | None,
     policy: Policy,
 ) -> None:
-    """Cut a plan into matrices that GitHub takes."""
+    """Cut a plan into job matrices that fit GitHub's limits."""
     from infx.matrix.folder import INDEX, render_folder
     from infx.matrix.row_check import check_rows
     from infx.matrix.shards import ShardContext, cut_shards
@@ -107,18 +114,20 @@ def shards(
 @examples("infx rows --plan sweep-plan --shard 0")
 @click.command()
 @plan_folder_option
-@click.option("--shard", type=int, metavar="N", help="Number of the shard, from 0.")
-@click.option("--canary", is_flag=True, help="The row that runs first, instead of a shard.")
-@click.option("--without", metavar="ID", help="A row that has already run, as the canary has.")
-@click.option("--scheduler", is_flag=True, help="Ask for runners by priority: more labels in runs-on.")
-@click.option("--node-slots", is_flag=True, help="Of a scheduler that counts nodes: say how many.")
+@click.option("--shard", type=int, metavar="N", help="Number of the shard, counted from 0.")
+@click.option("--canary", is_flag=True, help="Print the canary's matrix instead of a shard's.")
+@click.option("--without", metavar="ID", help="Leave out a row that has already run, such as the canary.")
+@click.option(
+    "--scheduler", is_flag=True, help="Add labels for a scheduler that assigns runners by priority."
+)
+@click.option("--node-slots", is_flag=True, help="With --scheduler: add a label with the number of nodes.")
 @click.option(
     "--attempt",
     type=int,
     envvar="GITHUB_RUN_ATTEMPT",
     default=1,
     metavar="N",
-    help="Of the run, for a scheduler.",
+    help="Attempt of the run, for --scheduler.",
 )
 def rows(
     folder: Path,
@@ -129,7 +138,7 @@ def rows(
     node_slots: bool,
     attempt: int,
 ) -> None:
-    """Print the matrix of one shard, or of the canary."""
+    """Print the job matrix of one shard, or of the canary."""
     from infx.matrix.folder import CANARY, JOBS, read_jobs, read_shard
     from infx.matrix.scheduling import Scheduler
     from infx.matrix.shards import render_matrix
@@ -138,18 +147,20 @@ def rows(
         raise UsageError("Name either a shard or the canary.", hint="Give --shard N or --canary.")
     if shard is not None:
         check_shard(folder, shard)
-    with refusing_broken(folder), lines_of(folder, CANARY if shard is None else JOBS) as lines:
-        found = list(read_jobs(lines) if shard is None else read_shard(lines, shard))
-    if not found and shard is not None:
-        raise UsageError("The cut plan is not whole: this shard has no row.", hint="Run infx shards.")
-    jobs = [job for job in found if job.id != without]
+    with refuse_broken(folder), open_part(folder, CANARY if shard is None else JOBS) as lines:
+        planned = list(read_jobs(lines) if shard is None else read_shard(lines, shard))
+    if not planned and shard is not None:
+        raise UsageError(
+            "The cut plan is not complete: this shard has no row.", hint="Run infx shards again."
+        )
+    jobs = [job for job in planned if job.id != without]
     matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)
     actions.write_outputs(os.environ, {"matrix": matrix, "count": str(len(jobs))})
     click.echo(actions.neutralize_json(matrix))
 
 
 def read_runners(given: str | None, default: Path) -> Runners:
-    """The inventory; one without labels where nothing was named and there is no file."""
+    """Return the runner inventory; it is empty if no file was named and the default does not exist."""
     from infx.matrix.runners import parse_runners
 
     if given is None and not default.is_file():
@@ -162,7 +173,10 @@ def read_runners(given: str | None, default: Path) -> Runners:
 
 
 def read_priorities_file(given: str | None, root: Path, policy: Policy) -> Priorities:
-    """The repository's weights; all rows are equal where it has none. A file of another name must be there."""
+    """Return the repository's weights, or equal weights if the policy's file does not exist.
+
+    Raises InfxError if another file was named and does not exist, or if a file is not valid.
+    """
     from infx import schema, yaml12
     from infx.matrix.priority import NO_PRIORITIES, read_priorities
 

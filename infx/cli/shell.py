@@ -1,4 +1,4 @@
-"""The shell around every command: errors become words, annotations and the exit code of the contract."""
+"""The code around every command: it turns errors into words, annotations and the exit code of the contract."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from infx.errors import InfxError
 USAGE = 2
 UNAVAILABLE = 3
 BUG = 4
-STOPPED = 130  # by Ctrl-C, as shells say it
+STOPPED = 130  # the exit code of shells after Ctrl-C
 
-# A file that was named and is not there, or may not be used, is a wrong name; a full disk is not.
+# These errors mean that the user named a wrong path; other errors, such as a full disk, do not.
 _WRONG_PATHS = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError, PermissionError)
 
 
 def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """0 done; 1 refused or problems found; 2 usage; 3 GitHub, git or the network unavailable; 4 a bug in infx."""
+    """Run a command, report its error if there is one, and return the exit code.
+
+    0 done; 1 refused, or problems found; 2 usage; 3 GitHub, git or the network is not available; 4 a bug in infx.
+    """
     try:
         code = _invoke(command, arguments, environ)
         sys.stdout.flush()
     except click.ClickException as error:
-        _say(_message(error), environ)
+        _print(_render_usage_error(error), environ)
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        _say("Stopped.", environ)
+        _print("Stopped.", environ)
         return STOPPED
     except InfxError as error:
         from infx.cli.report import print_problems
@@ -36,12 +39,12 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
         return error.exit_code
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
-        _say(f"{where}{error.strerror or error}.", environ)
+        _print(f"{where}{error.strerror or error}.", environ)
         return USAGE if isinstance(error, _WRONG_PATHS) else UNAVAILABLE
     except Exception:
         import traceback
 
-        _say(
+        _print(
             f"{traceback.format_exc()}This is a bug in infx. Please report it with the lines above.", environ
         )
         return BUG
@@ -49,7 +52,8 @@ def run(command: click.Command, arguments: Sequence[str], environ: Mapping[str, 
 
 
 def _invoke(command: click.Command, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command, or complete a word where a shell asks for that. Click's own `main` has other exit codes."""
+    """Run the command, or complete a word if a shell asks for it."""
+    # Click's own `main` has other exit codes.
     if instruction := environ.get("_INFX_COMPLETE"):
         from infx.cli.completion import complete
 
@@ -62,7 +66,7 @@ def _invoke(command: click.Command, arguments: Sequence[str], environ: Mapping[s
     return result if isinstance(result, int) else 0
 
 
-def _message(error: click.ClickException) -> str:
+def _render_usage_error(error: click.ClickException) -> str:
     import io
 
     text = io.StringIO()
@@ -70,7 +74,7 @@ def _message(error: click.ClickException) -> str:
     return text.getvalue().rstrip("\n")
 
 
-def _say(text: str, environ: Mapping[str, str]) -> None:
+def _print(text: str, environ: Mapping[str, str]) -> None:
     from infx.cli.report import print_text
 
     print_text(text, environ)

@@ -1,4 +1,4 @@
-"""What a signal does while something runs that would leave something behind."""
+"""Signal handling for commands that must clean up."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sign
 
 
 @contextmanager
-def handled(numbers: Iterable[int], handle: Callable[[int, object], None]) -> Iterator[None]:
-    """These signals are `handle`'s inside, and whose they were afterwards."""
+def handle_signals(numbers: Iterable[int], handle: Callable[[int, object], None]) -> Iterator[None]:
+    """Call `handle` for these signals inside the context, and restore the earlier handlers afterwards."""
     before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
@@ -22,10 +22,10 @@ def handled(numbers: Iterable[int], handle: Callable[[int, object], None]) -> It
 
 
 @contextmanager
-def ended_in_order(code: int | None = None) -> Iterator[None]:
-    """A `kill` and a closed terminal end what runs inside as Ctrl-C does, so that temporary folders go.
+def exit_on_signals(code: int | None = None) -> Iterator[None]:
+    """Exit on `kill` and on a closed terminal as on Ctrl-C, so that temporary folders are removed.
 
-    code: of the exit; a shell's own, 128 and the signal's number, if it is None.
+    code: the exit code; None for a shell's own, which is 128 plus the signal's number.
     """
-    with handled(_ENDS, lambda number, _: sys.exit(128 + number if code is None else code)):
+    with handle_signals(_ENDS, lambda number, _: sys.exit(128 + number if code is None else code)):
         yield

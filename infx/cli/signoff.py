@@ -1,4 +1,4 @@
-"""infx signoff: the checklist to fill in, and whether a filled-in one is true."""
+"""infx signoff: print the review checklist, and verify sign-offs."""
 
 from __future__ import annotations
 
@@ -21,21 +21,27 @@ from infx.policy.model import Policy
     commands_by_name={
         "retry": (
             "infx.cli.signoff_retry:retry",
-            "Start the looks at sign-offs again that failed within a day.",
+            "Re-run sign-off workflow runs that failed within a day.",
         ),
         "template": ("infx.cli.signoff:template", "Print the checklist that a reviewer fills in."),
         "verify": ("infx.cli.signoff_verify:verify", "Verify the sign-offs of a pull request."),
     },
 )
 def signoff() -> None:
-    """The checklist of a review, and whether what it says is true."""
+    """Print the review checklist, and verify reviewers' sign-offs."""
 
 
 @examples("infx signoff template --signed noor")
 @click.command()
-@click.option("--signed", metavar="LOGIN", help="Who signs. Default: GITHUB_ACTOR, else left open.")
-@click.option("--language", metavar="CODE", help="Such as zh; default: the first checklist of the policy.")
-@click.option("--base-ref", metavar="REV", help="Read it at a revision. Default: the file as it stands here.")
+@click.option("--signed", metavar="LOGIN", help="Login of the reviewer. Default: GITHUB_ACTOR, else empty.")
+@click.option(
+    "--language", metavar="CODE", help="Language, such as zh. Default: the first checklist of the policy."
+)
+@click.option(
+    "--base-ref",
+    metavar="REV",
+    help="Revision of the checklist. Default: the file in the working tree.",
+)
 @policy_option
 def template(signed: str | None, language: str | None, base_ref: str | None, policy: Policy) -> None:
     """Print the checklist that a reviewer fills in."""
@@ -68,4 +74,4 @@ def _read_here(path: str, base_ref: str | None) -> str:
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise refuse(error, path, "checklist", hint="Run it in the repository.") from None
+        raise refuse(error, path, "checklist", hint="Run this in the repository.") from None

@@ -1,4 +1,4 @@
-"""infx signoff retry: looks that went wrong are started again."""
+"""infx signoff retry: re-run sign-off workflow runs that failed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from infx.policy.model import Policy
     default="signoff.yml",
     show_default=True,
     metavar="NAME",
-    help="The file name of the workflow that looks.",
+    help="File name of the workflow that verifies sign-offs.",
 )
 @policy_option
 @github_options
 def retry(workflow: str, policy: Policy, connect: Connect) -> int:
-    """Start the looks at sign-offs again that failed within a day."""
+    """Re-run sign-off workflow runs that failed within a day."""
     from infx.signoff.again import FOR, pick_failed
 
     github = connect()
@@ -36,7 +36,7 @@ def retry(workflow: str, policy: Policy, connect: Connect) -> int:
         try:
             github.rerun_failed(run.id)
             print_text(f"Started again: run {run.id}, attempt {run.attempt + 1}.", os.environ)
-        except InfxError as error:  # of one, such as that somebody else has just done so
+        except InfxError as error:  # for example because someone else has just re-run it; the next runs go on
             print_problems(error.problems, os.environ)
             code = max(code, error.exit_code)
     return code

@@ -1,4 +1,4 @@
-"""What `infx signoff verify` shows: verdicts on stdout, what stands in no verdict on stderr."""
+"""The output of `infx signoff verify`: verdicts on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from infx.signoff.publish import Assessment
 
 
-def say_around(decided: SignoffDecision) -> None:
-    """What is not in any verdict: the scope, comments passed over, the status."""
+def print_context(decided: SignoffDecision) -> None:
+    """Print what the verdicts do not contain: the scope, ignored comments and the status."""
     lines = [decided.scope.reason]
-    lines += [f"{comment.url}: passed over. {why}" for comment, why in decided.passed_over]
+    lines += [f"{comment.url}: ignored. {why}" for comment, why in decided.passed_over]
     judgments = [assessment.judgment for assessment in decided.assessments if assessment.judgment]
     refused = dict.fromkeys((r.comment.url, r.why) for judgment in judgments for r in judgment.refused)
     lines += [f"{url}: settles nothing. {why}" for url, why in refused]
@@ -49,7 +49,7 @@ def show_assessments(
 def print_judgments(
     judged: Sequence[tuple[SignoffFacts, Judgment]], policy: Policy, explain: str | None, *, as_json: bool
 ) -> None:
-    """As JSON one object for one sign-off, else a list of them: always one document."""
+    """Print verdicts as Markdown, or as one JSON document: an object for one sign-off, a list for several."""
     from infx.signoff.judge import make_verdict
     from infx.signoff.show import render_explanation, render_json
     from infx.signoff.verdict import render_verdict
@@ -72,6 +72,7 @@ def save_facts(shown: Sequence[Assessment], path: Path) -> None:
     facts = [assessment.facts for assessment in shown if assessment.facts]
     if len(facts) != 1:
         raise UsageError(
-            f"There are facts of {count(len(facts), 'sign-off')}.", hint="Name one with --comment-url."
+            f"--save-facts needs exactly one sign-off, but there are facts of {count(len(facts), 'sign-off')}.",
+            hint="Choose a sign-off with --comment-url.",
         )
     path.write_text(dump_json(facts[0]), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""infx signoff verify: which sign-offs are meant, what they are worth, and what is written of it."""
+"""infx signoff verify: choose sign-offs, judge them, and publish verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from infx.cli.options import (
     policy_option,
 )
 from infx.cli.report import print_text
-from infx.cli.signoff_show import print_judgments, save_facts, say_around, show_assessments
+from infx.cli.signoff_show import print_context, print_judgments, save_facts, show_assessments
 from infx.cli.turn_report import print_trouble
 from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 @examples("infx signoff verify --pr 77", "infx signoff verify --pr 77 --explain 1")
 @click.command()
-@click.option("--pr", type=click.IntRange(1), metavar="N", help="The pull request.")
-@click.option("--comment-url", metavar="URL", help="One sign-off; its pull request is then known.")
+@click.option("--pr", type=click.IntRange(1), metavar="N", help="Pull request whose sign-offs are verified.")
+@click.option("--comment-url", metavar="URL", help="URL of one sign-off, instead of --pr.")
 @event_options
 @facts_options
-@click.option("--publish", is_flag=True, help="Write the comments and the commit status.")
-@click.option("--explain", metavar="CHECK", help="Everything that one check looked at.")
+@click.option("--publish", is_flag=True, help="Publish the verdicts as comments, and the commit status.")
+@click.option("--explain", metavar="CHECK", help="Print everything that one check looked at, such as 1.")
 @policy_option
 @github_options
 @format_option
@@ -65,18 +65,18 @@ def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> i
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """What cannot be meant together, before anything is asked."""
+    """Raise UsageError for options that exclude each other, and for an unknown check."""
     from infx.signoff.show import require_check
 
     if options["facts_file"]:
-        given = {**options, "event": options["receive"].given}
+        values = {**options, "event": options["receive"].given}
         for name in ("pr", "event", "comment_url", "save_facts"):
-            if given[name] is not None:
+            if values[name] is not None:
                 raise UsageError(f"--facts and --{name.replace('_', '-')} exclude each other.")
         if options["publish"]:
-            raise UsageError("Saved facts are judged, never published.", hint="Leave --publish out.")
+            raise UsageError("Verdicts of saved facts cannot be published.", hint="Leave out --publish.")
     elif options["receive"].given and (options["pr"] is not None or options["comment_url"]):
-        raise UsageError("--event says which pull request; leave --pr and --comment-url out.")
+        raise UsageError("--event already names the pull request.", hint="Leave out --pr and --comment-url.")
     if options["explain"] is not None:
         require_check(options["explain"])
 
@@ -89,31 +89,32 @@ def _verify_all(
     *,
     publish: bool,
 ) -> list[SignoffDecision]:
-    """What goes wrong with one of several goes into `report`; of a single one it is raised, like anything else."""
+    """Verify each pull request; errors go into `report`, but the error of a single pull request is raised."""
     from infx.apply.serialize import take_turns
     from infx.signoff.decide import PassedOver
 
     results = []
 
     def work(number: int) -> None:
-        done = len(report.done)
+        start = len(report.done)
         try:
-            found = (
+            decided = (
                 verifier.verify_and_publish(number, only, report)
                 if publish
                 else verifier.verify(number, only)
             )
         finally:
-            for action in report.done[done:]:
+            for action in report.done[start:]:
                 print_text(str(action), os.environ)
-        if isinstance(found, PassedOver):
-            print_text(f"Passed over. {found.why}", os.environ)
+        if isinstance(decided, PassedOver):
+            print_text(f"Skipped: {decided.why}", os.environ)
         else:
-            say_around(found)
-            results.append(found)
-            if found.unread:
+            print_context(decided)
+            results.append(decided)
+            if decided.unread:
                 raise UnavailableError(
-                    f"Could not be read: {'; '.join(found.unread)}", hint="It has to be looked at again."
+                    f"Could not be read: {'; '.join(decided.unread)}",
+                    hint="Verify the sign-offs again later.",
                 )
 
     take_turns(numbers, work, report)
@@ -149,7 +150,7 @@ def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
 
 
 def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], CommentReference | None]:
-    """The pull requests to look at, and the one sign-off that is meant, if one is."""
+    """Return the pull requests to verify, and the sign-off that --comment-url names."""
     url, number = options["comment_url"], options["pr"]
     only = None
     if url:
@@ -157,7 +158,7 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
 
         only = parse_comment_url(url, server=verifier.policy.pr_link.server)
         if only.repository.lower() != verifier.gatherer.repository.lower():
-            raise UsageError(f"The comment is of {only.repository}, not of {verifier.gatherer.repository}.")
+            raise UsageError(f"The comment is in {only.repository}, not in {verifier.gatherer.repository}.")
         if number not in (None, only.pull_number):
             raise UsageError(f"The comment is on #{only.pull_number}, not on #{number}.")
         number = only.pull_number
@@ -168,7 +169,7 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
 
     received = options["receive"]()
     if received is None:
-        raise UsageError("Which pull request?", hint="Give --pr, --comment-url, --event or --facts.")
+        raise UsageError("No pull request is named.", hint="Give --pr, --comment-url, --event or --facts.")
     trigger = read_trigger(received.name, received.payload, verifier.policy)
     numbers = list_triggered(verifier.gatherer.github, trigger, verifier.policy)
     if not numbers:
@@ -177,7 +178,7 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
 
 
 def _replay(path: Path, policy: Policy, explain: str | None, *, as_json: bool) -> int:
-    """Judge saved facts; nothing else is asked, so a verdict can be argued about."""
+    """Judge saved facts and return the exit code; GitHub is not asked, so anyone can reproduce a verdict."""
     from infx.saved import parse_json
     from infx.signoff.facts import SignoffFacts
     from infx.signoff.judge import judge

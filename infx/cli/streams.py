@@ -1,4 +1,4 @@
-"""Standard streams that may be closed, or lose their reader, without a change of how a command ends."""
+"""Standard streams that may be closed, or lose their reader, without an effect on a command's exit code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class LastingStream(io.FileIO):
-    """The bytes of stdout or stderr. After a write that failed, whatever follows is dropped.
+    """The bytes of stdout or stderr. After a write has failed, all further bytes are dropped.
 
-    That the reader of `infx … | head` has gone is not a failure. A full disk behind stdout is one: its OSError is raised.
+    A reader that has gone, as of `infx … | head`, is not an error. A full disk behind stdout raises OSError.
     """
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write the bytes, or drop them where nobody can read them."""
+        """Write the bytes, or drop them if they cannot be written."""
         try:
             return super().write(data)
         except OSError as error:
@@ -29,10 +29,10 @@ class LastingStream(io.FileIO):
 
 
 def secure_streams() -> None:
-    """Replace sys.stdin, sys.stdout and sys.stderr by streams that a command can use whatever the caller closed.
+    """Replace the standard streams by streams that work even if the caller closed their descriptors.
 
-    A descriptor that stays free would be given to the next file that is opened, and what is printed would end there.
-    Names of files need not be UTF-8, so what cannot be encoded is escaped.
+    A free descriptor would be given to the next file that is opened, and output would be written into that file.
+    Text that UTF-8 cannot encode, such as some file names, is escaped.
     """
     for descriptor in range(3):
         try:
@@ -54,7 +54,7 @@ def _open(descriptor: int) -> io.TextIOWrapper:
 
 
 def _open_null(descriptor: int) -> None:
-    """Let a descriptor read nothing and take everything, in this process and in those that it starts."""
+    """Connect a descriptor to the null device, in this process and in processes that it starts."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, descriptor)
     if null != descriptor:

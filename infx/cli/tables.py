@@ -1,6 +1,6 @@
-"""Tables on a terminal, in a file or in a log: the one way in which infx draws them.
+"""Tables on a terminal, in a file or in a log.
 
-Drawn by hand, because a library takes longer to lay out 200 rows than infx to check what they stand for.
+infx draws them itself, because a library needs more time to lay out 200 rows than infx needs to check them.
 """
 
 from __future__ import annotations
@@ -24,28 +24,25 @@ _NARROWEST = 12  # characters that a column keeps when the terminal is too narro
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """number: right-aligned. wraps: may be broken into lines where the terminal is narrow.
-
-    spare: the column may be left out there, those with the lowest number first; 0 for never.
-    """
+    """A column of a table."""
 
     name: str
-    number: bool = False
-    wraps: bool = False
-    spare: int = 0
+    number: bool = False  # right-aligned
+    wraps: bool = False  # cells may be broken into lines on a narrow terminal
+    spare: int = 0  # may be left out on a narrow terminal, the lowest number first; 0: never
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """color: one that click knows; only seen on a terminal."""
+    """A cell of a table."""
 
     text: str
-    color: str | None = None
+    color: str | None = None  # a name that click knows; visible on a terminal only
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A group of rows under a title of its own, if it has one."""
+    """A group of rows, under a title if it has one."""
 
     rows: Sequence[Sequence[str | Cell]]
     title: str = ""
@@ -53,10 +50,10 @@ class Section:
 
 @dataclass(kw_only=True)
 class _Layout:
-    """Which columns are shown, by their index, and how wide."""
+    """The columns that are shown, and their widths."""
 
-    shown: list[int] = field(default_factory=list)
-    widths: dict[int, int] = field(default_factory=dict)
+    shown: list[int] = field(default_factory=list)  # indexes of columns
+    widths: dict[int, int] = field(default_factory=dict)  # index of a column → characters
 
     def excess(self, width: int | None) -> int:
         total = sum(self.widths[index] for index in self.shown) + len(_GAP) * (len(self.shown) - 1)
@@ -64,15 +61,15 @@ class _Layout:
 
 
 def print_table(columns: Sequence[Column], sections: Sequence[Section]) -> None:
-    """On stdout, as wide as the terminal at most; a file or a log has no edge."""
+    """Print a table on stdout, at most as wide as the terminal; in a file or a log it may have any width."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     text = render_table(columns, sections, width=width)
     print_text(text, os.environ, err=False)
 
 
 def render_table(columns: Sequence[Column], sections: Sequence[Section], *, width: int | None) -> str:
-    """width: of a line, in characters; None for as many as it takes."""
-    rows = [[_cell(cell) for cell in row] for section in sections for row in section.rows]
+    """Return a table as text. width: the most characters of a line, or None for no limit."""
+    rows = [[_make_cell(cell) for cell in row] for section in sections for row in section.rows]
     layout = _lay_out(columns, rows, width)
     header = [Cell(text=column.name) for column in columns]
     lines = [click.style(line, bold=True) for line in _draw(header, columns, layout)]
@@ -87,14 +84,14 @@ def render_table(columns: Sequence[Column], sections: Sequence[Section], *, widt
     return "\n".join(lines)
 
 
-def _cell(cell: str | Cell) -> Cell:
+def _make_cell(cell: str | Cell) -> Cell:
     if isinstance(cell, Cell):
         return Cell(text=visible(cell.text), color=cell.color)
     return Cell(text=visible(cell))
 
 
 def _lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> _Layout:
-    """As wide as the longest cell; where that is too much, first wrap, then leave out, then cut the widest."""
+    """Make columns as wide as their longest cells; to fit the width, wrap first, then leave out, then cut."""
     layout = _Layout(shown=list(range(len(columns))))
     layout.widths = {
         index: max([len(column.name), *(len(row[index].text) for row in rows)])
@@ -110,7 +107,7 @@ def _lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: i
 
 
 def _narrow(layout: _Layout, indexes: Sequence[int], width: int | None) -> None:
-    """Take what is too much from the widest columns, the widest first."""
+    """Reduce the widths of columns until the table fits, the widest column first."""
     for index in sorted(indexes, key=lambda index: -layout.widths[index]):
         layout.widths[index] = max(
             min(_NARROWEST, layout.widths[index]), layout.widths[index] - layout.excess(width)
@@ -118,7 +115,7 @@ def _narrow(layout: _Layout, indexes: Sequence[int], width: int | None) -> None:
 
 
 def _draw(row: Sequence[Cell], columns: Sequence[Column], layout: _Layout) -> Iterator[str]:
-    """The lines of one row."""
+    """Yield the lines of one row."""
     parts = [_break(row[index].text, layout.widths[index], columns[index]) for index in layout.shown]
     for texts in zip_longest(*parts, fillvalue=""):
         line = ""

@@ -1,4 +1,4 @@
-"""How a command over several pull requests says what went wrong with which."""
+"""The errors of a command that handles several pull requests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def print_trouble(report: TurnReport, then: str) -> None:
-    """On stderr. then: what becomes of pull requests that nobody looked at, a sentence."""
-    failed = [(number, problem) for number, error in report.failed for problem in error.problems]
+    """Print errors on stderr. then: a sentence about pull requests that were not reached."""
+    numbered = [(number, problem) for number, error in report.failed for problem in error.problems]
     print_problems(
-        [replace(problem, message=f"PR {number}: {problem.message}") for number, problem in failed],
+        [replace(problem, message=f"PR {number}: {problem.message}") for number, problem in numbered],
         os.environ,
     )
     for action, error in report.refused:
         print_text(f"warning: refused: {action}. {error}", os.environ)
     if report.left:
-        left = ", ".join(map(str, report.left))
-        print_text(f"warning: {report.why_left}; not looked at: {left}. {then}", os.environ)
+        numbers = ", ".join(map(str, report.left))
+        print_text(f"warning: {report.why_left}; not looked at: {numbers}. {then}", os.environ)

@@ -1,4 +1,4 @@
-"""infx workflows: what can be wrong in workflow and action files."""
+"""infx workflows: check workflow and action files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def workflows() -> None:
 @format_option
 @click.pass_context
 def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: bool) -> None:
-    """Report what is wrong with workflow and action files.
+    """Report problems of workflow and action files.
 
-    DIRECTORY is a repository or its .github, by default that of the repository one stands in; the root action beside
-    .github is read too.
+    DIRECTORY is a repository or its .github folder. Default: the current repository. The action in the
+    repository's root is checked too.
     """
     from infx.workflows.check import check_files
 
@@ -42,32 +42,34 @@ def check(ctx: click.Context, directory: Path | None, policy: Policy, as_json: b
 
 
 def read_sources(directory: Path) -> dict[str, bytes]:
-    """Workflow files and actions below `directory`, the action beside it and those that they use by a path, by path
-    from its parent. A repository or its folder of workflows stands for the .github that belongs to it.
+    """Return path → bytes of workflows and actions. Raises UsageError if there are none.
+
+    The files are the workflows and actions of .github, the root's action, and every local action that these use.
+    directory: a repository, its .github folder or its folder of workflows. Paths start at the repository's root.
     """
     from infx.workflows.local import find_local_paths
 
-    given = directory.resolve()
-    if (given / ".github").is_dir():
-        given = given / ".github"
-    elif given.name == "workflows":
-        given = given.parent
-    root = given.parent
-    patterns = ((given, "workflows/*"), (given, "actions/**/action"), (root, "action"))
-    found = [
+    folder = directory.resolve()
+    if (folder / ".github").is_dir():
+        folder = folder / ".github"
+    elif folder.name == "workflows":
+        folder = folder.parent
+    root = folder.parent
+    patterns = ((folder, "workflows/*"), (folder, "actions/**/action"), (root, "action"))
+    paths = [
         path
-        for folder, pattern in patterns
+        for place, pattern in patterns
         for ending in (".yml", ".yaml")
-        for path in folder.glob(pattern + ending)
+        for path in place.glob(pattern + ending)
         if path.is_file()
     ]
-    if not found:
+    if not paths:
         raise UsageError("There are no workflow or action files here.", where=str(directory))
-    files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}
-    waiting = list(files.values())
-    while waiting:
-        for path in sorted(find_local_paths(waiting.pop()) - set(files)):
+    files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(paths)}
+    unread = list(files.values())
+    while unread:
+        for path in sorted(find_local_paths(unread.pop()) - set(files)):
             if (root / path).is_file() and (root / path).resolve().is_relative_to(root):
                 files[path] = (root / path).read_bytes()
-                waiting.append(files[path])
+                unread.append(files[path])
     return files

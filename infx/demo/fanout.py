@@ -13,7 +13,7 @@ from threading import Event
 from typing import Protocol
 
 from infx.bench.jobs import RowJob
-from infx.cli.row_process import gather_results, look_at_results, run_command
+from infx.cli.row_process import find_results, gather_results, run_command
 from infx.demo.stage import RowOutcome
 from infx.hub.hub import Hub
 from infx.matrix.environment import project_job
@@ -91,10 +91,10 @@ class Fanout:
             part.replace("benchmarks/", f"{self.measured}/benchmarks/")
             for part in self.policy.sweep.row_command
         ]
-        earlier = look_at_results(workplace, job.result_name)
+        earlier = find_results(workplace, job.result_name)
         with log.open("wb") as output:
             finished = run_command(command, workplace, {**variables, "PATH": here}, output)
-        files = gather_results(workplace, out, job.result_name, earlier=earlier, since=finished.at)
+        files = gather_results(workplace, out, job.result_name, earlier=earlier, since=finished.started_at)
         conclusion = "success" if finished.code == 0 and files else "failure"
         if files:
             self.hub.add_artifact(self.run, out.name, {path.name: path.read_bytes() for path in files})

@@ -1,1 +1,1 @@
-"""What comes back from a sweep: rows of results, set against the plan that asked for them."""
+"""Results of a sweep, compared with the plan that asked for them."""

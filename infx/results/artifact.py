@@ -1,4 +1,4 @@
-"""An artifact as read: files by name, and JSON in them. Whoever uploaded it may have put in anything."""
+"""Artifacts in memory: files by path, and a strict JSON reader. An uploader may have put anything into them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 MAX_FILE = 5_000_000  # bytes of one JSON file
 MAX_FILES = 500  # JSON files of one artifact
-MAX_BYTES = 50_000_000  # of all of them together
+MAX_BYTES = 50_000_000  # bytes of all JSON files of one artifact
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactFile:
-    """path: inside the artifact, with `/`. modified: seconds since 1970. fault: why there is no data, a clause."""
+    """A file of an artifact."""
 
-    path: str
+    path: str  # inside the artifact, with `/`
     data: bytes = b""
-    modified: float = 0.0
-    fault: str | None = None
+    modified: float = 0.0  # seconds since 1970
+    fault: str | None = None  # a clause that says why there is no data
 
     @property
     def name(self) -> str:
@@ -34,20 +34,21 @@ class ArtifactFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadArtifact:
-    """files: its JSON files, by path. fault: why it could not be read as a whole, a clause."""
+    """An artifact whose files have been read."""
 
     name: str
-    files: tuple[ArtifactFile, ...] = ()
-    fault: str | None = None
+    files: tuple[ArtifactFile, ...] = ()  # JSON files, sorted by path
+    fault: str | None = None  # a clause that says why the artifact could not be read
 
 
 class JsonFaultError(ValueError):
-    """Why bytes are no JSON that may be used, as a clause."""
+    """Raised when bytes are not JSON that infx accepts; its text is a clause."""
 
 
 def read_json(file: ArtifactFile) -> Any:
-    """The file's value: no NaN or infinity, no key twice, no nesting beyond what Python reads, no half of a
-    character. So whatever was read can be written again.
+    """Return the value of a JSON file. Raises JsonFaultError.
+
+    NaN, infinity, duplicate keys, lone surrogates and deep nesting are faults, so every value can be written again.
     """
     if file.fault is not None:
         raise JsonFaultError(file.fault)
@@ -56,14 +57,14 @@ def read_json(file: ArtifactFile) -> Any:
             file.data.decode("utf-8-sig"),
             parse_constant=_refuse_constant,
             parse_float=_read_float,
-            object_pairs_hook=_unique,
+            object_pairs_hook=_make_unique,
         )
         if _SURROGATE.search(file.data):
             json.dumps(value, ensure_ascii=False).encode()
     except JsonFaultError:
         raise
     except UnicodeEncodeError:
-        raise JsonFaultError("it holds half a character, which cannot be written again") from None
+        raise JsonFaultError("it is not valid Unicode: it holds a lone surrogate") from None
     except RecursionError:
         raise JsonFaultError("it is nested too deeply") from None
     except ValueError:
@@ -74,15 +75,15 @@ def read_json(file: ArtifactFile) -> Any:
 def _read_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise JsonFaultError(f"it holds {text[:20]}, which is no finite number")
+        raise JsonFaultError(f"it holds {text[:20]}, which is not a finite number")
     return value
 
 
 def _refuse_constant(name: str) -> Any:
-    raise JsonFaultError(f"it holds {name}, which is no JSON number")
+    raise JsonFaultError(f"it holds {name}, which is not a JSON number")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise JsonFaultError("it holds a key twice")

@@ -1,6 +1,6 @@
-"""A plan set against what its jobs uploaded: which rows are there, which are missing, which failed, and why.
+"""Compare a plan with the artifacts of its jobs: find the rows that are present, missing or failed, and why.
 
-A good row is published whatever happens to its neighbours; a bad one is named with its fault and kept apart.
+A good row is published even if other rows are bad; a bad row is reported with its fault and not published.
 """
 
 from __future__ import annotations
@@ -23,68 +23,71 @@ from infx.results.identity import find_eval_mismatches, find_mismatches
 from infx.results.row import ResultRow, RowFaultError, parse_row
 
 THROUGHPUT, AGENTIC, EVAL = "bmk_", "bmk_agentic_", "eval_"
-POINTS, EVALS = "results_bmk", "eval_results_all"  # artifacts of ours, which an earlier attempt may have left
+POINTS, EVALS = (
+    "results_bmk",
+    "eval_results_all",
+)  # infx's own artifacts; an earlier attempt may have uploaded them
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 
 
 class RowState(StrEnum):
-    """present: everything the row was to bring is there. failed: it brought something else, or less."""
+    """The state of a planned row."""
 
-    PRESENT = "present"
-    MISSING = "missing"
-    FAILED = "failed"
+    PRESENT = "present"  # every planned result exists
+    MISSING = "missing"  # there is no artifact
+    FAILED = "failed"  # results are bad or incomplete
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollectedPoint:
-    """A result that is published, with the file it came from and its JSON as the script wrote it."""
+    """A result that is published."""
 
-    id: str
+    id: str  # the row's
     row: ResultRow
-    values: dict[str, Any]
+    values: dict[str, Any]  # the JSON that the script wrote
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rejected:
-    """A file, or a row in it, that is not published. faults: clauses."""
+    """A file, or a row in a file, that is not published."""
 
     artifact: str
-    path: str
-    faults: tuple[str, ...]
+    path: str  # "" if the fault is not in one file
+    faults: tuple[str, ...]  # clauses
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowCoverage:
-    """How one job of the plan fared. faults: clauses, empty if it is present."""
+    """The state of one job's row."""
 
     job: RowJob
     state: RowState
-    faults: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()  # clauses; empty if the row is present
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collection:
-    """unexpected: artifacts of no job of the plan; their contents were not looked at."""
+    """The results of a sweep, compared with its plan."""
 
     points: tuple[CollectedPoint, ...]
-    evals: tuple[tuple[str, EvalRow], ...]
+    evals: tuple[tuple[str, EvalRow], ...]  # a row's id, and its accuracy result
     rejected: tuple[Rejected, ...]
-    coverage: tuple[RowCoverage, ...]
-    unexpected: tuple[str, ...]
+    coverage: tuple[RowCoverage, ...]  # in the order of the plan
+    unexpected: tuple[str, ...]  # names of artifacts that match no planned row; their contents were not read
 
-    def of_state(self, state: RowState) -> tuple[RowCoverage, ...]:
+    def find_rows(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
 
 
 def artifact_name(job: RowJob) -> str:
-    """Where a job's results are uploaded: the one artifact that makes its row present."""
+    """Return the name of the artifact to which a job uploads its results."""
     if job.row.eval_only:
         return EVAL + job.result_name
     return (AGENTIC if job.row.recipe.is_agentic else THROUGHPUT) + job.result_name
 
 
 def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: ResultRules) -> Collection:
-    """Return what the jobs brought. Every artifact is looked at when it comes and not kept."""
+    """Return the results of the jobs; artifacts are read one after another and not kept in memory."""
     by_artifact = {artifact_name(job): job for job in jobs}
     parts: dict[str, _Part] = {}
     unexpected: set[str] = set()
@@ -93,12 +96,12 @@ def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: Re
             parts[artifact.name] = _collect_job(job, artifact, rules)
         else:
             unexpected.add(artifact.name)
-    found = [parts.get(name) or _Part(coverage=_missing(job)) for name, job in by_artifact.items()]
+    ordered = [parts.get(name) or _Part(coverage=_make_missing(job)) for name, job in by_artifact.items()]
     return Collection(
-        points=tuple(point for part in found for point in part.points),
-        evals=tuple(row for part in found for row in part.evals),
-        rejected=tuple(rejected for part in found for rejected in part.rejected),
-        coverage=tuple(part.coverage for part in found),
+        points=tuple(point for part in ordered for point in part.points),
+        evals=tuple(row for part in ordered for row in part.evals),
+        rejected=tuple(rejected for part in ordered for rejected in part.rejected),
+        coverage=tuple(part.coverage for part in ordered),
         unexpected=tuple(sorted(unexpected - {POINTS, EVALS})),
     )
 
@@ -111,7 +114,7 @@ class _Part:
     rejected: tuple[Rejected, ...] = ()
 
 
-def _missing(job: RowJob) -> RowCoverage:
+def _make_missing(job: RowJob) -> RowCoverage:
     return RowCoverage(job=job, state=RowState.MISSING, faults=(f"no artifact {artifact_name(job)}",))
 
 
@@ -135,10 +138,10 @@ def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> 
         except RowFaultError as error:
             rejected.append(Rejected(artifact=artifact.name, path=file.path, faults=tuple(error.faults)))
     counts = Counter(point.row.conc for point in points)
-    twice = {conc for conc, count in counts.items() if count > 1}
-    if twice:
-        rejected += [_repeated(artifact.name, conc) for conc in sorted(twice)]
-        points = [point for point in points if point.row.conc not in twice]
+    repeated = {conc for conc, count in counts.items() if count > 1}
+    if repeated:
+        rejected += [_reject_repeated(artifact.name, conc) for conc in sorted(repeated)]
+        points = [point for point in points if point.row.conc not in repeated]
     faults = [fault for item in rejected for fault in item.faults]
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
@@ -150,9 +153,9 @@ def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> 
     return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
 
 
-def _repeated(artifact: str, conc: int) -> Rejected:
+def _reject_repeated(artifact: str, conc: int) -> Rejected:
     return Rejected(
-        artifact=artifact, path="", faults=(f"several results for concurrency {conc}; which one counts?",)
+        artifact=artifact, path="", faults=(f"several results for concurrency {conc}, expected one",)
     )
 
 
@@ -171,69 +174,68 @@ def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _
     reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(meta, job.row), rules=rules)
     rows, wrong = reader.read(artifact.files)
     row = job.row
-    if len(row.conc) == 1:  # which concurrency was measured may be left out
-        rows = [replace(found, conc=row.conc[0]) if found.conc is None else found for found in rows]
-    concs = {found.conc for found in rows}
-    asked = row.eval_concs
-    wanted = asked if row.eval_all_concs or row.eval_conc is not None else ()
-    strange = sorted(conc for conc in concs if conc is not None and conc not in asked)
-    wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, asked))}") for conc in strange]
-    counts = Counter((found.task, found.conc) for found in rows)
-    twice = {key for key, number in counts.items() if number > 1}
+    if len(row.conc) == 1:  # a result may leave out the concurrency if there is only one
+        rows = [replace(result, conc=row.conc[0]) if result.conc is None else result for result in rows]
+    concs = {result.conc for result in rows}
+    planned = row.eval_concs
+    required = planned if row.eval_all_concs or row.eval_conc is not None else ()
+    unplanned = sorted(conc for conc in concs if conc is not None and conc not in planned)
+    wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, planned))}") for conc in unplanned]
+    counts = Counter((result.task, result.conc) for result in rows)
+    repeated = {key for key, number in counts.items() if number > 1}
     wrong += [
-        ("", f"several results of {task} at concurrency {conc}; which one counts?")
-        for task, conc in sorted(twice, key=str)
+        ("", f"several results of {task} at concurrency {conc}, expected one")
+        for task, conc in sorted(repeated, key=str)
     ]
     rejected = tuple(Rejected(artifact=artifact.name, path=path, faults=(fault,)) for path, fault in wrong)
-    faults = [fault for _, fault in wrong] + [f"{found.task}: {found.fault}" for found in rows if found.fault]
-    if absent := [conc for conc in wanted if conc not in concs]:
+    faults = [fault for _, fault in wrong]
+    faults += [f"{result.task}: {result.fault}" for result in rows if result.fault]
+    if absent := [conc for conc in required if conc not in concs]:
         faults.append(f"no accuracy result for concurrency {', '.join(map(str, absent))}")
     if not rows and not faults:
         faults.append("no accuracy result")
-    kept = tuple(
-        (job.id, found)
-        for found in rows
-        if found.conc not in strange and (found.task, found.conc) not in twice
+    published = tuple(
+        (job.id, result)
+        for result in rows
+        if result.conc not in unplanned and (result.task, result.conc) not in repeated
     )
-    return _Part(coverage=_judge(job, faults), evals=kept, rejected=rejected)
+    return _Part(coverage=_judge(job, faults), evals=published, rejected=rejected)
 
 
 def _judge(job: RowJob, faults: Iterable[str]) -> RowCoverage:
-    found = tuple(dict.fromkeys(faults))
-    return RowCoverage(job=job, state=RowState.FAILED if found else RowState.PRESENT, faults=found)
+    unique = tuple(dict.fromkeys(faults))
+    return RowCoverage(job=job, state=RowState.FAILED if unique else RowState.PRESENT, faults=unique)
 
 
 def list_problems(collection: Collection) -> list[Problem]:
-    """Return what keeps the sweep from being complete: what was rejected, rows that failed, and rows that are missing.
-    A row's own job may have succeeded.
-    """
+    """Return a problem for each rejected file, failed row and missing row, even if the row's job succeeded."""
     rejected = [
         Problem(
             rule="result-rejected",
             message=f"{'; '.join(item.faults)[:1000]}.",
             path="/".join(filter(None, (item.artifact, item.path))),
-            hint="It is not published; the rest is.",
+            hint="This result is not published; the others are.",
         )
         for item in collection.rejected
     ]
-    named = {item.artifact for item in collection.rejected}
+    reported = {item.artifact for item in collection.rejected}
     failed = [
         Problem(
             rule="result-failed",
-            message=f"The row {item.job.id} has failed: {'; '.join(item.faults)[:1000]}.",
+            message=f"The row {item.job.id} failed: {'; '.join(item.faults)[:1000]}.",
             path=artifact_name(item.job),
         )
-        for item in collection.of_state(RowState.FAILED)
-        if artifact_name(item.job) not in named
+        for item in collection.find_rows(RowState.FAILED)
+        if artifact_name(item.job) not in reported
     ]
     missing = [
         Problem(
             rule="result-missing",
             message=f"The row {item.job.id} has no result ({describe_row(item.job.row)}): "
             f"{'; '.join(item.faults)}.",
-            hint="The job of the row says why; run it again.",
+            hint="See the log of the row's job, then re-run the job.",
         )
-        for item in collection.of_state(RowState.MISSING)
+        for item in collection.find_rows(RowState.MISSING)
     ]
     return [*rejected, *failed, *missing, *_list_uncounted(collection)]
 
@@ -244,7 +246,7 @@ def _list_uncounted(collection: Collection) -> list[Problem]:
         Problem(
             rule="samples-unknown",
             level=Level.WARNING,
-            message=f"{row.task[:200]} counted {row.samples:,} samples, and does not say of how many.",
+            message=f"{row.task[:200]} counted {row.samples:,} samples, but the number of its samples is unknown.",
             path=artifact_name(jobs[row_id]),
             hint="Write n-samples with original and effective.",
         )
@@ -257,24 +259,22 @@ def describe_collection(collection: Collection) -> str:
     """Return one sentence about all planned rows."""
     if not collection.coverage:
         return "No rows were planned, so there is nothing to collect."
-    counts = {state: len(collection.of_state(state)) for state in RowState}
+    counts = {state: len(collection.find_rows(state)) for state in RowState}
     return (
-        f"{counts[RowState.PRESENT]} of {count(len(collection.coverage), 'planned row')} brought everything, "
+        f"{counts[RowState.PRESENT]} of {count(len(collection.coverage), 'planned row')} complete, "
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing; {count(len(collection.points), 'result')} "
         f"and {count(len(collection.evals), 'accuracy row')} published."
     )
 
 
 def render_files(collection: Collection) -> dict[str, str]:
-    """Path below the output folder → text. The folders are the artifacts that a later step uploads; where nothing came
-    there are none, because an artifact would say that the run has results.
-    """
+    """Return path below the output folder → text; a later step uploads each folder as an artifact."""
     rejected = [
         {"artifact": item.artifact, "path": item.path, "faults": list(item.faults)}
         for item in collection.rejected
     ]
     files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
-    if collection.points or collection.evals:
+    if collection.points or collection.evals:  # an artifact would mean that the run has results
         evals = [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
         files[POINTS_FILE] = _dump([point.values for point in collection.points])
         files[EVALS_FILE] = _dump(evals)
@@ -286,7 +286,7 @@ def _render_coverage(collection: Collection) -> dict[str, Any]:
         {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": list(item.faults)}
         for item in collection.coverage
     ]
-    counts = {state.value: len(collection.of_state(state)) for state in RowState}
+    counts = {state.value: len(collection.find_rows(state)) for state in RowState}
     return {"planned": len(rows), **counts, "unexpected": list(collection.unexpected), "rows": rows}
 
 

@@ -1,7 +1,7 @@
-"""Accuracy results: from what an evaluation harness leaves behind to one row for each task.
+"""Accuracy results: read the files of an evaluation harness into one row for each task.
 
-A set is a folder with a `meta_env.json`. Beside it lie result files, one for an ordinary run, one for each
-concurrency (`…_conc<N>….json`) for a batched one; of several that could be meant the newest counts.
+A set is a folder with a `meta_env.json` and result files: one file for an ordinary run, or one for each concurrency
+(`…_conc<N>….json`) of a batched run. If several files match, the newest counts.
 """
 
 from __future__ import annotations
@@ -29,23 +29,21 @@ _CONC = re.compile(r"_conc(\d{1,9})(?!\d)", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class EvalRow:
-    """One task at one concurrency. Scores are between 0 and 1; `score` is the first there is of strict, accuracy
-    and flexible. samples: that counted. original: samples of the task, None where the harness does not say.
-    fault: why it cannot be trusted, a clause; then there are no scores. meta: what the run said about itself.
-    """
+    """The accuracy of one task at one concurrency. Scores are between 0 and 1."""
 
     task: str
     conc: int | None
-    samples: int
-    original: int | None = None
-    meta: Mapping[str, str | int | float | bool]
+    samples: int  # that were counted
+    original: int | None = None  # samples of the task; None if the harness does not report them
+    meta: Mapping[str, str | int | float | bool]  # the metadata of the run
     strict: float | None = None
     accuracy: float | None = None
     flexible: float | None = None
-    fault: str | None = None
+    fault: str | None = None  # a clause that says why the row cannot be trusted; then there are no scores
 
     @property
     def score(self) -> float | None:
+        """Return the strict score, else the accuracy, else the flexible score."""
         return next((value for _, value in self._scores if value is not None), None)
 
     @property
@@ -58,7 +56,7 @@ class EvalRow:
 
 
 def render_eval(row: EvalRow) -> dict[str, Any]:
-    """The row as one flat mapping for `agg_eval_all.json`."""
+    """Return the row as one flat mapping for `agg_eval_all.json`."""
     own = {
         "task": row.task,
         "conc": row.conc,
@@ -76,37 +74,34 @@ def render_eval(row: EvalRow) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class EvalReader:
-    """Reads the accuracy results of one planned row.
+    """A reader of the accuracy results of one planned row."""
 
-    check_meta: returns clauses about what a set's metadata says of itself and should not; such a set is not
-    published. rules: which results may be trusted.
-    """
-
+    # Returns a clause for each field of a set's metadata that contradicts the plan; such a set is not published.
     check_meta: Callable[[Mapping[str, Any]], list[str]]
-    rules: ResultRules
+    rules: ResultRules  # decide which results can be trusted
 
     def read(self, files: Iterable[ArtifactFile]) -> tuple[list[EvalRow], list[tuple[str, str]]]:
-        """Rows of every set in an artifact, and faults as (path, clause)."""
+        """Return the rows of every set in an artifact, and faults as (path, clause)."""
         files = tuple(files)
         metas = [file for file in files if file.name == META and "/" not in file.folder]
         rows: list[EvalRow] = []
         faults: list[tuple[str, str]] = [] if metas else [("", f"it holds no {META}")]
         for meta in metas:
             try:
-                found = read_json(meta)
-                if not isinstance(found, dict):
-                    raise JsonFaultError("it is no mapping")
+                values = read_json(meta)
+                if not isinstance(values, dict):
+                    raise JsonFaultError("it is not a mapping")
             except JsonFaultError as error:
                 faults.append((meta.path, str(error)))
                 continue
-            if wrong := [*self.check_meta(found), *_find_failed_concs(found), *_find_conc_fault(found)]:
+            if wrong := [*self.check_meta(values), *_find_failed_concs(values), *_find_conc_fault(values)]:
                 faults += [(meta.path, fault) for fault in wrong]
                 continue
             siblings = [file for file in files if file.folder == meta.folder and file.name != META]
-            of_set, wrong_files = self._read_set(found, siblings)
-            rows += of_set
-            none = [(meta.folder, "there is no result file beside the metadata")]
-            faults += wrong_files or ([] if of_set else none)
+            rows_of_set, wrong_files = self._read_set(values, siblings)
+            rows += rows_of_set
+            no_file = [(meta.folder, "there is no result file in the folder of the metadata")]
+            faults += wrong_files or ([] if rows_of_set else no_file)
         return rows, faults
 
     def _read_set(
@@ -124,10 +119,10 @@ class EvalReader:
                 "lm_eval_version" in value or value.get("result_format") == FORMAT
             ):
                 candidates.append((file, value))
-        candidates.sort(key=lambda item: _age(item[0]))
+        candidates.sort(key=lambda item: _find_age(item[0]))
         rows = []
         for conc, value in _choose(meta, candidates):
-            rows += _rows_of(value, EvalRow(task="", conc=conc, samples=0, meta=_flat(meta)), self.rules)
+            rows += _make_rows(value, EvalRow(task="", conc=conc, samples=0, meta=_flatten(meta)), self.rules)
         return rows, faults
 
 
@@ -138,7 +133,7 @@ def _find_failed_concs(meta: Mapping[str, Any]) -> list[str]:
 
 
 def _find_conc_fault(meta: Mapping[str, Any]) -> list[str]:
-    """A concurrency that cannot be read is not one that was left out."""
+    """Return a clause if the concurrency is present and not a whole number."""
     conc = meta.get("conc")
     if conc in (None, "") or isinstance(meta.get("eval_concs"), list) or _read_conc(conc) is not None:
         return []
@@ -146,14 +141,14 @@ def _find_conc_fault(meta: Mapping[str, Any]) -> list[str]:
 
 
 def _read_conc(value: object) -> int | None:
-    """A whole number, also as text, which harnesses write; None for anything else."""
+    """Return a whole number, which harnesses may write as text, or None for another value."""
     if isinstance(value, str):
         return int(value) if _DIGITS.fullmatch(value.strip()) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _age(file: ArtifactFile) -> tuple[float, str]:
-    """Later is newer: the time in the name, else that of the file, then the name."""
+def _find_age(file: ArtifactFile) -> tuple[float, str]:
+    """Return a key that is larger for a newer file: the time in its name, else its own time; then its name."""
     match = _STAMP.search(file.name)
     if match is None:
         return file.modified, file.name
@@ -167,21 +162,21 @@ def _age(file: ArtifactFile) -> tuple[float, str]:
 def _choose(
     meta: Mapping[str, Any], candidates: list[tuple[ArtifactFile, dict[str, Any]]]
 ) -> list[tuple[int | None, dict[str, Any]]]:
-    """The newest result; for a batched set the newest of each concurrency that was completed."""
+    """Return the newest result, or for a batched set the newest result of each completed concurrency."""
     if not isinstance(meta.get("eval_concs"), list):
         return [(_read_conc(meta.get("conc")), candidates[-1][1])] if candidates else []
     completed = meta.get("completed_eval_concs")
-    wanted = {str(conc) for conc in completed} if isinstance(completed, list) else set()
+    completed_concs = {str(conc) for conc in completed} if isinstance(completed, list) else set()
     newest: dict[int, dict[str, Any]] = {}
     for file, value in candidates:
         match = _CONC.search(file.name)
-        if match and match[1] in wanted:
+        if match and match[1] in completed_concs:
             newest[int(match[1])] = value
     return sorted(newest.items())
 
 
-def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Single values only, and not the ones that a row has of its own."""
+def _flatten(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the metadata's single values, without those that a row has as fields."""
     own = {
         "task",
         "conc",
@@ -194,48 +189,50 @@ def _flat(meta: Mapping[str, Any]) -> Mapping[str, Any]:
         "n_original",
         "error",
     }
-    kept = {
+    values = {
         key: value
         for key, value in list(meta.items())[:MAX_META]
         if isinstance(value, str | int | float) and key not in own and len(str(value)) <= 1000
     }
-    return MappingProxyType(kept)
+    return MappingProxyType(values)
 
 
-def _rows_of(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[EvalRow]:
-    """One row for each task; what all of them have in common is in `draft`."""
+def _make_rows(value: dict[str, Any], draft: EvalRow, rules: ResultRules) -> list[EvalRow]:
+    """Return one row for each task of a result file. draft: the values that all rows share."""
     results = value.get("results")
     if not isinstance(results, dict) or not results:
         return [replace(draft, task="(none)", fault="the file holds no task")]
     if len(results) > MAX_TASKS:
-        fault = f"the file holds {len(results):,} tasks; {MAX_TASKS} are the most"
+        fault = f"the file holds {len(results):,} tasks, more than the limit of {MAX_TASKS}"
         return [replace(draft, task="(many)", fault=fault)]
-    return [_row_of(replace(draft, task=str(task)), scores, value, rules) for task, scores in results.items()]
+    return [
+        _make_row(replace(draft, task=str(task)), scores, value, rules) for task, scores in results.items()
+    ]
 
 
-def _row_of(draft: EvalRow, scores: object, value: dict[str, Any], rules: ResultRules) -> EvalRow:
+def _make_row(draft: EvalRow, scores: object, value: dict[str, Any], rules: ResultRules) -> EvalRow:
     if value.get("integration_error") or (isinstance(scores, dict) and scores.get("integration_error")):
         return replace(draft, fault="the harness reports an integration error")
-    counts = value.get("n-samples")
-    found = counts.get(draft.task) if isinstance(counts, dict) else None
-    found = found if isinstance(found, dict) else {}
-    samples = _whole(found.get("effective"))
+    counts_by_task = value.get("n-samples")
+    counts = counts_by_task.get(draft.task) if isinstance(counts_by_task, dict) else None
+    counts = counts if isinstance(counts, dict) else {}
+    samples = _read_count(counts.get("effective"))
     if not samples:
-        shown = show_value(found.get("effective"))
+        shown = show_value(counts.get("effective"))
         return replace(
             draft, fault=f"the count of effective samples is invalid: {shown}, expected more than 0"
         )
-    original = _whole(found.get("original"))
+    original = _read_count(counts.get("original"))
     draft = replace(draft, samples=samples, original=original)
-    if original is None and found.get("original") is not None:
-        shown = show_value(found["original"])
+    if original is None and counts.get("original") is not None:
+        shown = show_value(counts["original"])
         return replace(draft, fault=f"the count of original samples is invalid: {shown}")
     if fault := rules.find_sample_fault(samples, original):
         return replace(draft, fault=fault)
-    families = _families(scores)
+    families = _find_scores(scores)
     bad = [name for name, score in families.items() if not _is_score(score)]
     if bad or not families:
-        fault = f"{bad[0]} is no number between 0 and 1" if bad else "it has no score"
+        fault = f"{bad[0]} is not a number between 0 and 1" if bad else "it has no score"
         return replace(draft, fault=fault)
     return replace(
         draft,
@@ -245,26 +242,26 @@ def _row_of(draft: EvalRow, scores: object, value: dict[str, Any], rules: Result
     )
 
 
-def _whole(value: object) -> int | None:
-    """A count; None for whatever is not one."""
+def _read_count(value: object) -> int | None:
+    """Return a count, or None for a value that is not a count."""
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None  # type: ignore[return-value]  # mypy does not see through `good`
 
 
-def _families(scores: object) -> dict[str, Any]:
-    """strict, flexible, accuracy → score, by the filter behind the comma; standard errors are no scores."""
-    found: dict[str, Any] = {}
+def _find_scores(scores: object) -> dict[str, Any]:
+    """Return strict, flexible, accuracy → score, by the filter after a metric's comma, without standard errors."""
+    families: dict[str, Any] = {}
     for key, score in scores.items() if isinstance(scores, dict) else ():
         metric, _, kind = str(key).partition(",")
         if metric.endswith("_stderr"):
             continue
         if "strict" in kind:
-            found.setdefault("strict", score)
+            families.setdefault("strict", score)
         elif "flex" in kind or "extract" in kind:
-            found.setdefault("flexible", score)
+            families.setdefault("flexible", score)
         elif metric == "acc":
-            found.setdefault("accuracy", score)
-    return found
+            families.setdefault("accuracy", score)
+    return families
 
 
 def _is_score(value: object) -> bool:

@@ -1,7 +1,7 @@
-"""What a result says about where it comes from, set against the row of the plan that asked for it.
+"""Compare the identity fields of a result with the row of the plan.
 
-Throughput rows (`agg_*.json`) and accuracy results (`meta_env.json`) use the same names. The plan's side of the
-comparison is `plan_identity`; a field that is missing there is a metric, or a note that nothing depends on.
+Throughput rows (`agg_*.json`) and accuracy results (`meta_env.json`) use the same names. `plan_identity` returns the
+plan's values; every other field of a result is a metric or a note.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIELDS = (
 )  # fmt: skip
 MAX_SHOWN = 200  # characters of a value in a message
 
-Accepted = tuple[object, ...]  # the values that fit; empty: the plan has none
+Accepted = tuple[object, ...]  # the values that match; empty: the plan has none
 
 
 def find_mismatches(values: Mapping[str, Any], row: Row) -> list[str]:
@@ -38,11 +38,11 @@ def find_mismatches(values: Mapping[str, Any], row: Row) -> list[str]:
 def find_eval_mismatches(meta: Mapping[str, Any], row: Row) -> list[str]:
     """Return a clause for each field of an accuracy result's metadata that contradicts the plan.
 
-    Harnesses write booleans and numbers as text, and null for what they do not know. The concurrency is compared
-    for each result, because one set may have several; and what a single engine would have is a placeholder in the
-    metadata of a multi-node deployment, whose roles are compared.
+    Harnesses may write booleans and numbers as text, and null for unknown values.
     """
     accepted = plan_identity(row)
+    # A set may have several concurrencies, so each result's is compared later. The fields of a single engine are
+    # placeholders in the metadata of a multi-node deployment.
     for name in ("conc", *(ENGINE if row.recipe.is_multinode else ())):
         del accepted[name]
     return _compare(meta, accepted, _is_same_text)
@@ -51,21 +51,21 @@ def find_eval_mismatches(meta: Mapping[str, Any], row: Row) -> list[str]:
 def _compare(
     values: Mapping[str, Any], accepted: Mapping[str, Accepted], is_same: Callable[[object, object], bool]
 ) -> list[str]:
-    found = []
+    mismatches = []
     for name in FIELDS:
         value = values.get(name)
         if value is None or name not in accepted:
             continue
         if not any(is_same(value, planned) for planned in accepted[name]):
             plan = join_words([show_value(planned) for planned in dict.fromkeys(accepted[name])], last="or")
-            found.append(
+            mismatches.append(
                 f"{name} is {show_value(value)}, the plan " + (f"says {plan}" if plan else "has none")
             )
-    return found
+    return mismatches
 
 
 def plan_identity(row: Row) -> dict[str, Accepted]:
-    """Return the values of the plan that a result of the row may have, by field."""
+    """Return field → the values that a result of the row may have."""
     recipe = row.recipe
     identity: dict[str, Accepted] = {
         "hw": (recipe.runner,),
@@ -78,13 +78,13 @@ def plan_identity(row: Row) -> dict[str, Accepted]:
         "spec_decoding": (recipe.spec_decoding.value,),
         "disagg": (recipe.disagg,),
         "is_multinode": (recipe.is_multinode,),
-        "kv_p2p_transfer": _optional(recipe.kv_p2p_transfer),
-        "router": _optional(recipe.router),
-        "recipe_fingerprint": _optional(row.recipe_fingerprint),
+        "kv_p2p_transfer": _accept_optional(recipe.kv_p2p_transfer),
+        "router": _accept_optional(recipe.router),
+        "recipe_fingerprint": _accept_optional(row.recipe_fingerprint),
         **_plan_workload(recipe),
         **_plan_layout(recipe),
     }
-    # The profile may leave both to the harness; then nothing is planned that could be contradicted.
+    # The profile may leave both to the harness.
     if row.eval_framework:
         identity["eval_framework"] = (row.eval_framework,)
     if row.eval_suite:
@@ -107,14 +107,14 @@ def _plan_workload(recipe: Recipe) -> dict[str, Accepted]:
         "osl": (0,),
         "scenario_type": (ScenarioType.AGENTIC.value,),
         "kv_offloading": (workload.kv_offloading.value,),
-        "kv_offload_backend": _optional(workload.kv_offload_backend if workload.offloads else None),
+        "kv_offload_backend": _accept_optional(workload.kv_offload_backend if workload.offloads else None),
     }
 
 
 def _plan_layout(recipe: Recipe) -> dict[str, Accepted]:
     layout = recipe.layout
     if isinstance(layout, Parallelism):
-        # Results that know only roles repeat the one engine in both.
+        # Some results have fields for roles only, and repeat the single engine in both.
         roles = {f"{role}_{name}": value for role in ROLES for name, value in _plan_engine(layout).items()}
         workers: dict[str, Accepted] = {f"{role}_num_workers": (1,) for role in ROLES}
         none: tuple[str, ...] = (
@@ -129,7 +129,7 @@ def _plan_roles(layout: Roles) -> dict[str, Accepted]:
     prefill, decode = (worker.num_worker * worker.gpus for worker in (layout.prefill, layout.decode))
     engines = [_plan_engine(layout.prefill), _plan_engine(layout.decode)]
     return {
-        # One value for both roles can only be that of one of them.
+        # A result with a single value for both roles may report either role's.
         **{name: (*engines[0][name], *engines[1][name]) for name in ENGINE},
         **_plan_role("prefill", layout.prefill),
         **_plan_role("decode", layout.decode),
@@ -140,12 +140,11 @@ def _plan_roles(layout: Roles) -> dict[str, Accepted]:
 
 
 def _plan_role(role: str, worker: Worker) -> dict[str, Accepted]:
-    """Without workers a role has no sizes, and what a result says about them means nothing."""
     workers: dict[str, Accepted] = {f"{role}_num_workers": (worker.num_worker,)}
-    if not worker.num_worker:
+    if not worker.num_worker:  # a role without workers has no sizes, so a result's are not compared
         return workers
     engine = {f"{role}_{name}": value for name, value in _plan_engine(worker).items()}
-    return {**workers, **engine, f"{role}_hardware": _optional(worker.hardware)}
+    return {**workers, **engine, f"{role}_hardware": _accept_optional(worker.hardware)}
 
 
 def _plan_engine(engine: Parallelism) -> dict[str, Accepted]:
@@ -160,7 +159,7 @@ def _plan_engine(engine: Parallelism) -> dict[str, Accepted]:
     }
 
 
-def _optional(value: object) -> Accepted:
+def _accept_optional(value: object) -> Accepted:
     return () if value is None else (value,)
 
 
@@ -171,7 +170,7 @@ def _is_same(value: object, planned: object) -> bool:
 
 
 def _is_same_text(value: object, planned: object) -> bool:
-    """Like `_is_same`, with `"8"` for 8 and `"true"` for true; a component may be its name alone."""
+    """Compare like `_is_same`, but accept `"8"` for 8, `"true"` for true, and a component's name alone."""
     if isinstance(planned, Component) and isinstance(value, str):
         return value == planned.name
     if isinstance(value, str) and not isinstance(planned, str):
@@ -180,7 +179,7 @@ def _is_same_text(value: object, planned: object) -> bool:
 
 
 def _is_component(value: object, planned: Component) -> bool:
-    """The version may be left out, but not be another one."""
+    """Return whether the names match, and the versions too if the value has a version."""
     return (
         isinstance(value, dict)
         and value.get("name") == planned.name
@@ -189,7 +188,7 @@ def _is_component(value: object, planned: Component) -> bool:
 
 
 def show_value(value: object) -> str:
-    """A foreign value as it stands in a sentence: text bare, other single values as JSON, and never much of it."""
+    """Return a foreign value for a sentence: text as it is, other single values as JSON, and long values cut."""
     if isinstance(value, Component):
         value = {"name": value.name, "version": value.version}
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The run summary of a sweep: how many rows are there, what failed, what is missing, and the numbers."""
+"""The run summary of a sweep: counts, failed rows, missing rows and results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowSta
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
 
-MAX_LINES = 2000  # of one table; the summary's own limit cuts the rest
+MAX_LINES = 2000  # of one table; the limit of summaries may cut more
 
-# Column → metric, and by what it is multiplied: times are shown in ms.
+# Column, its metrics in order of preference, and the factor for its unit.
 _COLUMNS = (
     ("tok/s/GPU", ("tput_per_gpu",), 1),
     ("out tok/s/GPU", ("output_tput_per_gpu",), 1),
@@ -25,39 +25,39 @@ _COLUMNS = (
 
 
 def render_report(collection: Collection) -> str:
-    """Markdown: counts, failures first, then what is missing, then results."""
+    """Return the summary as Markdown."""
     parts = [
-        _counts(collection),
-        _coverage_table("Failed", collection.of_state(RowState.FAILED)),
-        _coverage_table("Missing", collection.of_state(RowState.MISSING)),
-        _rejected(collection),
-        _points(collection.points),
-        _evals(collection.evals),
+        _render_counts(collection),
+        _render_coverage("Failed", collection.find_rows(RowState.FAILED)),
+        _render_coverage("Missing", collection.find_rows(RowState.MISSING)),
+        _render_rejected(collection),
+        _render_points(collection.points),
+        _render_evals(collection.evals),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _counts(collection: Collection) -> str:
+def _render_counts(collection: Collection) -> str:
     total = len(collection.coverage)
     if not total:
         text = f"## Sweep: nothing planned\n\n{describe_collection(collection)}\n"
-        return text + _unexpected(collection.unexpected)
-    counts = {state: len(collection.of_state(state)) for state in RowState}
+        return text + _render_unexpected(collection.unexpected)
+    counts = {state: len(collection.find_rows(state)) for state in RowState}
     head = (
         f"## Sweep: {counts[RowState.PRESENT]} of {count(total, 'row')}\n\n"
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing, "
         f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
     )
-    return head + _unexpected(collection.unexpected)
+    return head + _render_unexpected(collection.unexpected)
 
 
-def _unexpected(names: Sequence[str]) -> str:
+def _render_unexpected(names: Sequence[str]) -> str:
     if not names:
         return ""
     return f"\nIgnored (matches no planned row): {join_some([table_code(name) for name in names], 20)}.\n"
 
 
-def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
+def _render_coverage(title: str, items: Sequence[RowCoverage]) -> str:
     if not items:
         return ""
     rows = []
@@ -65,26 +65,26 @@ def _coverage_table(title: str, items: Sequence[RowCoverage]) -> str:
         job = item.job
         why = "; ".join(foreign(fault) for fault in item.faults) or "see the job"
         rows.append((f"`{job.id}`", job.family, table_code(describe_row(job.row)), why.replace("|", "")))
-    return _section(title, items, table(("id", "family", "row", "why"), rows))
+    return _render_section(title, items, table(("id", "family", "row", "why"), rows))
 
 
-def _section(title: str, items: Sequence[object], content: str, shown: int = MAX_LINES) -> str:
-    """A title with the number of items, those that are shown, and how many more there are."""
+def _render_section(title: str, items: Sequence[object], content: str, shown: int = MAX_LINES) -> str:
+    """Return a section: a title with the number of items, the content, and the number of items that it leaves out."""
     more = [f"\n… and {len(items) - shown} more."] if len(items) > shown else []
     return "\n".join([f"### {title} ({len(items)})", "", content, *more, ""])
 
 
-def _rejected(collection: Collection) -> str:
+def _render_rejected(collection: Collection) -> str:
     if not collection.rejected:
         return ""
     lines = []
     for item in collection.rejected[:100]:
         where = "/".join(filter(None, (item.artifact, item.path)))
         lines.append(f"- {table_code(where)}: {foreign('; '.join(item.faults))}")
-    return _section("Rejected", collection.rejected, "\n".join(lines), 100)
+    return _render_section("Rejected", collection.rejected, "\n".join(lines), 100)
 
 
-def _points(points: Sequence[CollectedPoint]) -> str:
+def _render_points(points: Sequence[CollectedPoint]) -> str:
     if not points:
         return ""
     heads = (
@@ -98,7 +98,7 @@ def _points(points: Sequence[CollectedPoint]) -> str:
         *(name for name, _, _ in _COLUMNS),
     )
     lines = []
-    ordered = sorted(points, key=lambda point: (_identity(point.row), point.id))
+    ordered = sorted(points, key=lambda point: (_make_sort_key(point.row), point.id))
     for point in ordered[:MAX_LINES]:
         row = point.row
         names = [row.infmax_model_prefix, row.hw, row.framework, row.precision]
@@ -108,20 +108,20 @@ def _points(points: Sequence[CollectedPoint]) -> str:
             f"{row.isl}/{row.osl}",
             str(row.conc),
         ]
-        lines.append([*cells, *(_number(row, names, factor) for _, names, factor in _COLUMNS)])
-    return _section("Results", points, table(heads, lines))
+        lines.append([*cells, *(_render_number(row, names, factor) for _, names, factor in _COLUMNS)])
+    return _render_section("Results", points, table(heads, lines))
 
 
-def _identity(row: ResultRow) -> tuple[str | int, ...]:
+def _make_sort_key(row: ResultRow) -> tuple[str | int, ...]:
     return (row.infmax_model_prefix, row.hw, row.framework, row.isl, row.osl, row.conc)
 
 
-def _number(row: ResultRow, names: Sequence[str], factor: int) -> str:
-    found = next((row.metrics[name] for name in names if name in row.metrics), None)
-    return "" if found is None else f"{found * factor:,.4g}" if abs(found) < 1e12 else f"{found:.3g}"
+def _render_number(row: ResultRow, names: Sequence[str], factor: int) -> str:
+    value = next((row.metrics[name] for name in names if name in row.metrics), None)
+    return "" if value is None else f"{value * factor:,.4g}" if abs(value) < 1e12 else f"{value:.3g}"
 
 
-def _evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
+def _render_evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
     if not rows:
         return ""
     heads = ("id", "task", "conc", "score", "by", "samples", "")
@@ -142,4 +142,4 @@ def _evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
                 fault,
             ]
         )
-    return _section("Accuracy", rows, table(heads, lines))
+    return _render_section("Accuracy", rows, table(heads, lines))

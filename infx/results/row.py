@@ -1,8 +1,7 @@
-"""A result row: one measured point, as a benchmark script leaves it behind in an `agg_*.json`.
+"""Result rows: one measured point, as a benchmark script writes it to an `agg_*.json`.
 
-What identifies the point is typed; every further number is a metric under the name that the script gave it.
-Times are seconds, throughputs tokens per second. The shape is that of schemas/result-row.json, which also says of
-which numbers zero means that nothing was measured.
+Fields that identify the point are typed; every other number is a metric under the script's own name. Times are in
+seconds, throughputs in tokens per second. schemas/result-row.json defines the fields, and the numbers that may not be 0.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from infx.bench.row import read_component
 from infx.phrases import count
 from infx.results.identity import FIELDS
 
-MAX_METRICS = 500  # of one row; a script has some dozens
+MAX_METRICS = 500  # of one row; scripts write a few dozen
 _TOKEN_TIME = re.compile(r"(?:mean|median|p50)_tpot")
 
 
@@ -34,16 +33,16 @@ class OutcomeStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkOutcome:
-    """Requests of the client. max_failure_rate: above it the point counts as failed."""
+    """The numbers of requests that a client sent, and how they ended."""
 
     requested: int
     completed: int
     failed: int
     status: OutcomeStatus
-    max_failure_rate: float = 0.05
+    max_failure_rate: float = 0.05  # a point with a larger rate has failed
 
     def find_fault(self) -> str | None:
-        """Return why the counts are not a measurement: nothing was done, or they contradict each other or the status."""
+        """Return a clause if no request was completed, or if counts and status contradict each other."""
         if not self.completed:
             return f"benchmark_outcome says that {self.completed} of {count(self.requested, 'request')} were completed"
         if self.completed + self.failed != self.requested:
@@ -56,24 +55,21 @@ class BenchmarkOutcome:
         return None
 
     def exceeds(self, rate: float) -> bool:
-        """Return whether a larger share of the requests than `rate`, from 0 to 1, has failed."""
+        """Return whether the share of failed requests is larger than `rate`, from 0 to 1."""
         return self.failed > rate * self.requested
 
     def describe(self, limit: float) -> str:
-        """Return the counts in words. limit: the policy's share, for a row that states a laxer one."""
+        """Return the counts in words. limit: the policy's rate; the lower of it and the row's own applies."""
         allowed = 100 * min(limit, self.max_failure_rate)
         return f"{self.failed} of {count(self.requested, 'request')} failed, at most {allowed:.4g} % may"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultRow:
-    """hw: the runner label. conc: simultaneous clients. isl, osl: tokens, 0 for AgentX.
+    """One measured point."""
 
-    details: what else describes the deployment (`tp`, `prefill_ep`, `is_multinode`, …). metrics: by name.
-    """
-
-    hw: str
-    conc: int
+    hw: str  # the runner label
+    conc: int  # simultaneous clients
     image: str
     model: str
     infmax_model_prefix: str
@@ -81,10 +77,10 @@ class ResultRow:
     precision: str
     spec_decoding: str
     disagg: bool
-    isl: int
-    osl: int
+    isl: int  # tokens; 0 for AgentX
+    osl: int  # tokens; 0 for AgentX
     metrics: Mapping[str, float]
-    details: Mapping[str, str | int | bool]
+    details: Mapping[str, str | int | bool]  # of the deployment: `tp`, `prefill_ep`, `is_multinode`, …
     recipe_fingerprint: str | None = None
     router: Component | None = None
     kv_p2p_transfer: str | None = None
@@ -119,7 +115,7 @@ _IDENTITY = (
 
 
 class RowFaultError(ValueError):
-    """Why a value is no result row: clauses, one for each fault."""
+    """Raised when a value is not a result row. faults: clauses, one for each fault."""
 
     def __init__(self, faults: list[str]) -> None:
         self.faults = faults
@@ -127,28 +123,28 @@ class RowFaultError(ValueError):
 
 
 def parse_row(values: object) -> ResultRow:
-    """Raises RowFaultError with everything that is wrong with the value."""
+    """Return the row of a JSON value. Raises RowFaultError with every fault of the value."""
     if faults := _check(values):
         raise RowFaultError(faults)
     assert isinstance(values, dict)
     optional = {"recipe_fingerprint", "router", "kv_p2p_transfer", "kv_offload_backend", "benchmark_outcome"}
-    rest = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
-    details = {key: value for key, value in rest.items() if key in FIELDS}
+    others = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
+    details = {key: value for key, value in others.items() if key in FIELDS}
     if backend := values.get("kv_offload_backend"):
         details["kv_offload_backend"] = backend["name"]
     return ResultRow(
         **{key: values[key] for key in _IDENTITY},
         details=MappingProxyType(details),
-        metrics=MappingProxyType({key: float(value) for key, value in rest.items() if key not in details}),
+        metrics=MappingProxyType({key: float(value) for key, value in others.items() if key not in details}),
         recipe_fingerprint=values.get("recipe_fingerprint"),
         router=read_component(values.get("router")),
         kv_p2p_transfer=values.get("kv_p2p_transfer"),
-        outcome=_outcome(values.get("benchmark_outcome")),
+        outcome=_read_outcome(values.get("benchmark_outcome")),
     )
 
 
 def _check(values: object) -> list[str]:
-    # First the numbers: the schema knows none that is not finite.
+    # Numbers are checked first: a schema cannot exclude numbers that are not finite.
     numbers = (
         {key: value for key, value in values.items() if isinstance(value, int | float)}
         if isinstance(values, dict)
@@ -156,22 +152,22 @@ def _check(values: object) -> list[str]:
     )
     faults = [f"{key} is not a finite number" for key, value in numbers.items() if not is_finite(value)]
     if len(numbers) > MAX_METRICS:
-        faults.append(f"it has {len(numbers)} numbers; {MAX_METRICS} are the most")
+        faults.append(f"it has {len(numbers)} numbers, more than the limit of {MAX_METRICS}")
     if faults:
         return faults[:10]
     if not schema.is_valid("result-row", values):
         problems = schema.check_value("result-row", values, _NOWHERE)
-        found = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems[:10]]
-        return found or ["it is no result row"]
+        clauses = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems[:10]]
+        return clauses or ["it is not a result row"]
     assert isinstance(values, dict)
-    outcome = _outcome(values.get("benchmark_outcome"))
+    outcome = _read_outcome(values.get("benchmark_outcome"))
     fault = outcome.find_fault() if outcome else None
     return [fault] if fault else _find_empty_answers(values)
 
 
 def _find_empty_answers(values: Mapping[str, Any]) -> list[str]:
-    """A client that got no second token of any answer reports 0 for the time of each; answers of one token have none."""
-    if values["osl"] == 1:
+    """Return a clause for each time per token that is 0, because a client reports 0 if no answer had a second token."""
+    if values["osl"] == 1:  # answers of one token have no time per further token
         return []
     return [
         f"{key} is {value}, so no answer had a second token; expected more than 0"
@@ -186,9 +182,9 @@ _NOWHERE = yaml12.load(b"", "")
 def is_finite(value: float) -> bool:
     try:
         return math.isfinite(float(value))
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # an integer that is larger than every float
         return False
 
 
-def _outcome(value: Any) -> BenchmarkOutcome | None:
+def _read_outcome(value: Any) -> BenchmarkOutcome | None:
     return None if value is None else BenchmarkOutcome(**{**value, "status": OutcomeStatus(value["status"])})

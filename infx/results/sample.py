@@ -1,8 +1,8 @@
-"""The default row command: leaves a plausible result where a benchmark would, without measuring anything.
+"""The default row command: it writes a plausible result like a benchmark script, but measures nothing.
 
-It reads what `infx row env` sets and writes into the current folder, as a benchmark script does:
-`agg_<RESULT_FILENAME>[_conc<N>].json` for throughput, `meta_env.json` and a result file for accuracy. The numbers
-follow from the row alone, so that two runs agree.
+It reads the variables of `infx row env` and writes into the current folder: `agg_<RESULT_FILENAME>[_conc<N>].json`
+for throughput, `meta_env.json` and a result file for accuracy. The numbers depend on the row only, so every run
+writes the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROLES = ("PREFILL", "DECODE")
 
 
 def make_files(environ: Mapping[str, str]) -> dict[str, Any]:
-    """File name → JSON value. Raises KeyError for a variable that every row has and that is not set."""
+    """Return file name → JSON value. Raises KeyError if a variable that every row has is not set."""
     name = environ["RESULT_FILENAME"]
     if environ.get("EVAL_ONLY") == "true":
         return _make_eval(environ)
@@ -30,9 +30,9 @@ def make_files(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
-    speed = 60 + _chance(_deployment(environ)) * 60  # tokens per second of one client alone
-    interactivity = speed / (1 + (conc / (8 * _gpus(environ))) ** 0.75)
-    gpus = _gpus(environ)
+    speed = 60 + _make_fraction(_describe_deployment(environ)) * 60  # tokens per second of a single client
+    interactivity = speed / (1 + (conc / (8 * _count_gpus(environ))) ** 0.75)
+    gpus = _count_gpus(environ)
     output = interactivity * conc / gpus
     isl, osl = int(environ["ISL"]), int(environ["OSL"])
     total = output * (1 + (isl / osl if osl else 8))
@@ -66,7 +66,7 @@ def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
     return row
 
 
-def _gpus(environ: Mapping[str, str]) -> int:
+def _count_gpus(environ: Mapping[str, str]) -> int:
     if "GPU_COUNT" in environ:
         return int(environ["GPU_COUNT"])
     return sum(
@@ -80,9 +80,9 @@ def _gpus(environ: Mapping[str, str]) -> int:
 
 
 def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
-    """One set, batched where several concurrencies are to be evaluated."""
+    """Return the files of one set, which is batched if there are several concurrencies."""
     concs = [int(conc) for conc in (environ.get("EVAL_CONC") or environ["CONC"]).split()]
-    score = round(0.9 + _chance(environ["RESULT_FILENAME"]) * 0.09, 4)
+    score = round(0.9 + _make_fraction(environ["RESULT_FILENAME"]) * 0.09, 4)
     meta: dict[str, Any] = {
         "hw": environ["RUNNER_TYPE"],
         "image": environ["IMAGE"],
@@ -103,8 +103,8 @@ def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
     return files | {f"results_conc{conc}.json": result for conc in concs}
 
 
-def _deployment(environ: Mapping[str, str]) -> str:
-    """What a curve has in common: everything but the number of clients."""
+def _describe_deployment(environ: Mapping[str, str]) -> str:
+    """Return a text that is the same for all points of a curve."""
     names = (
         "RUNNER_TYPE",
         "MODEL_PREFIX",
@@ -118,8 +118,8 @@ def _deployment(environ: Mapping[str, str]) -> str:
     return "/".join(environ.get(name, "") for name in names)
 
 
-def _chance(text: str) -> float:
-    """Between 0 and 1, always the same for the same text."""
+def _make_fraction(text: str) -> float:
+    """Return a number between 0 and 1 that is always the same for the same text."""
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 0xFFFFFFFF
 
 
@@ -127,7 +127,8 @@ def main(environ: Mapping[str, str], folder: Path) -> int:
     try:
         files = make_files(environ)
     except KeyError as error:
-        print(f"{error.args[0]} is not set. Set the row's variables first: infx row env.", file=sys.stderr)  # noqa: T201 - a program of its own
+        message = f"{error.args[0]} is not set. Set the row's variables first, with infx row env."
+        print(message, file=sys.stderr)  # noqa: T201 - a program of its own
         return 2
     for name, value in files.items():
         (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

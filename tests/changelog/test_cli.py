@@ -495,7 +495,113 @@ def test_add_says_that_a_changelog_is_new(repository: Repository) -> None:
 @pytest.mark.parametrize(
     ("tail", "message"),
     [
-        (b"assert "is no longer measured in the same way" in called.err
+        (b"<<<<<<< HEAD\n" + entry() + b"=======\n" + entry() + b">>>>>>> main\n", ":6: Unresolved conflict"),
+        (b"=======\n", "Unresolved conflict marker"),
+        (b'\n- config-keys:\n    - "open\n', "This is not YAML"),
+        (b"\n- config-keys: [a\n", "This is not YAML"),
+    ],
+)
+def test_add_refuses_a_file_with_a_broken_end(repository: Repository, tail: bytes, message: str) -> None:
+    repository.write({PATH: BASE + tail})
+    called = call("changelog", "add", "--config-key", KEY, "--description", "new")
+    assert called.code == 1
+    assert message in called.err
+    assert (repository.path / PATH).read_bytes() == BASE + tail
+
+
+def test_a_sparse_checkout_has_the_changelog(repository: Repository) -> None:
+    repository.commit({PATH: BASE + new("TBD"), "README": "x"})
+    repository.git.run("sparse-checkout", "set", "--no-cone", "/README", "/configs/policy.yaml")
+    assert not (repository.path / PATH).exists()
+    called = call("changelog", "validate", "--pr", "77")
+    assert called.code == 1
+    assert f"{PATH}:11: `TBD` is not a valid pr-link" in called.err
+    assert len(called.err.splitlines()) == 1, "its configurations are read as well"
+    repository.git.run("sparse-checkout", "set", "--no-cone", "/configs/")
+    called = call("changelog", "add", "--config-key", KEY, "--description", "new")
+    assert called.code == 2
+    assert f"git sparse-checkout add {PATH}" in called.err
+    assert not (repository.path / PATH).exists()
+
+
+def test_a_missing_changelog_is_an_error(repository: Repository) -> None:
+    policy = "repository: acme/bench\nmaster-configs: [configs/nvidia.yaml]\nchangelog: changes.yaml\n"
+    repository.commit({"configs/policy.yaml": policy})
+    for options in (
+        (),
+        ("--head-ref", "HEAD"),
+        ("--stage", "main", "--base-ref", "main", "--head-ref", "HEAD"),
+    ):
+        called = call("changelog", "validate", "--pr", "77", *options)
+        assert called.code == 1
+        assert "changes.yaml: Neither the base nor the head has a changelog." in called.err
+
+
+BROKEN = {
+    "an unknown runner": (CONFIG.replace("runner: h200", "runner: h300"), "h300"),
+    "a missing field": (CONFIG.replace("  image: vllm/vllm-openai:v0.20.0\n", "", 1), "image"),
+    "a value of the wrong type": (CONFIG.replace("tp: 8", "tp: eight"), "tp"),
+}
+
+
+@pytest.mark.parametrize("stage", ["pr", "merge", "main"])
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=list(BROKEN))
+def test_an_entry_whose_configuration_cannot_be_planned_is_refused(
+    repository: Repository, text: str, message: str, stage: str
+) -> None:
+    repository.commit({PATH: BASE + new(link(77)), "configs/nvidia.yaml": text})
+    options = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
+    called = call("changelog", "validate", *options, "--stage", stage, "--format", "json")
+    assert called.code == 1
+    (problem,) = json.loads(called.out)["problems"]
+    assert problem["path"] == "configs/nvidia.yaml"
+    assert problem["line"]
+    assert message in problem["message"]
+    assert call("changelog", "validate", "--pr", "77").code == 1, "the working tree too"
+
+
+def test_only_named_configurations_are_expanded(repository: Repository) -> None:
+    other = CONFIG + config("other").replace("runner: h200", "runner: h300")
+    repository.commit({PATH: BASE + new("XXX"), "configs/nvidia.yaml": other})
+    called = call("changelog", "validate", "--pr", "77")
+    assert (called.code, called.out, called.err) == (0, VALID, "")
+
+
+def test_without_a_new_entry_nothing_is_loaded(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Load nothing: the check of every pull request must be fast, and broken configurations are not its own."""
+    monkeypatch.setattr("infx.gather.plan.load_named_inputs", None)
+    repository.commit({"configs/nvidia.yaml": "broken: [", "configs/runners.yaml": "x"})
+    assert call("changelog", "validate", "--pr", "77").code == 0
+
+
+def test_problems_of_both_files_come_in_one_report(repository: Repository) -> None:
+    """Report a broken configuration together with problems of its entry, which are still repaired."""
+    head = BASE + new("TBD") + new("XXX", key="unheard-of")
+    broken = CONFIG.replace("runner: h200", "runner: h300", 1)
+    repository.commit({PATH: head, "configs/nvidia.yaml": broken})
+    called = call("changelog", "validate", "--pr", "77", "--format", "json")
+    rules = [problem["rule"] for problem in json.loads(called.out)["problems"]]
+    assert called.code == 1
+    assert {"config-key-unknown", "pr-link-placeholder"} < set(rules)
+    assert len(rules) == 3
+    repository.write({PATH: BASE + new("TBD")})
+    called = call("changelog", "validate", "--fix", "--pr", "77")
+    assert called.code == 1
+    assert "h300" in called.err
+    assert (repository.path / PATH).read_bytes() == BASE + new(link(77))
+
+
+def test_a_point_appended_to_a_changed_configuration_is_refused(repository: Repository) -> None:
+    """Refuse it only before the merge: later, other pull requests may have changed the configuration."""
+    more = new(link(77), more="  append-only: true\n")
+    changed = CONFIG.replace("v0.20.0", "v0.21.0", 1).replace("conc-list: [4]", "conc-list: [4, 8]", 1)
+    repository.commit({PATH: BASE + more, "configs/nvidia.yaml": changed})
+    options = ("--base-ref", "main", "--head-ref", "HEAD", "--pr", "77")
+    called = call("changelog", "validate", *options)
+    assert called.code == 1
+    assert "is no longer measured in the same way" in called.err
     assert call("changelog", "validate", *options, "--stage", "merge").code == 0
 
 

@@ -1,4 +1,4 @@
-"""Plans written to files, as `infx plan` writes them."""
+"""Write plans to files, in the format of `infx plan`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion in shells: click's own scripts, through groups that import a command only when it is called."""
+"""Shell completion: click's own scripts, through groups that import a command only when it is called."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def start(instruction: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A process of its own, as a shell starts it."""
+    """Run infx in its own process, as a shell starts it."""
     environ = {**os.environ, VARIABLE: instruction, **variables}
     return subprocess.run(
         [sys.executable, "-P", "-m", "infx"],
@@ -32,30 +32,30 @@ def start(instruction: str, cwd: Path, **variables: str) -> subprocess.Completed
 
 
 def complete(line: str, cwd: Path = ROOT) -> list[str]:
-    """The words that bash would offer at the end of a line."""
+    """Return the words that bash would offer at the end of a line."""
     position = str(len(line.split(" ")) - 1)
-    done = start("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
-    assert (done.returncode, done.stderr) == (0, "")
-    return [item.partition(",")[2] for item in done.stdout.splitlines() if item]
+    process = start("bash_complete", cwd, COMP_WORDS=line, COMP_CWORD=position)
+    assert (process.returncode, process.stderr) == (0, "")
+    return [item.partition(",")[2] for item in process.stdout.splitlines() if item]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_gets_its_script(shell: str, tmp_path: Path) -> None:
-    done = start(f"{shell}_source", tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"{VARIABLE}={shell}_complete" in done.stdout
-    assert "infx" in done.stdout
+    process = start(f"{shell}_source", tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert f"{VARIABLE}={shell}_complete" in process.stdout
+    assert "infx" in process.stdout
 
 
 @pytest.mark.parametrize("page", ["README.md", "README_zh.md"])
-def test_the_readme_says_how_to_switch_it_on(page: str) -> None:
+def test_the_readme_says_how_to_enable_completion(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert [shell for shell in SHELLS if f"{VARIABLE}={shell}_source infx" in text] == list(SHELLS)
 
 
-def test_bash_offers_the_words_after_reading_the_script(tmp_path: Path) -> None:
-    """The whole way, as bash goes it: the script is read, and its function is asked."""
-    # The script calls the program by its name, which is then found on the path.
+def test_bash_offers_words_after_it_has_read_the_script(tmp_path: Path) -> None:
+    """Read the script in bash, then call its completion function."""
+    # The script calls infx by its name, so it must be on the path.
     program = tmp_path / "infx"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m infx "$@"\n')
     program.chmod(0o755)
@@ -67,12 +67,12 @@ def test_bash_offers_the_words_after_reading_the_script(tmp_path: Path) -> None:
         "_infx_completion infx",
         'echo "${COMPREPLY[@]}"',
     )
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "--norc", "-c", "\n".join(lines)],
         env=environ, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.split() == ["validate"]
-    assert "-F _infx_completion infx" in done.stderr
+    assert process.stdout.split() == ["validate"]
+    assert "-F _infx_completion infx" in process.stderr
 
 
 def test_commands_come_from_the_table() -> None:
@@ -82,7 +82,7 @@ def test_commands_come_from_the_table() -> None:
 
 
 def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
-    """It must be quick at each press of the key."""
+    """Completion must be fast at each press of the tab key."""
     script = (
         "import os, sys, json\n"
         f"os.environ.update({VARIABLE}='bash_complete', COMP_WORDS='infx ', COMP_CWORD='1')\n"
@@ -91,8 +91,8 @@ def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
         "names = [m for m in sys.modules if m.startswith('infx.')]\n"
         "print(json.dumps([code, names]), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=tmp_path)
-    code, names = json.loads(done.stderr)
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=tmp_path)
+    code, names = json.loads(process.stderr)
     assert code == 0
     assert set(names) <= {
         "infx.cli",
@@ -104,14 +104,14 @@ def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "command"), LEAVES, ids=[name_of(path) for path, _ in LEAVES])
-def test_every_commands_options_are_offered(path: tuple[str, ...], command: click.Command) -> None:
-    """Asked in this process, of click itself, through our groups."""
+def test_options_of_every_command_are_offered(path: tuple[str, ...], command: click.Command) -> None:
+    """Ask click's completion in this process, through the lazy groups."""
     from click.shell_completion import ShellComplete
 
     from infx.cli import infx
 
-    asked = ShellComplete(infx, {}, "infx", VARIABLE)
-    offered = {item.value for item in asked.get_completions(list(path), "--")}
+    completion = ShellComplete(infx, {}, "infx", VARIABLE)
+    offered = {item.value for item in completion.get_completions(list(path), "--")}
     options = {
         name
         for option in command.params
@@ -122,7 +122,7 @@ def test_every_commands_options_are_offered(path: tuple[str, ...], command: clic
     assert offered == options | {"--help"}
 
 
-def test_whatever_takes_a_file_completes_files() -> None:
+def test_parameters_that_take_a_path_complete_paths() -> None:
     for path, command in EVERY:
         context = click.Context(command)
         for parameter in command.params:
@@ -132,11 +132,11 @@ def test_whatever_takes_a_file_completes_files() -> None:
                 assert kinds, (path, parameter.name)
 
 
-def test_keys_of_configurations_are_offered_and_a_broken_policy_is_silent(tmp_path: Path) -> None:
+def test_keys_are_offered_unless_the_policy_is_broken(tmp_path: Path) -> None:
     line = "infx changelog add --config-key qwen"
-    found = complete(line)
-    assert found
-    assert all(key.startswith("qwen") for key in found)
+    keys = complete(line)
+    assert keys
+    assert all(key.startswith("qwen") for key in keys)
     assert complete(line, tmp_path) == []
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "policy.yaml").write_text("drafts: maybe\n")
@@ -144,8 +144,8 @@ def test_keys_of_configurations_are_offered_and_a_broken_policy_is_silent(tmp_pa
 
 
 @pytest.mark.parametrize("instruction", ["x", "bash", "bash_", "tcsh_source", "bash_nope", "bash_complete"])
-def test_what_no_shell_asks_for_is_usage(instruction: str, tmp_path: Path) -> None:
-    done = start(instruction, tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
-    assert "_source" in done.stderr
+def test_an_unknown_instruction_is_a_usage_error(instruction: str, tmp_path: Path) -> None:
+    process = start(instruction, tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "Traceback" not in process.stderr
+    assert "_source" in process.stderr

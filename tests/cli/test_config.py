@@ -1,4 +1,4 @@
-"""`infx config check` as people and workflows meet it: exit code, stdout, stderr."""
+"""`infx config check` as people and workflows call it: exit code, stdout, stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHAT = (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for a repository without a policy of its own."""
+    """Return a folder with the files of a repository that has no policy."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     write(tmp_path, {"nvidia-master": SINGLE + DISAGG, "amd-master": AGGREGATED, "runners": HARDWARE})
@@ -45,7 +45,7 @@ def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
     return result.code, values
 
 
-def test_sound_files_end_in_zero_with_a_summary_of_each(folder: Path) -> None:
+def test_valid_files_exit_0_with_a_summary_of_each_configuration(folder: Path) -> None:
     code, values = as_json()
     assert (code, values["ok"], values["problems"]) == (0, True, [])
     assert [config["key"] for config in values["configs"]] == [
@@ -92,7 +92,7 @@ def test_problems_of_all_files_come_in_one_report(folder: Path) -> None:
     }
 
 
-def test_warnings_alone_end_in_zero(folder: Path) -> None:
+def test_warnings_alone_exit_0(folder: Path) -> None:
     write(folder, {"amd-master": change(AGGREGATED, "conc-list: [8]", "conc-list: [8, 8]")})
     code, values = as_json()
     assert (code, values["ok"]) == (0, True)
@@ -100,7 +100,7 @@ def test_warnings_alone_end_in_zero(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["config", "check"], ["matrix", "full-sweep"]])
-def test_a_hardware_record_without_a_label_stops_nothing(folder: Path, command: list[str]) -> None:
+def test_a_hardware_record_without_a_label_is_only_a_warning(folder: Path, command: list[str]) -> None:
     write(folder, {"runners": HARDWARE + "  cluster:h100-x: {gpus-per-node: 8}\n"})
     result = call(*command)
     assert result.code == 0
@@ -110,7 +110,7 @@ def test_a_hardware_record_without_a_label_stops_nothing(folder: Path, command: 
 
 
 def test_rows_that_no_node_holds_are_planned_with_a_warning(folder: Path) -> None:
-    """As rows of a label that no runner has are; both are errors of config check."""
+    """Rows of a label without runners are planned in the same way; config check reports both as errors."""
     write(
         folder, {"nvidia-master": change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 16, conc-list: [4]}")}
     )
@@ -138,7 +138,7 @@ def test_a_table_has_a_line_for_each_configuration(folder: Path) -> None:
     ]
 
 
-def test_it_works_from_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_works_in_a_subfolder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "configs")
     write(folder, {"amd-master": BROKEN.replace("m1-fp8", "m4-fp8")})
     assert [problem["path"] for problem in as_json()[1]["problems"]] == ["amd-master.yaml"]
@@ -151,7 +151,7 @@ def test_single_files_can_be_named(folder: Path) -> None:
     assert [problem["path"] for problem in values["problems"]] == ["configs/mine.yaml"]
 
 
-def test_named_files_need_no_inventory_but_it_is_said(folder: Path) -> None:
+def test_a_missing_inventory_is_a_warning_if_files_are_named(folder: Path) -> None:
     (folder / "configs/runners.yaml").unlink()
     code, values = as_json("--config-file", "configs/amd-master.yaml")
     assert code == 0
@@ -162,7 +162,7 @@ def test_named_files_need_no_inventory_but_it_is_said(folder: Path) -> None:
             "message": "There is no such file. Runner labels and memory budgets were not checked.",
             "path": "configs/runners.yaml",
             "line": None,
-            "hint": "Add it, or name another in the policy or on the command line.",
+            "hint": "Add the file, or name another one in the policy or on the command line.",
         }
     ]
 
@@ -172,8 +172,8 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
     (folder / path).unlink()
     code, values = as_json()
     assert code == 1
-    found = [problem for problem in values["problems"] if problem["level"] == "error"]
-    assert [(problem["rule"], problem["path"]) for problem in found] == [("file-missing", path)]
+    errors = [problem for problem in values["problems"] if problem["level"] == "error"]
+    assert [(problem["rule"], problem["path"]) for problem in errors] == [("file-missing", path)]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
         (["--policy", "none.yaml"], "none.yaml: The policy cannot be read: No such file or directory."),
     ],
 )
-def test_a_file_that_was_named_and_cannot_be_read_is_a_usage_error(
+def test_a_named_file_that_cannot_be_read_is_a_usage_error(
     folder: Path, arguments: list[str], words: str
 ) -> None:
     called = call("config", "check", *arguments)
@@ -221,7 +221,7 @@ def test_labels_of_the_queue_are_compared_with_the_policy(folder: Path) -> None:
     assert [problem["hint"] for problem in values["problems"]] == ["Did you mean skip_queue?"]
 
 
-def test_golden_lengths_are_looked_at_file_by_file(folder: Path) -> None:
+def test_every_file_of_golden_lengths_is_checked(folder: Path) -> None:
     write(
         folder,
         {"golden-al/m1_mtp": "acme/m1: {thinking_on: {1: 1.79}}\n", "golden-al/m2_mtp": "acme/m2: {}\n"},
@@ -229,7 +229,7 @@ def test_golden_lengths_are_looked_at_file_by_file(folder: Path) -> None:
     assert [problem["path"] for problem in as_json()[1]["problems"]] == ["configs/golden-al/m2_mtp.yaml"]
 
 
-def test_foreign_text_neither_moves_the_cursor_nor_starts_a_command(
+def test_foreign_text_moves_no_cursor_and_starts_no_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(folder, {"amd-master": '"::error::m1\\e[31m": {model: "\\e[2Jx"}\n"m2\\nm3": {}\n'})
@@ -243,7 +243,7 @@ def test_foreign_text_neither_moves_the_cursor_nor_starts_a_command(
         assert not foreign
 
 
-def test_an_empty_file_is_a_problem_and_no_line_of_the_table(folder: Path) -> None:
+def test_an_empty_file_is_a_problem_and_not_in_the_table(folder: Path) -> None:
     write(folder, {"amd-master": ""})
     result = check("--format", "table")
     assert result.code == 1
@@ -252,15 +252,15 @@ def test_an_empty_file_is_a_problem_and_no_line_of_the_table(folder: Path) -> No
     )
 
 
-def test_the_packages_own_configurations_are_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_projects_own_configurations_are_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     code, values = as_json()
     assert (code, values["problems"]) == (0, [])
     assert len(values["configs"]) >= 25
 
 
-def test_real_data_ends_with_exactly_the_known_errors(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight configurations name labels that the inventory does not have; five rows and one point stand twice."""
+def test_real_data_has_exactly_the_known_errors(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight configurations name labels without runners; five rows and one point are duplicates."""
     monkeypatch.chdir(shared / "inferencex")
     code, values = as_json()
     assert code == 1

@@ -1,4 +1,4 @@
-"""`infx demo`: its options, scenes on their own, and a hub that stays. What is played is looked at in tests/demo."""
+"""`infx demo`: its options, single scenes, and a hub that keeps running. tests/demo tests the content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.demo.quiet import Quiet, offline
 
 @pytest.fixture
 def acts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What happens, with scenes in which nothing does."""
+    """Replace the scenes by empty ones, and return a list of the calls."""
     happened: list[str] = []
 
     def act(name: str) -> Callable[[Story], None]:
@@ -63,20 +63,20 @@ def test_scenes_and_the_key_between_them(arguments: list[str], expected: list[st
     assert titles == [act for act in expected if act in "ABC"]
 
 
-def test_a_scene_that_is_none(acts: list[str]) -> None:
+def test_an_unknown_scene_is_a_usage_error(acts: list[str]) -> None:
     called = call("demo", "--scene", "d")
     assert called.code == 2
     assert "'D' is not one of 'A', 'B', 'C'." in called.err
     assert acts == []
 
 
-def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where infx is not on the path, it is called as it stands here; and all of it fits a terminal."""
+def test_the_end_lists_what_to_try_next(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands name the path of infx if it is not on PATH, and the lines fit a terminal."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.setattr(sys, "executable", str(ROOT / ".venv/bin/python"))
-    said = call("demo").out.partition("What to try next:\n\n")[2]
-    lines = [line for line in said.splitlines() if line.startswith("  ")]
+    shown = call("demo").out.partition("What to try next:\n\n")[2]
+    lines = [line for line in shown.splitlines() if line.startswith("  ")]
     assert [line.split("  ")[1] for line in lines] == [
         ".venv/bin/infx demo --html demo.html",
         ".venv/bin/infx demo --step --scene A",
@@ -88,19 +88,17 @@ def test_the_end_says_what_to_try_next(acts: list[str], monkeypatch: pytest.Monk
     ]
     assert max(map(len, lines)) <= 80
     infx_itself = shlex.quote(str(ROOT / ".venv/bin/infx"))
-    assert f"In a clone of your own repository, where infx is {infx_itself}:" in said
+    assert f"In a clone of your own repository, where infx is {infx_itself}:" in shown
     assert (ROOT / "docs/adopting.md").is_file()
     assert acts
 
 
-def test_a_page_that_cannot_be_written_is_told_before_anything_is_played(
-    acts: list[str], tmp_path: Path
-) -> None:
+def test_a_page_that_cannot_be_written_is_refused_before_the_play(acts: list[str], tmp_path: Path) -> None:
     assert call("demo", "--html", str(tmp_path / "no" / "x.html")).code == 2
     assert acts == []
 
 
-def test_a_page_that_is_there_and_may_not_be_changed_is_told_too(
+def test_a_page_that_may_not_be_changed_is_refused(
     acts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "demo.html"
@@ -112,35 +110,33 @@ def test_a_page_that_is_there_and_may_not_be_changed_is_told_too(
     assert acts == []
 
 
-def test_a_failing_command_ends_with_its_words_and_no_traceback(
+def test_a_failing_command_shows_its_output_and_no_traceback(
     acts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def scene(story: Story) -> None:
-        """Something goes wrong."""
+        """Call a command that fails."""
         story.stage.command("cody", "mistypes", "plan", "--nonsense", at=story.stage.folder)
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    told = call("demo")
-    assert told.code == 4
-    assert "No such option" in told.out
-    assert told.err.splitlines() == [
+    called = call("demo")
+    assert called.code == 4
+    assert "No such option" in called.out
+    assert called.err.splitlines() == [
         "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
     ]
     assert acts == ["stage"]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_ends_the_demo_whatever_it_hits(
-    acts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Inside of a command, too, whose own shell would take it for the command's."""
+def test_an_interrupt_ends_the_demo_at_any_point(acts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt inside a command must not end only that command."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
 
     def scene(story: Story) -> None:
-        """Somebody loses patience."""
+        """Interrupt the demo."""
         monkeypatch.setattr("infx.cli.config.find_root", lambda *_: interrupt())
         story.stage.command("cody", "waits", "config", "check", at=story.stage.folder)
 
@@ -152,30 +148,30 @@ def test_an_interrupt_ends_the_demo_whatever_it_hits(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_kill_and_a_closed_terminal_leave_nothing(
+def test_kill_and_a_closed_terminal_leave_no_files(
     number: signal.Signals, acts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def scene(story: Story) -> None:
-        """The terminal is closed."""
+        """Send the signal of a closed terminal."""
         assert list(tmp_path.iterdir()) == [story.stage.folder]
         os.kill(os.getpid(), number)
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = signal.getsignal(number)
+    earlier_handler = signal.getsignal(number)
     with pytest.raises(SystemExit) as ended:
-        run(infx, ["demo"], {})  # `call` would have a temporary folder of its own
+        run(infx, ["demo"], {})  # `call` would make its own temporary folder
     assert ended.value.code == 128 + number
     assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(number) is before
+    assert signal.getsignal(number) is earlier_handler
     assert acts == ["stage"]
 
 
 @pytest.mark.parametrize("scene", ["B", "C"])
-def test_a_scene_stands_on_its_own(
+def test_a_scene_can_be_played_alone(
     scene: str, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And plays the same again, wherever it is called from: the page is that of the other play, but for the seconds."""
+    """A second play, from another folder, makes the same page except for the seconds."""
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     monkeypatch.setenv("GIT_AUTHOR_NAME", "amy")
     with offline(), play(tmp_path) as story:
@@ -194,7 +190,7 @@ def without_seconds(page: str) -> list[str]:
 
 @dataclass
 class Kept:
-    """A demo whose hub has stayed."""
+    """A demo whose hub keeps running."""
 
     process: subprocess.Popen[str]
     shown: str
@@ -203,8 +199,8 @@ class Kept:
     temporary: Path
 
     def find(self, pattern: str) -> str:
-        (found,) = re.findall(pattern, self.shown)
-        return str(found)
+        (match,) = re.findall(pattern, self.shown)
+        return str(match)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +229,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 
 def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) -> None:
-    """What it prints works when it is typed in; then nothing is left."""
+    """The printed command lines work, and an interrupt leaves no files."""
     environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
     assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
     assert connect("acme/bench", environ=environ).pull(3405).is_merged
@@ -241,7 +237,7 @@ def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) 
     subprocess.run(clone, cwd=tmp_path, check=True, capture_output=True)
     by_hand = kept.shown.partition(" bench && cd bench\n")[2]
     lines = [line for line in by_hand.splitlines() if line.startswith("  ")]
-    said = [type_in(line, tmp_path / "bench", environ) for line in lines]
+    outputs = [type_in(line, tmp_path / "bench", environ) for line in lines]
     expected = (
         "no label that starts a sweep",
         "10 rows of 1 configuration",
@@ -250,7 +246,7 @@ def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) 
         "create the greeting comment",
         "Signed: mia",
     )
-    assert [words in text for words, text in zip(expected, said, strict=True)] == [True] * 6
+    assert [words in text for words, text in zip(expected, outputs, strict=True)] == [True] * 6
     (place,) = kept.temporary.iterdir()
     assert place.name.startswith("infx-demo-")
     interrupt(kept)
@@ -258,13 +254,13 @@ def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) 
 
 
 def type_in(line: str, place: Path, environ: Mapping[str, str]) -> str:
-    """As a shell would; what curl does is done without it."""
+    """Run a command line as a shell would, but replace curl by Python."""
     if line.split(maxsplit=1)[0] == "curl":
         _, _, _, header, _, data, address = shlex.split(Template(line).substitute(environ))
         request = urllib.request.Request(address, data.encode(), dict([header.split(": ")]))
         with urllib.request.urlopen(request) as answer:
             return str(answer.read().decode())
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "infx", *shlex.split(line)[1:]],
         cwd=place,
         env={**os.environ, **environ, "PYTHONPATH": str(ROOT)},
@@ -272,8 +268,8 @@ def type_in(line: str, place: Path, environ: Mapping[str, str]) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr
+    return process.stdout + process.stderr
 
 
 def interrupt(kept: Kept) -> None:

@@ -1,4 +1,4 @@
-"""The same mistake has the same exit code in every command: the tables below are compared with click's own tree."""
+"""The same mistake has the same exit code in every command; the tables are compared with click's own tree."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.conftest import ROOT
 from tests.gate.facts import READY
 from tests.repository import Repository
 
-MERGE_DRIVER = ("changelog", "merge-driver")  # git decides what its exit codes mean
+MERGE_DRIVER = ("changelog", "merge-driver")  # git defines its exit codes
 
-# A value with which each parameter is right, so that the one under test is the only mistake.
+# A valid value of each parameter, so that the parameter under test is the only mistake.
 RIGHT = {
     "--plan": "sweep-plan",
     "--artifacts": "artifacts",
@@ -34,7 +34,7 @@ RIGHT = {
     "before": "plan.json",
     "after": "plan.json",
 }
-# What else a command needs before it looks at a parameter.
+# Further arguments that a command needs before it reads a parameter.
 COMPANIONS = {
     "--base-file": ["--head-file", "policy.yaml"],
     "--head-file": ["--base-file", "policy.yaml"],
@@ -46,7 +46,7 @@ ALWAYS: dict[tuple[str, ...], list[str]] = {
     ("reconcile",): ["--pr", "77"],
 }
 
-# Values that no command takes, and the exit code.
+# Invalid values, and the exit code.
 WRONG = {
     "--repo": ("a b/c", 2),
     "--comment-url": ("https://example.org", 2),
@@ -59,10 +59,10 @@ WRONG = {
     "--after-push": ("nope", 2),
     "--config-key": ("nope", 2),
     "--exp-name": ("nope", 2),
-    "--base-ref": ("nope", 3),  # git does not have it
+    "--base-ref": ("nope", 3),  # an unknown revision
     "--head-ref": ("nope", 3),
 }
-# Whatever they are, there is no wrong one: words of people, filters that may leave nothing, names of events.
+# Every value is valid: free text, filters that may match nothing, names of events.
 FREE = {
     "--description", "--translation", "--signed", "--event-name", "--runner-node-filter", "--model-prefix", "--precision",
     "--framework", "--runner-type", "--without", "--workflow",
@@ -71,7 +71,7 @@ FREE = {
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone in which every command would find what it needs."""
+    """Return a clone with every file that a command needs."""
     repository = Repository.init(tmp_path_factory.mktemp("workplace") / "clone")
     for name in ("configs", "docs", "perf-changelog.yaml", ".github"):
         place = ROOT / name
@@ -92,7 +92,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _here(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy, with a cut plan of no rows, a GitHub that cannot be reached, and no waiting for it."""
+    """Enter a copy of the clone with an empty cut plan; GitHub cannot be reached, and commands do not wait."""
     here = tmp_path / "here"
     shutil.copytree(workplace, here, symlinks=True)
     monkeypatch.chdir(here)
@@ -106,16 +106,16 @@ def key_of(parameter: click.Parameter) -> str:
 
 
 def command_line(path: tuple[str, ...], command: click.Command, wrong: str, value: str) -> list[str]:
-    """The command with one wrong value, and right ones for what else is required."""
-    given = {wrong: value}
+    """Return a command line with one wrong value, and valid values of the other required parameters."""
+    values = {wrong: value}
     always = ALWAYS.get(path, [])
     for parameter in command.params:
         key = key_of(parameter)
         if parameter.required and key != wrong and key not in always:
-            given[key] = RIGHT[key]
+            values[key] = RIGHT[key]
     words = [*path, *COMPANIONS.get(wrong, [])]
     words += [] if wrong in always or wrong in {"--since", "--after-push"} else always
-    for key, text in given.items():
+    for key, text in values.items():
         words += [key, text] if key.startswith("-") else [text]
     return words
 
@@ -135,7 +135,7 @@ def names(items: Sequence[tuple[tuple[str, ...], click.Command, click.Parameter]
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), INPUTS, ids=names(INPUTS))
-def test_a_missing_file_is_usage_everywhere(
+def test_a_missing_file_is_a_usage_error_in_every_command(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
@@ -147,7 +147,7 @@ def test_a_missing_file_is_usage_everywhere(
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), OUTPUTS, ids=names(OUTPUTS))
-def test_a_place_that_cannot_be_written_is_usage_everywhere(
+def test_an_unwritable_path_is_a_usage_error_in_every_command(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
@@ -170,12 +170,12 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), VALUES, ids=names(VALUES))
-def test_a_bad_value_has_one_code_everywhere(
+def test_a_bad_value_has_the_same_exit_code_in_every_command(
     path: tuple[str, ...],
     command: click.Command,
     parameter: click.Parameter,
 ) -> None:
-    """A new option of text needs a line in WRONG or FREE; numbers and choices are click's to refuse."""
+    """A new text option needs a line in WRONG or FREE; click itself refuses wrong numbers and choices."""
     key = key_of(parameter)
     is_checked_by_click = not isinstance(parameter.type, click.types.StringParamType)
     value, expected = ("nope", 2) if is_checked_by_click else WRONG[key]

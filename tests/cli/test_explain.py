@@ -1,4 +1,4 @@
-"""`infx explain --pr N` for everybody who can see the pull request: in a clone and outside, with a token and without."""
+"""`infx explain --pr N` for all readers of a pull request: inside and outside a clone, with and without a token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Asker:
     world: World
 
     def explain(self, *options: str) -> Any:
-        """What it says about pull request 77, as JSON."""
+        """Return the explanation of pull request 77, as JSON."""
         about = () if "--event" in options else ("--pr", "77")
         called = call("explain", *about, "--format", "json", *options)
         assert called.code == 0, called.err
@@ -68,55 +68,55 @@ def asker(
     hub.stop()
 
 
-def test_a_label_that_has_started_nothing_yet(asker: Asker, token: str) -> None:
-    """The one question that needs a permission: may the person who put the label on start anything?"""
+def test_a_label_that_has_not_started_a_sweep_yet(asker: Asker, token: str) -> None:
+    """Only one fact needs a permission: whether the account that set the label may start a sweep."""
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
-    said = asker.explain("--repo", "acme/bench")
-    assert (said["verdict"], said["reason"]) == ("run", "ready")
-    assert said["looked-at"]["labels"] == LABEL
+    answer = asker.explain("--repo", "acme/bench")
+    assert (answer["verdict"], answer["reason"]) == ("run", "ready")
+    assert answer["looked-at"]["labels"] == LABEL
     may_ask = token == "with a token that may push"
-    assert (UNKNOWN in said["notes"]) is not may_ask
-    told = "permission write, role maintain" if may_ask else "permission unknown"
-    assert said["looked-at"]["label added by"] == f"mia ({told})"
+    assert (UNKNOWN in answer["notes"]) is not may_ask
+    shown = "permission write, role maintain" if may_ask else "permission not known"
+    assert answer["looked-at"]["label put on by"] == f"mia ({shown})"
 
 
-def test_a_label_put_on_by_somebody_without_write_access(asker: Asker, token: str) -> None:
-    """Who may not ask cannot be told, and must not be told that all is well."""
+def test_a_label_from_an_account_without_write_access(asker: Asker, token: str) -> None:
+    """Without the permission to ask, the answer must not be that the sweep starts normally."""
     asker.world.pull()
     asker.world.hub.account("tria", role="triage")
     asker.world.hub.label(77, LABEL, by="tria")
-    said = asker.explain("--repo", "acme/bench")
+    answer = asker.explain("--repo", "acme/bench")
     if token == "with a token that may push":
-        assert said["reason"] == "label-started-nothing"
-        assert "was added by tria, who has no write access" in said["sentence"]
+        assert answer["reason"] == "label-started-nothing"
+        assert "was put on by tria, who has no write access" in answer["sentence"]
     else:
-        assert said["reason"] == "ready"
-        assert any("tria, who added the label," in note for note in said["notes"])
+        assert answer["reason"] == "ready"
+        assert any(note.startswith("Whether tria, who put the label on") for note in answer["notes"])
 
 
-def test_what_needs_no_permission_is_answered_alike(asker: Asker) -> None:
+def test_other_facts_are_the_same_for_every_token(asker: Asker) -> None:
     asker.world.pull(labels=[LABEL, "sweep-enabled"])
-    said = asker.explain("--repo", "acme/bench")
-    assert said["reason"] == "conflicting-labels"
-    assert said["notes"] == []
+    answer = asker.explain("--repo", "acme/bench")
+    assert answer["reason"] == "conflicting-labels"
+    assert answer["notes"] == []
 
 
-def test_a_sweep_that_is_there_is_seen(asker: Asker) -> None:
-    """Neither is the permission asked for then."""
+def test_an_existing_sweep_is_found(asker: Asker) -> None:
+    """The permission is not asked for if a run exists."""
     asker.world.pull(labels=[LABEL])
     run_of_it = asker.world.sweep(done=2)
-    said = asker.explain("--repo", "acme/bench")
-    assert said["reason"] == "run-exists"
-    assert str(run_of_it.id) in said["sentence"]
+    answer = asker.explain("--repo", "acme/bench")
+    assert answer["reason"] == "run-exists"
+    assert str(run_of_it.id) in answer["sentence"]
     assert not [exchange for exchange in asker.world.hub.log if exchange.path.endswith("/permission")]
 
 
 @pytest.mark.parametrize("name", ["pull_request", "workflow_dispatch"])
-def test_an_event_is_explained_and_nothing_is_done_by_it(
+def test_explain_answers_facts_of_an_event_that_gate_refuses(
     asker: Asker, token: str, name: str, tmp_path: Path
 ) -> None:
-    """Whether mia may start a sweep is hidden from most tokens; what acts on the answer must know it."""
+    """Most tokens cannot see whether mia may start a sweep, and the gate must know it."""
     head = asker.world.pull().head_sha
     asker.world.hub.label(77, LABEL, by="mia")
     pull = {"number": 77, "head": {"sha": head}, "base": {"ref": "main"}}
@@ -126,28 +126,28 @@ def test_an_event_is_explained_and_nothing_is_done_by_it(
     }
     event, facts = tmp_path / "event.json", tmp_path / "facts.json"
     event.write_text(json.dumps({**payloads[name], "sender": {"login": "mia"}}))
-    said = asker.explain("--repo", "acme/bench", "--event", str(event), "--save-facts", str(facts))
-    assert said["verdict"] == "run"
+    answer = asker.explain("--repo", "acme/bench", "--event", str(event), "--save-facts", str(facts))
+    assert answer["verdict"] == "run"
     may_ask = token == "with a token that may push"
-    told = "permission write, role maintain" if may_ask else "permission unknown"
-    assert said["looked-at"]["caused by"] == f"mia ({told})"
-    note = "GitHub does not show this token whether mia has write access."
-    assert (note in said["notes"]) is not may_ask
+    shown = "permission write, role maintain" if may_ask else "permission not known"
+    assert answer["looked-at"]["caused by"] == f"mia ({shown})"
+    note = "Whether mia has write access is not known: GitHub does not tell this token."
+    assert (note in answer["notes"]) is not may_ask
     for source in (["--event", str(event)], ["--facts", str(facts)]):
         called = call("gate", "--repo", "acme/bench", *source)
         assert called.code == (0 if may_ask else 3)
         assert bool(called.out) is may_ask
 
 
-def test_a_changelog_that_nobody_judged_is_not_passed_over(asker: Asker, place: Path) -> None:
-    """Outside of a clone, and without our status on the head, nobody can tell."""
+def test_a_changelog_that_was_not_judged_is_mentioned(asker: Asker, place: Path) -> None:
+    """The changelog is not judged outside a clone and without infx's status on the head."""
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
     note = "perf-changelog.yaml was not validated: ask in a clone."
     assert (note in asker.explain("--repo", "acme/bench")["notes"]) is (place.name != "clone")
 
 
-def test_the_words_for_people_say_it_too(asker: Asker, token: str) -> None:
+def test_the_text_for_people_says_the_same(asker: Asker, token: str) -> None:
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
     called = call("explain", "--pr", "77", "--repo", "acme/bench", "--format", "table")
@@ -155,7 +155,7 @@ def test_the_words_for_people_say_it_too(asker: Asker, token: str) -> None:
     assert (UNKNOWN in called.out) is (token != "with a token that may push")
 
 
-def test_a_github_that_does_not_answer_is_not_an_unknown_permission(asker: Asker) -> None:
+def test_no_answer_from_github_is_not_an_unknown_permission(asker: Asker) -> None:
     asker.world.pull()
     asker.world.hub.label(77, LABEL, by="mia")
     fault = Fault(kind=FaultKind.BAD_GATEWAY, path="/permission", times=FOREVER)

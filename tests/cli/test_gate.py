@@ -1,4 +1,4 @@
-"""infx gate, explain and approve as a workflow and a person call them: exit codes, outputs, words."""
+"""infx gate, explain and approve as workflows and people call them: exit codes, outputs, words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
 }  # fmt: skip
 
-# What people put into every field that they can fill.
+# Hostile text for every field that people can fill.
 HOSTILE = (
     'a"; touch pwned; echo "',
     "x$(touch${IFS}pwned)",
@@ -45,34 +45,34 @@ HOSTILE = (
 
 @dataclass
 class Machine:
-    """What one command left behind."""
+    """A folder in which commands run, and the last call."""
 
     folder: Path
-    said: Called = field(init=False)
+    last: Called = field(init=False)
 
     def call(self, *arguments: str) -> int:
-        self.said = call(*arguments)
-        return self.said.code
+        self.last = call(*arguments)
+        return self.last.code
 
     @property
     def out(self) -> str:
-        return self.said.out
+        return self.last.out
 
     @property
     def err(self) -> str:
-        return self.said.err
+        return self.last.err
 
     @property
     def json(self) -> Any:
-        return self.said.json
+        return self.last.json
 
     @property
     def summary(self) -> str:
-        return self.said.summary
+        return self.last.summary
 
     @property
     def outputs(self) -> dict[str, str]:
-        return self.said.outputs
+        return self.last.outputs
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def save(machine: Machine, facts: GateFacts) -> str:
 
 
 def give_event(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest event of the hub becomes the event of the run."""
+    """Make the hub's newest event the event of the run."""
     event = hub.state.events[-1]
     path = machine.folder / "event.json"
     path.write_text(json.dumps(event.payload))
@@ -140,13 +140,13 @@ def test_a_labeled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.
     assert machine.summary.startswith("### A sweep starts\n")
 
 
-def test_a_re_run_says_that_labels_have_changed_since_the_event(
+def test_a_re_run_notes_that_labels_changed_since_the_event(
     machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It goes by the labels of now; who reads the event, or the first attempt, would expect others."""
+    """The gate uses the current labels, but readers of the event or of the first attempt expect the earlier ones."""
     hub.label(77, "sweep-enabled")
     give_event(machine, hub, monkeypatch)
-    hub.label(77, "documentation")  # which matters to nobody
+    hub.label(77, "documentation")  # a label that the policy does not know
     monkeypatch.setenv("GITHUB_RUN_ATTEMPT", "2")
     monkeypatch.setenv("GITHUB_TRIGGERING_ACTOR", "cody")
     assert machine.call("gate") == 0
@@ -166,7 +166,7 @@ def test_a_re_run_says_that_labels_have_changed_since_the_event(
     assert "then sweep-enabled; now all-evals." in machine.err
 
 
-def test_no_sweep_is_a_decision_and_no_failure(
+def test_a_decision_against_a_sweep_is_exit_0(
     machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.label(77, "documentation")
@@ -177,7 +177,7 @@ def test_no_sweep_is_a_decision_and_no_failure(
 
 
 @pytest.mark.parametrize("path", ["/files", "/permission", "/pulls/77$"])
-def test_github_not_answering_is_exit_3_and_no_output(
+def test_no_answer_from_github_is_exit_3_without_outputs(
     machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     hub.label(77, "full-sweep-fail-fast")
@@ -189,12 +189,11 @@ def test_github_not_answering_is_exit_3_and_no_output(
 
 
 @pytest.mark.parametrize("command", ["gate", "explain"])
-def test_a_push_without_a_known_base_is_exit_3_and_no_output(
+def test_a_push_without_a_known_base_is_exit_3_without_outputs(
     machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Else the plan would compare the base branch with itself, and find nothing to run. Until a merge may start a
-    sweep, no policy can ask for one.
-    """
+    """Otherwise the plan would compare the base branch with itself and find nothing to run."""
+    # The policy's check is off, because a policy cannot yet ask for a sweep on merge.
     monkeypatch.setattr("infx.policy.load._check_on_merge", lambda policy, document: [])
     (machine.folder / "policy.yaml").write_text("on-merge: reuse-or-sweep\n")
     head = hub.git.resolve("refs/heads/main")
@@ -210,7 +209,7 @@ def test_a_push_without_a_known_base_is_exit_3_and_no_output(
     assert (machine.outputs["base-sha"], machine.outputs["head-sha"]) == (head, feat)
 
 
-def test_mergeability_that_stays_unknown_is_exit_3_for_the_gate_and_a_sentence_for_people(
+def test_unknown_mergeability_is_exit_3_for_gate_and_text_for_explain(
     machine: Machine,
 ) -> None:
     facts = save(machine, with_pull(mergeable=None))
@@ -230,7 +229,7 @@ def test_a_refusal_is_an_annotation(machine: Machine) -> None:
     )
 
 
-def test_explain_says_it_in_a_sentence_with_everything_that_was_looked_at(machine: Machine, hub: Hub) -> None:
+def test_explain_prints_a_sentence_and_the_facts(machine: Machine, hub: Hub) -> None:
     hub.label(77, "full-sweep-fail-fast", "full-sweep-enabled")
     assert machine.call("explain", "--pr", "77", "--format", "table") == 0
     first, *rest = machine.out.splitlines()
@@ -249,7 +248,7 @@ def test_explain_of_an_event_file(machine: Machine, hub: Hub, monkeypatch: pytes
     assert machine.json["looked-at"]["event"].startswith("pull_request labeled, label documentation")
 
 
-def test_facts_are_saved_and_decided_by_again(machine: Machine, hub: Hub) -> None:
+def test_saved_facts_give_the_same_decision(machine: Machine, hub: Hub) -> None:
     hub.label(77, "full-sweep-enabled")
     assert machine.call("explain", "--pr", "77", "--save-facts", "facts.json") == 0
     first = machine.json
@@ -261,22 +260,22 @@ def test_facts_are_saved_and_decided_by_again(machine: Machine, hub: Hub) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["gate"], "There is no event"),
+        (["gate"], "No event is given."),
         (["gate", "--pr", "77", "--facts", "x"], "exclude each other"),
         (["gate", "--facts", "missing.json"], "cannot be read"),
         (["gate", "--pr", "0"], "not in the range"),
     ],
 )
-def test_usage(machine: Machine, arguments: list[str], words: str) -> None:
+def test_wrong_options_are_a_usage_error(machine: Machine, arguments: list[str], words: str) -> None:
     assert machine.call(*arguments) == 2
     assert words in machine.err
 
 
 @pytest.mark.parametrize("payload", ["{}", '{"action": "labeled", "number": 0, "pull_request": {}}'])
-def test_an_event_without_its_pull_request_is_no_bug_of_ours(machine: Machine, payload: str) -> None:
+def test_an_event_without_its_pull_request_is_a_usage_error(machine: Machine, payload: str) -> None:
     (machine.folder / "e.json").write_text(payload)
     assert machine.call("explain", "--event", "e.json", "--event-name", "pull_request") == 2
-    assert "there is none. Name one by --pr." in machine.err
+    assert "The event names no pull request. Give --pr." in machine.err
     (machine.folder / "facts.json").write_text('{"event": {"name": "asked"}}')
     assert machine.call("explain", "--facts", "facts.json") == 2
 
@@ -294,7 +293,7 @@ def test_an_event_without_its_pull_request_is_no_bug_of_ours(machine: Machine, p
         '{"event": {"name": "push"}, "pull": {"number": 7}}',
     ],
 )
-def test_facts_that_do_not_fit_are_refused_with_the_place(machine: Machine, text: str) -> None:
+def test_invalid_facts_are_refused_with_their_place(machine: Machine, text: str) -> None:
     (machine.folder / "facts.json").write_text(text)
     assert machine.call("explain", "--facts", "facts.json") == 2
     assert "facts.json: " in machine.err
@@ -323,7 +322,7 @@ def test_on_actions_the_policy_must_be_named(machine: Machine, monkeypatch: pyte
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text(machine: Machine, text: str) -> None:
-    """In every field that a pull request, its author or a bystander can fill."""
+    """Hostile text may be in every field that a pull request, its author or another user can fill."""
     pull = {
         "title": text,
         "body": text,

@@ -1,4 +1,4 @@
-"""A row of a later attempt asks the live pull request before it touches a GPU, because a partial re-run keeps old answers."""
+"""A row of a later attempt checks the live pull request first, because a partial re-run keeps the old decision."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def hub(shared_hub: Hub) -> Iterator[Hub]:
 
 @pytest.fixture
 def ask(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """infx gate --row in attempt 2 of a run that an event of a pull request, or a dispatch for it, has started."""
+    """Call infx gate --row in attempt 2 of a run that a pull request's event, or a dispatch for it, has started."""
     (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
     token = hub.workflow_token(pull_requests="read", contents="read", actions="read", statuses="read")
     values = {
@@ -105,7 +105,7 @@ def test_a_branch_of_the_repository(
     words: str | None,
     event: str,
 ) -> None:
-    """Also a dispatch by number alone, which does not say itself which head it meant."""
+    """A dispatch by number alone does not name its head."""
     change(hub, hub.state.pulls[77])
     called = ask(77, event)
     assert called.code == (0 if words is None else 1)
@@ -123,15 +123,15 @@ def test_a_branch_of_the_repository(
         ({}, False),
     ],
 )
-def test_a_sweep_that_stands_for_newer_commits_may_be_repaired(
+def test_a_sweep_that_counts_for_newer_commits_may_be_repaired(
     hub: Hub, ask: Ask, monkeypatch: pytest.MonkeyPatch, status: dict[str, str], may_run: bool
 ) -> None:
-    """After a push that only merged the base or made links canonical: reconcile has looked and links the sweep."""
+    """Reconcile links the sweep after a push that only merged the base or made links canonical."""
     monkeypatch.setenv("GITHUB_RUN_ID", "700")
     hub.push("feat-x", {"more.txt": "x"}, "Merge main [skip-sweep]")
     assert ask(77).code == 1
-    given = dict(status)
-    hub.set_status(hub.state.pulls[77].head_sha, given.pop("context", "infx/sweep"), "failure", **given)
+    fields = dict(status)
+    hub.set_status(hub.state.pulls[77].head_sha, fields.pop("context", "infx/sweep"), "failure", **fields)
     hub.clear_log()
     assert ask(77).code == (0 if may_run else 1)
     assert hub.reads == 2
@@ -142,7 +142,7 @@ def void(hub: Hub, pull: Pull) -> None:
 
 
 def forge(hub: Hub, pull: Pull) -> None:
-    """Somebody else's status over ours."""
+    """Set another account's status after infx's own."""
     hub.set_status(pull.head_sha, "infx/approval", "success", by="cody")
 
 
@@ -161,21 +161,23 @@ def test_a_fork(
     words: str | None,
 ) -> None:
     pull = hub.state.pulls[80]
-    given = {"head-ref": pull.head_sha, "merge-sha": pull.merge_sha or ""}
+    fields = {"head-ref": pull.head_sha, "merge-sha": pull.merge_sha or ""}
     change(hub, pull)
-    called = ask(80, "workflow_dispatch", **given)
+    called = ask(80, "workflow_dispatch", **fields)
     assert called.code == (0 if words is None else 1)
     assert (words or "") in called.err
 
 
-def test_no_answer_from_github_is_no_permission(hub: Hub, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_from_github_does_not_allow_the_row(
+    hub: Hub, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/pulls/77$", times=FOREVER))
     assert ask(77).code == 3
 
 
 @pytest.mark.parametrize("head", ["", "main", "0" * 39])
-def test_a_row_says_which_head_it_measures(ask: Ask, tmp_path: Path, head: str) -> None:
-    """An empty value must not pass for the gate's usual question, whose `ignore` is no failure."""
+def test_an_empty_head_sha_is_a_usage_error(ask: Ask, tmp_path: Path, head: str) -> None:
+    """An empty value must not ask the gate's usual question, in which `ignore` is not a failure."""
     assert ask(77).code == 0
     assert call("gate", "--row", head).code == 2

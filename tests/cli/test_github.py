@@ -1,4 +1,4 @@
-"""How commands reach GitHub: the repository's name, the count of requests, waiting, and the exit code."""
+"""Commands that use GitHub: the repository's name, the count of requests, waiting, and the exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 @policy_option
 @github_options
 def title(policy: Policy, connect: Connect, *, ask: bool) -> None:
-    """A command as others are."""
+    """Print a title, like any command that uses GitHub."""
     if ask:
         click.echo(connect().pull(77).title)
         click.echo(connect().repository)
@@ -47,7 +47,7 @@ def test_a_command_reads_and_counts(hub: Hub) -> None:
     assert called.err == "GitHub: 2 requests (reads 2, writes 0, waited 1 s).\n"
 
 
-def test_without_verbose_nothing_is_counted_aloud(hub: Hub) -> None:
+def test_without_verbose_no_count_is_printed(hub: Hub) -> None:
     called = call(command=title)
     assert called.code == 0
     assert called.err == ""
@@ -62,14 +62,16 @@ def test_the_count_is_shown_after_a_failure_too(hub: Hub) -> None:
     assert "The token may not GET /repos/acme/bench/pulls/77; it needs pull-requests: read" in refused
 
 
-def test_who_does_not_ask_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_does_not_ask_needs_no_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     called = call("--no-ask", "--verbose", command=title)
     assert called.code == 0
     assert called.err == "GitHub: not asked.\n"
     called = call(command=title)
     assert called.code == 2
-    assert "Which repository?" in called.err
+    assert "No repository is named." in called.err
 
 
 def test_repo_wins_over_the_environment(hub: Hub) -> None:
@@ -78,7 +80,7 @@ def test_repo_wins_over_the_environment(hub: Hub) -> None:
     assert "acme/other has no pull request 77." in called.err
 
 
-def test_long_waits_are_explained(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_waits_are_announced(hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     wait(2)
     assert capsys.readouterr().err == ""
     hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, seconds=600))

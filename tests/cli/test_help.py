@@ -28,15 +28,15 @@ HEAVY = [
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name: str) -> None:
-    found = load(name)
-    assert found.name == name
-    assert found.help is not None
-    assert " ".join(found.help.split("\n\n", 1)[0].split()) == COMMANDS[name][1]
+def test_the_list_of_commands_repeats_the_first_line_of_each_help(name: str) -> None:
+    command = load(name)
+    assert command.name == name
+    assert command.help is not None
+    assert " ".join(command.help.split("\n\n", 1)[0].split()) == COMMANDS[name][1]
 
 
 @pytest.mark.parametrize(("path", "command"), EVERY, ids=[name_of(path) for path, _ in EVERY])
-def test_every_command_and_option_explains_itself(path: tuple[str, ...], command: click.Command) -> None:
+def test_every_command_and_option_has_help(path: tuple[str, ...], command: click.Command) -> None:
     called = call(*path, "--help")
     assert called.code == 0
     assert called.out.startswith(f"Usage: infx {' '.join(path)} ")
@@ -47,10 +47,10 @@ def test_every_command_and_option_explains_itself(path: tuple[str, ...], command
 
 
 @pytest.mark.parametrize(("path", "command"), EVERY, ids=[name_of(path) for path, _ in EVERY])
-def test_what_an_option_takes_is_called_the_same_everywhere(
+def test_placeholders_of_options_are_the_same_in_all_commands(
     path: tuple[str, ...], command: click.Command
 ) -> None:
-    """A file is a FILE, a number an N: not PATH, INTEGER or INTEGER RANGE."""
+    """A file is FILE and a number is N, not PATH, INTEGER or INTEGER RANGE."""
     context = click.Context(command, info_name=" ".join(path))
     for option in command.params:
         if isinstance(option, click.Option) and not option.is_flag and not option.hidden:
@@ -64,17 +64,17 @@ def test_what_an_option_takes_is_called_the_same_everywhere(
     LEAVES,
     ids=[name_of(path) for path, _ in LEAVES],
 )
-def test_every_command_that_people_type_has_an_example_that_is_whole(
+def test_every_command_for_people_has_a_complete_example(
     path: tuple[str, ...], command: click.Command
 ) -> None:
     lines = re.findall(r"(?m)^  (infx .+)$", command.epilog or "")
-    assert lines or path == ("changelog", "merge-driver"), "only git calls that one"
+    assert lines or path == ("changelog", "merge-driver"), "only git calls this command"
     for line in lines:
         named, given = parse(line)
         assert (named, list(name_missing(named, given))) == (command, [])
 
 
-def test_the_list_of_commands_says_where_to_begin_and_what_exit_codes_mean() -> None:
+def test_help_names_the_demo_and_explains_exit_codes() -> None:
     called = call("--help")
     assert called.code == 0
     text = " ".join(called.out.split())
@@ -91,12 +91,12 @@ def test_the_list_of_commands_says_where_to_begin_and_what_exit_codes_mean() -> 
 
 def modules_after(code: str) -> set[str]:
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.__stderr__)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    return set(json.loads(done.stderr))
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    return set(json.loads(process.stderr))
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """The list of commands must come as fast as click itself."""
+    """The list of commands must appear as fast as click's own."""
     loaded = modules_after(
         "from infx.cli import infx\nfrom infx.cli.shell import run\nrun(infx, ['--help'], {})"
     )

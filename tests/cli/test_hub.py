@@ -1,4 +1,4 @@
-"""`infx hub serve`: what it prints works when it is typed in."""
+"""`infx hub serve`: the command lines that it prints work."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Served:
     shown: list[str]
 
     def find(self, pattern: str) -> str:
-        (found,) = re.findall(pattern, "\n".join(self.shown))
-        return str(found)
+        (match,) = re.findall(pattern, "\n".join(self.shown))
+        return str(match)
 
 
 @pytest.fixture
 def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
-    """Parametrized indirectly: options of the command."""
+    """Start the command with the options of an indirect parameter."""
     options = getattr(request, "param", ())
     process = subprocess.Popen(
         [sys.executable, "-m", "infx", "hub", "serve", "--port", "0", *options],
@@ -57,7 +57,9 @@ def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     process.stdout.close()
 
 
-def test_what_it_prints_works(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_printed_command_lines_work(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environ = dict(re.findall(r"(GITHUB_API_URL|GH_TOKEN)=(\S+)", served.find(r"export (.+?) +#")))
     clone = served.find(r"git clone (\S+) bench")
     subprocess.run(["git", "clone", "--quiet", clone, "bench"], cwd=tmp_path, check=True)
@@ -74,8 +76,8 @@ def test_what_it_prints_works(served: Served, tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
 def test_mia_opens_a_pull_request_as_the_page_says(served: Served, tmp_path: Path) -> None:
-    """The commands of docs/hub.md; to an empty repository `main` is pushed first."""
-    (page,) = re.findall(r"## Your own pull request\n(.*?)\n## ", PAGE, re.DOTALL)
+    """Run the commands of docs/hub.md; push `main` first if the repository is empty."""
+    (page,) = re.findall(r"## A pull request of your own\n(.*?)\n## ", PAGE, re.DOTALL)
     (console,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
     pushing, opening = re.findall(r"(?s)(.*)\$ (curl .*)", console)[0]
     clone, mia = served.find(r"git clone (\S+) bench"), served.find(r"GH_TOKEN=(\S+) is mia")
@@ -110,7 +112,7 @@ def test_mia_opens_a_pull_request_as_the_page_says(served: Served, tmp_path: Pat
     assert closed.json()["state"] == "closed"
 
 
-def test_it_stops_when_told_and_leaves_nothing(served: Served, tmp_path: Path) -> None:
+def test_a_signal_stops_it_and_it_leaves_no_files(served: Served, tmp_path: Path) -> None:
     assert list(tmp_path.glob("infx-hub-*"))
     served.process.send_signal(signal.SIGTERM)
     assert served.process.wait(60) == 0
@@ -130,14 +132,14 @@ hub.wait()
 """
 
 
-def test_a_signal_that_does_not_interrupt_the_wait_ends_it_all_the_same(tmp_path: Path) -> None:
-    """What happens when one comes just before the wait begins, made certain: another thread receives it."""
+def test_a_signal_just_before_the_wait_ends_it_too(tmp_path: Path) -> None:
+    """Another thread receives the signal, so that it cannot interrupt the wait."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", MISSED], cwd=tmp_path, env=environ, check=False, timeout=60)
     assert done.returncode == 7
 
 
-def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     with Hub(tmp_path / "hub") as hub:
         port = hub.api.rsplit(":", 1)[1]
         done = subprocess.run(
@@ -154,28 +156,28 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "words"),
     [
         (["--repo", "bench"], 2, "'bench' is not the name of a repository; expected owner/name."),
         (["--folder", "taken/hub"], 2, "cannot be written:"),
     ],
 )
-def test_what_cannot_be_served_is_said(
+def test_options_that_cannot_work_are_refused(
     arguments: list[str],
     code: int,
-    said: str,
+    words: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "taken").touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process is not the hub's own
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # not a thread of the hub
     called = call("hub", "serve", "--port", "0", *arguments)
     assert called.code == code
-    assert said in called.err
+    assert words in called.err
 
 
-def test_the_samples_are_what_they_are_said_to_be(tmp_path: Path) -> None:
+def test_the_samples_match_their_descriptions(tmp_path: Path) -> None:
     with Hub(tmp_path / "hub") as hub:
         samples = {sample.number: sample.words for sample in seed(hub)}
         github = connect("acme/bench", environ=hub.environ(hub.user_token("mia")))

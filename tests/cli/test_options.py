@@ -18,7 +18,7 @@ OTHER = b"repository: acme/other\n"
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A clone with a policy, and one stands in it."""
+    """Make a clone with a policy, and enter it."""
     repository = Repository.init(tmp_path / "clone")
     repository.commit({"configs/policy.yaml": OWN, "deep/down/x": "1"})
     monkeypatch.chdir(repository.path)
@@ -65,13 +65,13 @@ def test_options_and_their_variables(
 def test_a_terminal_gets_a_table(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Called without a capture of its own, which is no terminal."""
+    """Call the shell directly, because the output of `call` is not a terminal."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert run(show, [], {}) == 0
     assert json.loads(capsys.readouterr().out) == ["acme/bench", False]
 
 
-def test_an_unknown_format_is_usage(repository: Repository) -> None:
+def test_an_unknown_format_is_a_usage_error(repository: Repository) -> None:
     called = call("--format", "xml", command=show)
     assert called.code == 2
     assert "'xml' is not one of 'json', 'table'" in called.err

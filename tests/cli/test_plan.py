@@ -1,4 +1,4 @@
-"""infx plan and infx matrix as commands: files and revisions in, JSON, warnings and exit codes out."""
+"""infx plan and infx matrix: from files and revisions to JSON, warnings and exit codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def append(repository: Repository, text: str, **files: str) -> None:
-    """One commit on the branch: an entry more, and whatever else changes."""
+    """Make a commit on the branch with a new entry and other changes."""
     before = (repository.path / "perf-changelog.yaml").read_text()
     changed = {f"configs/{name}-master.yaml": content for name, content in files.items()}
     repository.commit({"perf-changelog.yaml": before + text, **changed})
@@ -46,14 +46,14 @@ def plan(*arguments: str) -> dict[str, Any]:
 
 
 def count(values: dict[str, Any]) -> dict[str, int]:
-    """Rows of each bucket that has some."""
-    found = {
+    """Return bucket → number of rows, without empty buckets."""
+    counts = {
         f"{name}.{kind}": len(rows)
         for name in ("single_node", "multi_node")
         for kind, rows in values[name].items()
     }
-    found |= {name: len(values[name]) for name in values if name.endswith("evals")}
-    return {name: rows for name, rows in found.items() if rows}
+    counts |= {name: len(values[name]) for name in values if name.endswith("evals")}
+    return {name: rows for name, rows in counts.items() if rows}
 
 
 def test_configurations_are_read_at_the_head_not_from_the_working_tree(repository: Repository) -> None:
@@ -63,7 +63,7 @@ def test_configurations_are_read_at_the_head_not_from_the_working_tree(repositor
 
 
 def test_the_base_is_the_merge_base(repository: Repository) -> None:
-    """Entries that main gained meanwhile are neither planned nor missed."""
+    """Entries that main has gained since are not planned, and their absence is not an error."""
     append(repository, entry("m1-fp8-h200-vllm"))
     head = repository.git.commit("HEAD")
     base = repository.git.commit("main")
@@ -71,7 +71,7 @@ def test_the_base_is_the_merge_base(repository: Repository) -> None:
     append(repository, entry("other"))
     metadata = plan()["changelog_metadata"]
     assert (metadata["base_ref"], metadata["head_ref"]) == (base, head)
-    assert [one["config-keys"] for one in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
+    assert [entry["config-keys"] for entry in metadata["entries"]] == [["m1-fp8-h200-vllm"]]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_append_only_entries_are_compared_with_the_base_revision(repository: Rep
     assert count(values) == {"single_node.8k1k": 1}
 
 
-def test_what_is_wrong_at_the_base_is_not_blamed_on_the_head(repository: Repository) -> None:
+def test_errors_at_the_base_do_not_refuse_the_head(repository: Repository) -> None:
     repository.checkout("main")
     base = repository.commit({"configs/nvidia-master.yaml": CONFIG.replace("tp: 8", "tp: 0")})
     repository.branch("other")
@@ -135,7 +135,7 @@ def test_refusals_print_no_plan(repository: Repository, text: str, words: str) -
     assert words in called.err
 
 
-def test_a_runner_that_nobody_serves_is_a_warning_or_with_strict_an_error(repository: Repository) -> None:
+def test_a_label_without_runners_is_a_warning_or_a_strict_error(repository: Repository) -> None:
     append(repository, entry("*"), nvidia=single("m1-fp8-h200-vllm", ROW, runner="h20"))
     arguments = ("plan", "--base-ref", "main", "--head-ref", "pull", "--format", "json")
     words = 'configs/nvidia-master.yaml:8: m1-fp8-h200-vllm.runner: configs/runners.yaml has no runner label "h20".'
@@ -147,13 +147,13 @@ def test_a_runner_that_nobody_serves_is_a_warning_or_with_strict_an_error(reposi
     assert called.err.startswith(words)
 
 
-def test_configurations_that_no_entry_names_are_not_judged(repository: Repository) -> None:
+def test_configurations_that_no_entry_names_are_not_checked(repository: Repository) -> None:
     broken = "other:\n  image: 7\n"
     append(repository, entry("m1-*"), nvidia=CONFIG + broken)
     assert count(plan("--strict")) == {"single_node.8k1k": 2, "evals": 1}
 
 
-def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository) -> None:
+def test_a_file_of_the_policy_that_the_head_lacks(repository: Repository) -> None:
     append(repository, entry("*"))
     repository.git.run("rm", "--quiet", "configs/amd-master.yaml")
     repository.git.run("commit", "--quiet", "--message", "gone")
@@ -163,16 +163,16 @@ def test_a_file_that_the_policy_names_and_the_head_lacks(repository: Repository)
 
 
 @pytest.mark.parametrize(("base", "head"), [("main", "main"), ("feat-x", "main"), ("feat-x", "feat-x")])
-def test_a_revision_is_not_compared_with_itself(repository: Repository, base: str, head: str) -> None:
-    """Nor with what already holds it: whoever asks so has lost the base."""
+def test_a_base_that_contains_the_head_is_a_usage_error(repository: Repository, base: str, head: str) -> None:
+    """The caller has probably lost the base."""
     repository.branch("feat-x", "main")
     repository.commit({"README": "x"})
     called = call("plan", "--base-ref", base, "--head-ref", head)
     assert (called.code, called.out) == (2, "")
-    assert "The base holds the head" in called.err
+    assert "The base already contains the head" in called.err
 
 
-def test_a_revision_that_is_not_there(repository: Repository) -> None:
+def test_an_unknown_revision(repository: Repository) -> None:
     called = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
     assert (called.code, "Fetch it first." in called.err) == (3, True)
 
@@ -212,7 +212,7 @@ def test_two_files_with_one_key(repository: Repository) -> None:
         (["--config-file", "nowhere.yaml"], "nowhere.yaml: The file cannot be read"),
     ],
 )
-def test_usage(repository: Repository, arguments: list[str], words: str) -> None:
+def test_wrong_options_are_a_usage_error(repository: Repository, arguments: list[str], words: str) -> None:
     called = call("matrix", "full-sweep", *arguments)
     assert (called.code, called.out) == (2, "")
     assert words in called.err
@@ -250,14 +250,14 @@ def test_test_config(repository: Repository, arguments: list[str], rows: list[st
         (["m1_8k2k", "m1_8k2k"], "'m1_8k2k' is named twice. Name it once."),
     ],
 )
-def test_experiment_names_must_mean_one_row(repository: Repository, names: list[str], words: str) -> None:
+def test_an_experiment_name_must_match_one_row(repository: Repository, names: list[str], words: str) -> None:
     options = [part for name in names for part in ("--exp-name", name)]
     called = call("matrix", "test-config", "--config-key", "*", *options)
     assert called.code == 2
     assert f"The experiment name {words}" in called.err
 
 
-def test_smoke_rows_have_their_usual_accuracy_run_at_its_usual_concurrency(repository: Repository) -> None:
+def test_smoke_rows_have_their_usual_accuracy_row(repository: Repository) -> None:
     called = call("matrix", "test-config", "--config-key", "*", "--smoke")
-    found = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(called.out)]
-    assert found == [(4, False, None), (64, True, True)]
+    rows = [(row["conc"], row["run-eval"], row.get("eval-only")) for row in json.loads(called.out)]
+    assert rows == [(4, False, None), (64, True, True)]

@@ -1,4 +1,4 @@
-"""A dispatch's command as a plan: the rows that a changelog entry would plan, by a policy it cannot choose."""
+"""infx plan for a dispatch's command: it plans the rows of an entry, and the command cannot choose the policy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENTRY = f"""
 - config-keys:
     - {KEY}
   description:
-    - Measure it anew
+    - Measure it again
   pr-link: XXX
 """
 Call = Callable[..., Called]
@@ -29,7 +29,7 @@ Call = Callable[..., Called]
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """The project's own configurations; main, and a branch that measures one of them anew."""
+    """Return a repository with the project's configurations: main, and a branch that measures one of them again."""
     repository = Repository.init(tmp_path_factory.mktemp("bench"))
     paths = [path for path in (ROOT / "configs").rglob("*") if path.is_file()]
     files = {
@@ -43,7 +43,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 @pytest.fixture
 def plan(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """infx plan for words that a dispatch gives, or for the branch's entry."""
+    """Call infx plan for a dispatch's words, or for the branch's entry."""
     monkeypatch.chdir(repository.path)
 
     def plan(*words: str, head: str = "feat-x") -> Called:
@@ -62,16 +62,16 @@ def rows_of(called: Called) -> list[str]:
     return row_ids(read_rows(called.json, "plan.json"))
 
 
-def test_named_configurations_are_the_rows_that_an_entry_would_plan(plan: Call) -> None:
-    """14 of throughput and 3 of accuracy, each with the id that it has in a pull request's sweep."""
+def test_named_configurations_give_the_rows_of_an_entry(plan: Call) -> None:
+    """There are 14 throughput and 3 accuracy rows, with the same ids as in a pull request's sweep."""
     by_entry, by_command = plan(), plan("test-config", "--config-key", KEY)
     assert (by_entry.code, by_command.code) == (0, 0)
     assert sorted(rows_of(by_command)) == sorted(rows_of(by_entry))
     assert len(rows_of(by_entry)) == 17
-    found = by_command.json
-    assert len(found["single_node"]["agentic"]) == 14
-    assert len(found["agentic_evals"]) == 3
-    assert found["changelog_metadata"]["entries"] == []
+    plan_of_command = by_command.json
+    assert len(plan_of_command["single_node"]["agentic"]) == 14
+    assert len(plan_of_command["agentic_evals"]) == 3
+    assert plan_of_command["changelog_metadata"]["entries"] == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_named_configurations_are_the_rows_that_an_entry_would_plan(plan: Call) 
         (("full-sweep", "--model-prefix", "dsv41flash-fp4-b300", "--framework", "vllm", "--trim-conc"), 3, 3),
     ],
 )
-def test_options_narrow_it(plan: Call, words: tuple[str, ...], throughput: int, evals: int) -> None:
+def test_options_select_rows(plan: Call, words: tuple[str, ...], throughput: int, evals: int) -> None:
     called = plan(*words)
     assert called.code == 0
     rows = read_rows(called.json, "plan.json")
@@ -102,11 +102,11 @@ def test_options_narrow_it(plan: Call, words: tuple[str, ...], throughput: int, 
         (("full-sweep", "$(touch pwned)", "`touch pwned`"), 2, "unexpected extra arguments"),
         (("test-config",), 2, "Missing option '--config-key'"),
         (("test-config", "--config-key", "gone"), 2, "gone"),
-        (("full-sweep", "--model-prefix", "gone"), 1, "No row fits the command."),
+        (("full-sweep", "--model-prefix", "gone"), 1, "No row matches the command."),
         (("full-sweep", "--config-file", "gone.yaml"), 2, "cannot be read"),
     ],
 )
-def test_what_it_does_not_do(
+def test_commands_that_are_refused(
     plan: Call,
     repository: Repository,
     words: tuple[str, ...],
@@ -120,14 +120,14 @@ def test_what_it_does_not_do(
     assert not (repository.path / "pwned").exists()
 
 
-def test_it_reads_the_working_tree_and_says_so(plan: Call) -> None:
+def test_the_working_tree_must_be_at_the_head(plan: Call) -> None:
     called = plan("test-config", "--config-key", KEY, head="main")
     assert called.code == 2
     assert "reads the working tree, which is not at --head-ref" in called.err
 
 
-def test_labels_nobody_serves_are_refused(repository: Repository, plan: Call) -> None:
-    """As for a delta: GitHub would let such a job wait for a day."""
+def test_labels_without_runners_are_refused(repository: Repository, plan: Call) -> None:
+    """GitHub would let such a job wait for a day."""
     path = repository.path / "configs/runners.yaml"
     before = path.read_text()
     try:

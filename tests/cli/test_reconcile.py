@@ -1,4 +1,4 @@
-"""infx reconcile and infx comment as they are called."""
+"""infx reconcile and infx comment, from the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.reconcile.world import BASE, LABEL, POLICY, World, entry
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """In the clone, with the hub's address and a token in the environment."""
+    """Enter the clone, with the hub's address and a token in the environment."""
     world = World.make(tmp_path)
     (tmp_path / "policy.yaml").write_bytes(POLICY)
     for name, value in world.hub.environ(world.token()).items():
@@ -27,7 +27,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world.hub.stop()
 
 
-def test_a_dry_run_prints_what_would_be_done_and_does_nothing(world: World) -> None:
+def test_a_dry_run_prints_changes_and_makes_none(world: World) -> None:
     world.pull(labels=[LABEL, "sweep-enabled"])
     world.hub.clear_log()
     called = call("reconcile", "--pr", "77", "--dry-run")
@@ -45,7 +45,7 @@ def test_a_dry_run_prints_what_would_be_done_and_does_nothing(world: World) -> N
     assert world.comments() == []
 
 
-def test_several_at_once_and_a_summary_line(world: World) -> None:
+def test_several_pull_requests_and_a_summary_line(world: World) -> None:
     for number in (77, 78):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     called = call("reconcile", "--pr", "77", "--pr", "78", "--format", "table")
@@ -58,8 +58,8 @@ def test_several_at_once_and_a_summary_line(world: World) -> None:
     assert call("reconcile", "--since", "7d", "--format", "json").code == 0
 
 
-def test_two_hours_ago_is_told_by_github_s_clock(world: World) -> None:
-    """Which is another one than this machine's, as the hub's is here."""
+def test_since_uses_the_clock_of_github(world: World) -> None:
+    """The hub's clock differs from this machine's."""
     world.pull()
     world.clock.now += timedelta(hours=1)
     called = call("reconcile", "--since", "2h", "--format", "table")
@@ -90,13 +90,13 @@ def test_a_write_that_is_refused_is_exit_code_3(world: World) -> None:
         ("--pr", "0"),
     ],
 )
-def test_it_must_be_said_which(world: World, arguments: tuple[str, ...]) -> None:
+def test_exactly_one_way_to_choose_pull_requests_is_needed(world: World, arguments: tuple[str, ...]) -> None:
     assert call("reconcile", *arguments).code == 2
     assert world.hub.log == []
 
 
-def test_a_number_of_no_pull_request(world: World) -> None:
-    """The others still get theirs."""
+def test_an_unknown_number_does_not_stop_the_others(world: World) -> None:
+    """The other pull requests are still updated."""
     world.pull()
     called = call("reconcile", "--pr", "9999", "--pr", "77")
     assert called.code == 3
@@ -117,13 +117,13 @@ def test_after_a_push(world: World) -> None:
 
 
 @pytest.mark.parametrize("before", ["0" * 40, "f" * 40])
-def test_after_a_push_that_nobody_can_compare_all_are_looked_at(world: World, before: str) -> None:
+def test_after_a_forced_push_all_pull_requests_are_checked(world: World, before: str) -> None:
     world.pull(labels=[LABEL])
     assert call("reconcile", "--after-push", before).code == 0
     assert len(world.ours()) == 1
 
 
-def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
+def test_a_comment_that_could_not_be_posted_is_in_the_summary(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -132,13 +132,13 @@ def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
     world.hub.clear_log()
     called = call("reconcile", "--pr", "77")
     assert called.code == 3
-    assert world.hub.writes == 2  # one comment and one status were tried, and neither again
+    assert world.hub.writes == 2  # one comment and one status were tried, each once
     assert "Thank you for the contribution!" in called.summary
     assert "2 conflicting sweep labels" in called.summary
     assert "warning: refused: PR 77: create the greeting comment" in called.err
 
 
-def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(world: World) -> None:
+def test_an_unreachable_github_is_exit_3_and_does_not_stop_the_others(world: World) -> None:
     for number in (77, 78):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     world.hub.faults.add(Fault(kind=FaultKind.DROP, method="POST", path="/issues/77/"))
@@ -149,10 +149,10 @@ def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(worl
     assert world.ours(78)
 
 
-def test_an_identity_that_the_policy_does_not_know_leaves_nothing_behind(
+def test_a_comment_by_an_unknown_identity_is_deleted_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise every run would post anew, because none finds what the one before has posted."""
+    """Otherwise every run would post again, because it could not recognize the comment of the run before."""
     may = {"pull_requests": "write", "statuses": "write", "actions": "read"}
     monkeypatch.setenv("GH_TOKEN", world.hub.app_token("other-bot[bot]", may))
     world.pull()
@@ -162,7 +162,7 @@ def test_an_identity_that_the_policy_does_not_know_leaves_nothing_behind(
     assert world.comments() == []
 
 
-def test_outside_of_a_clone_it_makes_do_with_what_the_api_tells(
+def test_outside_a_clone_it_uses_the_api_only(
     world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -170,7 +170,7 @@ def test_outside_of_a_clone_it_makes_do_with_what_the_api_tells(
     world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
     assert call("reconcile", "--pr", "77").code == 0
-    assert call("reconcile", "--pr", "77").code == 0  # mergeable is known by now
+    assert call("reconcile", "--pr", "77").code == 0  # mergeable is known now
     assert [line for line in world.ours() if "conflict" in line]
     assert call("reconcile", "--after-push", "f" * 40).code == 2
 
@@ -189,7 +189,7 @@ def test_hostile_text_starts_no_workflow_command(world: World, monkeypatch: pyte
     ]
 
 
-def test_comments_can_be_looked_at_without_posting_them(world: World) -> None:
+def test_comments_can_be_printed_without_posting_them(world: World) -> None:
     called = call("comment", "greeting")
     assert called.code == 0
     assert called.out.startswith("<!-- infx-greeting -->\nThank you")
@@ -208,14 +208,14 @@ def test_comments_can_be_looked_at_without_posting_them(world: World) -> None:
 
 
 @pytest.mark.parametrize("has_clone", [True, False], ids=["clone", "no clone"])
-def test_explain_knows_that_the_changelog_is_broken(
+def test_explain_reports_a_broken_changelog(
     world: World,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
     has_clone: bool,
 ) -> None:
-    """In a clone it is judged; elsewhere the red status says so, once reconcile has set it."""
+    """A clone is needed to judge it; elsewhere the red status that reconcile has set is used."""
     world.pull({"perf-changelog.yaml": BASE + entry(link="TBD")}, labels=[LABEL])
     if not has_clone:
         assert call("reconcile", "--pr", "77").code == 0
@@ -229,7 +229,7 @@ def test_explain_knows_that_the_changelog_is_broken(
     assert "`infx changelog validate` lists them all." in called.out
 
 
-def test_explain_in_a_clone_that_cannot_fetch_answers_all_the_same(world: World) -> None:
+def test_explain_answers_in_a_clone_that_cannot_fetch(world: World) -> None:
     world.hub.account("cody", role="write")
     world.pull(labels=[LABEL])
     world.clone.run("remote", "set-url", "origin", "/nowhere/acme/bench")

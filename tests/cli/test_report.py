@@ -13,7 +13,7 @@ ERROR = Problem(rule="b", message="Wrong.", path="a.yaml", line=2, hint="Fix it.
 WARNING = Problem(rule="a", message="Odd.", path="a.yaml", line=1, level=Level.WARNING)
 
 
-def test_a_table_reader_gets_lines_and_nothing_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_prints_problems_on_stderr_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert report([ERROR, WARNING], {}, as_json=False) == 1
     assert capsys.readouterr() == ("", "warning: a.yaml:1: Odd.\na.yaml:2: Wrong. Fix it.\n")
 
@@ -28,7 +28,9 @@ def test_json_holds_every_problem_and_the_verdict(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("problems", [[], [WARNING]])
-def test_without_errors_all_is_well(problems: list[Problem], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_errors_the_exit_code_is_0(
+    problems: list[Problem], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert report(problems, {}, as_json=True) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
 

@@ -1,4 +1,4 @@
-"""infx results: a cut plan and artifacts in folders or at GitHub, to files, a summary and an exit code."""
+"""infx results: from a cut plan and artifacts, in folders or on GitHub, to files, a summary and an exit code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 @pytest.fixture
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RowJob]:
-    """A sweep of four rows, each of which has left its result."""
+    """Write the cut plan and the artifacts of a sweep of four good rows."""
     monkeypatch.chdir(tmp_path)
     write_plan(
         tmp_path / "plan.json",
@@ -51,7 +51,7 @@ def read(path: str) -> list[dict[str, object]]:
     return value
 
 
-def test_a_whole_sweep(jobs: list[RowJob]) -> None:
+def test_a_complete_sweep(jobs: list[RowJob]) -> None:
     called = call(*COLLECT)
     assert called.code == 0
     assert len(read("out/results_bmk/agg_bmk.json")) == 4
@@ -59,13 +59,13 @@ def test_a_whole_sweep(jobs: list[RowJob]) -> None:
     assert read("out/rejected_rows.json") == []
     assert "present<<" in called.written
     assert called.err == (
-        "4 of 4 planned rows brought everything, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
+        "4 of 4 planned rows complete, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
     )
     assert called.summary.startswith("## Sweep: 4 of 4 rows")
     report = call(*REPORT)
     assert report.code == 0
     assert report.out == called.summary
-    assert report.summary == ""  # who collects has written it already
+    assert report.summary == ""  # collect writes it too
 
 
 def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
@@ -84,7 +84,7 @@ def test_a_bad_row_is_exit_1_and_the_good_ones_are_published(
 
 
 def remove(folder: Path) -> dict[str, str]:
-    """An artifact's files, which are gone afterwards."""
+    """Remove an artifact, and return its files."""
     files = {path.name: path.read_text() for path in folder.iterdir()}
     for name in files:
         (folder / name).unlink()
@@ -94,7 +94,7 @@ def remove(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("lost", [1, 4])
 def test_a_planned_row_without_a_result_is_exit_1(lost: int, jobs: list[RowJob]) -> None:
-    """Its job may be green, or may never have started."""
+    """The row's job may be green, or may never have started."""
     for job in jobs[:lost]:
         remove(Path("artifacts") / artifact_name(job))
     called = call(*COLLECT)
@@ -109,8 +109,8 @@ def test_a_planned_row_without_a_result_is_exit_1(lost: int, jobs: list[RowJob])
     assert (coverage["present"], coverage["missing"]) == (4 - lost, lost)
 
 
-def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(jobs: list[RowJob]) -> None:
-    """A plan that lost its rows on the way must not look like one that never had any."""
+def test_no_rows_is_a_success_only_if_no_rows_were_planned(jobs: list[RowJob]) -> None:
+    """A plan that has lost its rows must not look like a plan without rows."""
     Path("sweep-plan/jobs.jsonl").write_text("")
     called = call(*COLLECT)
     assert called.code == 2
@@ -137,7 +137,7 @@ def test_an_empty_list_of_rows_is_a_success_only_if_nothing_was_planned(jobs: li
         ("index.json", "nonsense"),
     ],
 )
-def test_a_plan_that_cannot_be_read_is_no_empty_one(name: str, text: str | None, jobs: list[RowJob]) -> None:
+def test_a_plan_that_cannot_be_read_is_refused(name: str, text: str | None, jobs: list[RowJob]) -> None:
     path = Path("sweep-plan") / name
     path.write_text(path.read_text().splitlines()[0] * 4 if text is None else text)
     called = call(*COLLECT)
@@ -145,17 +145,17 @@ def test_a_plan_that_cannot_be_read_is_no_empty_one(name: str, text: str | None,
     assert "cut plan" in called.err
 
 
-def test_where_nothing_came_no_artifact_says_that_there_are_results(jobs: list[RowJob]) -> None:
-    """After a canary that failed: who looks for results_bmk would link an empty run."""
+def test_without_results_no_artifact_claims_results(jobs: list[RowJob]) -> None:
+    """The search for results_bmk would link an empty run, for example after a failed canary."""
     evals = next(Path("artifacts").glob("eval_*")).name
     assert call(*COLLECT).code == 0
     for path in [*Path("artifacts").iterdir()]:
         path.rename(path.name)
     assert call(*COLLECT).code == 1
     files = {path.name for path in Path("out").rglob("*") if path.is_file()}
-    assert files == {"coverage.json", "rejected_rows.json"}  # those of the first time are gone
+    assert files == {"coverage.json", "rejected_rows.json"}  # the results of the first call are gone
     Path(evals).rename(Path("artifacts") / evals)
-    assert call(*COLLECT).code == 1  # accuracy alone is a result, and the artifact that says so is there
+    assert call(*COLLECT).code == 1  # accuracy alone is a result, so results_bmk is written
     assert read("out/results_bmk/agg_bmk.json") == []
 
 
@@ -168,23 +168,23 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield hub
 
 
-def test_what_the_folder_lacks_is_fetched_from_the_run(jobs: list[RowJob], hub: Hub) -> None:
-    """The download action shows at most 1,000 artifacts; here three are there already, and one is not."""
-    made = hub.add_run()
+def test_missing_artifacts_are_fetched_from_the_run(jobs: list[RowJob], hub: Hub) -> None:
+    """The download action finds at most 1,000 artifacts; here the folder has three, and one is missing."""
+    sweep_run = hub.add_run()
     for number in range(120):  # more than a page
-        hub.add_artifact(made.id, f"log_{number}", {"log.txt": "x"})
+        hub.add_artifact(sweep_run.id, f"log_{number}", {"log.txt": "x"})
     folder = next(Path("artifacts").glob("bmk_agentic_*"))
-    hub.add_artifact(made.id, folder.name, remove(folder))
+    hub.add_artifact(sweep_run.id, folder.name, remove(folder))
     assert call(*COLLECT).code == 1
     assert json.loads(Path("out/coverage.json").read_text())["missing"] == 1
     hub.clear_log()
-    assert call(*COLLECT, "--run", str(made.id)).code == 0
+    assert call(*COLLECT, "--run", str(sweep_run.id)).code == 0
     assert json.loads(Path("out/coverage.json").read_text())["present"] == 4
     assert hub.reads <= 5  # two pages, the artifact's link, the file
 
 
 def commands_of(action: str) -> list[list[str]]:
-    """The infx commands of a composite action, as its script runs them."""
+    """Return the infx commands of a composite action's script."""
     steps = yaml.safe_load((ROOT / f".github/actions/{action}/action.yml").read_text())["runs"]["steps"]
     lines = [line.strip() for step in steps for line in step["run"].splitlines()]
     return [shlex.split(os.path.expandvars(line))[1:] for line in lines if line.startswith("infx ")]
@@ -193,15 +193,15 @@ def commands_of(action: str) -> list[list[str]]:
 def test_the_action_reads_and_fetches_every_artifact_once(
     jobs: list[RowJob], hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two artifacts are in the folder and two at GitHub only: each file is read once, each of the two fetched once."""
-    made = hub.add_run()
+    """Two artifacts are in the folder and two only on GitHub; each is read once."""
+    sweep_run = hub.add_run()
     fetched = [
-        hub.add_artifact(made.id, artifact_name(job), remove(Path("artifacts") / artifact_name(job))).id
+        hub.add_artifact(sweep_run.id, artifact_name(job), remove(Path("artifacts") / artifact_name(job))).id
         for job in jobs[:2]
     ]
     local = sorted(path for path in Path("artifacts").rglob("*.json"))
     for name, value in {
-        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(made.id),
+        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(sweep_run.id),
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     opened: Counter[Path] = Counter()
@@ -228,14 +228,14 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     assert called.summary.count("## Sweep: 4 of 4 rows") == 1
 
 
-def test_nothing_is_asked_of_github_where_nothing_is_lacking(jobs: list[RowJob], hub: Hub) -> None:
+def test_github_is_not_asked_if_no_artifact_is_missing(jobs: list[RowJob], hub: Hub) -> None:
     hub.clear_log()
     assert call(*COLLECT, "--run", "1").code == 0
     assert hub.log == []
 
 
 @pytest.mark.parametrize(
-    ("expired", "size", "words"), [(True, 1, "it has expired"), (False, 10, "10 are the most")]
+    ("expired", "size", "words"), [(True, 1, "it has expired"), (False, 10, "more than the limit of 10")]
 )
 def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     expired: bool,
@@ -246,17 +246,17 @@ def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("infx.artifacts.MAX_ZIP", 10)
-    made = hub.add_run()
+    sweep_run = hub.add_run()
     name = artifact_name(jobs[0])
-    hub.add_artifact(made.id, name, remove(Path("artifacts") / name), expired=expired)
-    called = call(*COLLECT, "--run", str(made.id))
+    hub.add_artifact(sweep_run.id, name, remove(Path("artifacts") / name), expired=expired)
+    called = call(*COLLECT, "--run", str(sweep_run.id))
     assert called.code == 1
     assert words in called.err
     coverage = json.loads(Path("out/coverage.json").read_text())
     assert (coverage["present"], coverage["failed"]) == (3, 1)
 
 
-def test_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_plan_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     called = call(*COLLECT)
     assert called.code == 2

@@ -1,4 +1,4 @@
-"""infx row run: a command's files are gathered, and it is said which came and which did not."""
+"""infx row run: it gathers a command's files, and names those that it found and those that are missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from infx.bench.jobs import RowJob
 from infx.bench.row import Row
-from infx.cli.row_process import find_lacking
+from infx.cli.row_process import find_missing_results
 from infx.matrix.folder import read_jobs
 from tests.calling import Called, call
 from tests.cli.plans import write_plan
@@ -27,7 +27,7 @@ ROWS = {
 def play(
     planned: Row, script: str, monkeypatch: pytest.MonkeyPatch, folder: Path, *, on_actions: bool = False
 ) -> tuple[Called, RowJob]:
-    """A row's command in a folder of its own; the script may name `name`, the row's result name."""
+    """Run a script as the row command in its own folder; `{name}` in it is the row's result name."""
     monkeypatch.chdir(folder)
     write_plan(folder / "plan.json", [planned])
     assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
@@ -53,7 +53,7 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_what_came_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gathered_files_are_named(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called, _ = play(ROWS[kind], SAMPLE, monkeypatch, tmp_path)
     assert called.code == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -64,7 +64,7 @@ def test_what_came_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize(("ends", "code"), [(0, 1), (3, 3)])
-def test_a_command_that_leaves_nothing_has_failed(
+def test_a_command_without_results_has_failed(
     ends: int,
     code: int,
     kind: str,
@@ -74,7 +74,7 @@ def test_a_command_that_leaves_nothing_has_failed(
     called, job = play(ROWS[kind], f"sys.exit({ends})", monkeypatch, tmp_path)
     assert called.code == code
     lacking = LEAVES[kind].format(name=job.result_name)
-    assert called.err == f"The row command ended with {ends} and left no new {lacking}.\n"
+    assert called.err == f"The row command exited with {ends} and wrote no new {lacking}.\n"
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -98,25 +98,25 @@ def test_files_of_another_kind_are_not_the_result(
 ) -> None:
     called, job = play(ROWS[kind], script, monkeypatch, tmp_path)
     assert called.code == 1
-    assert f"left no new {lacking.format(name=job.result_name)}." in called.err
+    assert f"wrote no new {lacking.format(name=job.result_name)}." in called.err
 
 
-def test_a_result_of_an_earlier_time_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_result_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "path = pathlib.Path(f'agg_{name}.json'); path.write_text('{}'); os.utime(path, (1, 1))"
     called, _ = play(ROWS["fixed"], script, monkeypatch, tmp_path)
     assert called.code == 1
-    assert "left no new agg_" in called.err
+    assert "wrote no new agg_" in called.err
 
 
-def test_what_lay_there_before_is_not_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However short a time before: the row that ran there last may have ended just now."""
+def test_earlier_files_are_not_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row that ran there last may have ended just before."""
     called, job = play(ROWS["fixed"], SAMPLE, monkeypatch, tmp_path)
     assert called.code == 0
     (tmp_path / "work.py").write_text("")
     words = ["row", "run", "--plan", "sweep-plan", "--id", job.id, "--out", "again"]
     called = call(*words)
     assert called.code == 1
-    assert called.err == f"The row command ended with 0 and left no new agg_{job.result_name}*.json.\n"
+    assert called.err == f"The row command exited with 0 and wrote no new agg_{job.result_name}*.json.\n"
     assert list((tmp_path / "again").iterdir()) == []
 
 
@@ -131,7 +131,7 @@ def test_results_may_stay_in_the_folder_of_the_command(
     assert f"Gathered 1 file in {tmp_path}: agg_{job.result_name}.json.\n" in called.err
 
 
-def test_names_of_files_are_foreign_and_may_be_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_files_may_be_hostile_and_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
         "pathlib.Path(f'agg_{name}.json').write_text('{}')\n"
         "pathlib.Path('results\\n::error::x.json').write_text('{}')\n"
@@ -145,8 +145,8 @@ def test_names_of_files_are_foreign_and_may_be_many(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_nothing_gathered_is_never_a_whole_result(kind: str) -> None:
-    """Also for a kind of row that does not exist yet."""
+def test_no_file_is_never_a_complete_result(kind: str) -> None:
+    """This must hold for kinds of rows that do not exist yet."""
     [job] = make_jobs([ROWS[kind]])
-    assert find_lacking([], job)
-    assert find_lacking(["samples_x.jsonl", "notes.json"], job)
+    assert find_missing_results([], job)
+    assert find_missing_results(["samples_x.jsonl", "notes.json"], job)

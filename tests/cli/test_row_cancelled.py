@@ -1,4 +1,4 @@
-"""A row that is cancelled: the runner tells it to the step's own process, and to no other."""
+"""Cancellation of a row: the runner signals only the step's own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan on its way to the jobs: cut, listed, read by one job."""
+"""Commands between a plan and its jobs: shards, rows and row."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def test_303_rows_are_two_shards_that_hold_every_row_once(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     assert (index["rows"], index["shards"]) == (303, 2)
     called = [succeed("rows", "--plan", str(folder), "--shard", number) for number in "01"]
-    lists = [one.json for one in called]
+    lists = [command.json for command in called]
     assert [len(jobs) for jobs in lists] == [256, 47]
     ids = [job["id"] for jobs in lists for job in jobs]
     assert len(set(ids)) == 303
     assert {key for jobs in lists for job in jobs for key in job} == {"id", "runs-on", "name"}
-    assert [one.outputs["count"] for one in called] == ["256", "47"]
+    assert [command.outputs["count"] for command in called] == ["256", "47"]
 
 
 @pytest.mark.parametrize("number", ["2", "-1"])
-def test_a_shard_that_is_not_there_is_no_empty_matrix(folder: Path, number: str) -> None:
+def test_an_unknown_shard_is_refused(folder: Path, number: str) -> None:
     refused = call("rows", "--plan", str(folder), "--shard", number)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == f"{folder}: The plan has no shard {number}; it has 2, counted from 0.\n"
@@ -64,17 +64,15 @@ def test_a_shard_that_is_not_there_is_no_empty_matrix(folder: Path, number: str)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("jobs.jsonl", "", "The cut plan is not whole: this shard has no row."),
+        ("jobs.jsonl", "", "The cut plan is not complete: this shard has no row."),
         ("index.json", "", "The cut plan cannot be read"),
         ("index.json", "[]", "The cut plan cannot be read"),
         ("index.json", '{"rows": [], "shards": []}', "The cut plan cannot be read"),
     ],
 )
-def test_a_cut_plan_that_lost_its_rows_is_no_empty_matrix(
-    folder: Path, name: str, text: str, words: str
-) -> None:
-    """The job of the rows would be skipped, and nothing red."""
-    kept = (folder / name).read_text()
+def test_a_cut_plan_that_has_lost_its_rows_is_refused(folder: Path, name: str, text: str, words: str) -> None:
+    """Otherwise the rows' job would be skipped, and nothing would be red."""
+    original = (folder / name).read_text()
     (folder / name).write_text(text)
     try:
         collect = ("results", "collect", "--plan", str(folder), "--artifacts", str(folder), "--out", "out")
@@ -82,20 +80,20 @@ def test_a_cut_plan_that_lost_its_rows_is_no_empty_matrix(
         assert (refused.code, refused.out, words in refused.err) == (2, "", True)
         assert call(*collect).code == 2
     finally:
-        (folder / name).write_text(kept)
+        (folder / name).write_text(original)
 
 
-def test_the_canary_runs_alone_and_not_again(folder: Path) -> None:
+def test_the_canary_runs_alone_and_only_once(folder: Path) -> None:
     index = json.loads((folder / "index.json").read_text())
     (canary,) = succeed("rows", "--plan", str(folder), "--canary").json
     assert canary["id"] == index["canary"]
     assert canary["name"].startswith(f"{canary['id']} · canary · ")
-    rest = succeed("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).json
-    assert len(rest) == 255
-    assert canary["id"] not in {job["id"] for job in rest}
+    others = succeed("rows", "--plan", str(folder), "--shard", "0", "--without", canary["id"]).json
+    assert len(others) == 255
+    assert canary["id"] not in {job["id"] for job in others}
 
 
-def test_the_outputs_are_a_few_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_outputs_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_plan(tmp_path / "plan.json", [row(FIXED, conc) for conc in range(1, 258)])
     outputs = succeed("shards", "--plan", "plan.json", "--out", "cut", "--no-canary").outputs
@@ -108,17 +106,17 @@ def test_the_outputs_are_a_few_numbers(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_shell_reads_a_row_without_running_it(folder: Path) -> None:
-    """A setting with quotes and blanks arrives as it is."""
+    """A setting with quotes and blanks keeps its value."""
     lines = (folder / "jobs.jsonl").read_text().splitlines()
     (wanted,) = [json.loads(line) for line in lines if '"multi-node 8k1k"' in line]
     script = succeed("row", "env", "--plan", str(folder), "--id", wanted["id"]).out
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euc", f'{script}\nprintf "%s|%s|%s" "$NCCL_DEBUG" "$CONC_LIST" "$RESULT_FILENAME"'],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout == f"a b'c|4 8|{wanted['result-name']}"
+    assert process.stdout == f"a b'c|4 8|{wanted['result-name']}"
 
 
 def test_show_prints_the_row(folder: Path) -> None:
@@ -154,7 +152,7 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_what_cannot_be_done_is_said(arguments: list[str], code: int, words: str) -> None:
+def test_errors_are_explained(arguments: list[str], code: int, words: str) -> None:
     Path("bad.json").write_text("{")
     Path("deep.json").write_text("[" * 200_000)
     Path("odd.json").write_text('{"single_node": {"8k1k": [{"image": 1}]}}')
@@ -164,8 +162,8 @@ def test_what_cannot_be_done_is_said(arguments: list[str], code: int, words: str
     assert not Path("x").exists()
 
 
-def test_a_repository_without_priorities_is_cut_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workflow names the file of the policy, at the base branch's tip, whether or not the repository has one."""
+def test_a_plan_is_cut_without_a_file_of_priorities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow always names the policy's file at the base branch's tip, even if it does not exist."""
     monkeypatch.chdir(tmp_path)
     for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run(["git", *arguments], check=True)

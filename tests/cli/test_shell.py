@@ -68,7 +68,7 @@ TWO = ProblemsError([
         (raising(click.Abort()), 130, "Stopped.\n"),
     ],
 )
-def test_whatever_happens_becomes_an_exit_code_and_words(
+def test_every_ending_becomes_an_exit_code_and_words(
     made_up: click.Command, code: int, stderr: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(made_up, [], {}) == code
@@ -83,7 +83,7 @@ def test_whatever_happens_becomes_an_exit_code_and_words(
         (["a", "b"], "Error: Got unexpected extra argument (b)"),
     ],
 )
-def test_a_wrong_command_line_is_usage(
+def test_a_wrong_command_line_is_a_usage_error(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(command(lambda: None), arguments, {}) == 2
@@ -93,31 +93,31 @@ def test_a_wrong_command_line_is_usage(
     assert words in err
 
 
-def test_a_file_that_click_cannot_open_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_click_cannot_open_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(raising(click.FileError("x.json", "gone")), [], {}) == 2
     assert "x.json" in capsys.readouterr().err
 
 
-def test_help_and_version_are_answers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_and_version_exit_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(infx, ["--version"], {}) == 0
     assert capsys.readouterr().out.startswith("infx 0.")
     assert run(infx, ["-h"], {}) == 0
     assert "Commands:" in capsys.readouterr().out
 
 
-def test_no_command_is_usage_and_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_call_without_a_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(infx, [], {}) == 2
     assert "Commands:" in capsys.readouterr().err
 
 
-def test_a_misspelt_command_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelled_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(infx, ["confg"], {}) == 2
     assert capsys.readouterr().err.endswith("Error: No such command 'confg'. Did you mean config?\n")
     assert run(infx, ["zzzz"], {}) == 2
     assert capsys.readouterr().err.endswith("Error: No such command 'zzzz'. See infx --help.\n")
 
 
-def test_a_bug_is_said_to_be_one_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_reported_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(raising(ZeroDivisionError("oops")), [], {}) == 4
     out, err = capsys.readouterr()
     assert out == ""
@@ -143,7 +143,7 @@ HOSTILE = "x\n::add-mask::secret\r ::error::y ##[group]"
 def test_on_actions_no_foreign_line_starts_a_command(
     made_up: click.Command, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What the runner runs are our own annotations, nothing else."""
+    """The runner must see no commands except infx's own annotations."""
     assert run(made_up, arguments, ACTIONS) != 0
     out, err = capsys.readouterr()
     assert out == ""
@@ -163,7 +163,7 @@ def test_on_actions_problems_are_annotations_on_stderr(capsys: pytest.CaptureFix
     ]
 
 
-def test_json_and_text_keep_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_and_text_are_neutralized_differently(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"a": "ü ##[x]"})
     print_text("::words", ACTIONS)
     print_text("::words", {})
@@ -176,18 +176,18 @@ def infx_process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[byte
     )
 
 
-def test_the_process_ends_with_the_code(tmp_path: Path) -> None:
+def test_the_process_exits_with_the_code(tmp_path: Path) -> None:
     assert infx_process("--version", cwd=tmp_path).returncode == 0
     assert infx_process("nope", cwd=tmp_path).returncode == 2
 
 
-def test_a_name_that_is_no_utf_8_can_be_printed(tmp_path: Path) -> None:
-    """A file's name from a pull request must not end in a traceback."""
+def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
+    """A file's name from a pull request must not cause a traceback."""
     name = os.fsdecode(b"caf\xe9.yaml")
-    done = infx_process("config", "check", "--config-file", name, cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"Traceback" not in done.stderr
-    assert b"caf\\udce9.yaml" in done.stderr
+    process = infx_process("config", "check", "--config-file", name, cwd=tmp_path)
+    assert process.returncode == 2
+    assert b"Traceback" not in process.stderr
+    assert b"caf\\udce9.yaml" in process.stderr
 
 
 def test_commands_are_imported_when_they_are_called() -> None:

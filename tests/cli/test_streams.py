@@ -1,4 +1,4 @@
-"""Closed standard streams, and readers that go away: the command ends as it would have ended."""
+"""Closed standard streams and readers that go away do not change the exit code."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 
 from tests.cli.tree import LEAVES
 
-ENDLESS = {("demo",), ("hub", "serve")}  # these are only asked for their help
+ENDLESS = {("demo",), ("hub", "serve")}  # only their help is called
 CALLS = [["--version"], ["--help"], ["nope"]]
 CALLS += [[*path, "--help"] for path, _ in LEAVES]
 CALLS += [[*path] for path, _ in LEAVES if path not in ENDLESS]
 
 CLOSED: list[tuple[int, ...]] = [(), (1,), (2,), (1, 2), (0, 1, 2)]
 
-# Calls every command in a process of its own, with the descriptors closed as a shell's `>&-` closes them. What the
-# commands import is imported before: 300 processes would do it otherwise.
+# Calls every command in a process of its own, with descriptors closed as by a shell's `>&-`. The
+# modules are imported before the fork, so that 300 processes need not import them.
 DRIVER = """
 import json, os, sys
 import click, github, jsonschema_rs, rich.console, rich.table, yaml
@@ -58,12 +58,15 @@ os.write(report, json.dumps(codes).encode())
 
 @pytest.fixture(scope="module")
 def exit_codes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, ...], dict[str, int]]:
-    """Closed descriptors → command line → exit code."""
+    """Return closed descriptors → command line → exit code."""
     arguments = [sys.executable, "-c", DRIVER, json.dumps(CALLS), json.dumps(CLOSED)]
-    done = subprocess.run(arguments, cwd=tmp_path_factory.mktemp("empty"), capture_output=True, check=True)
-    assert b"Traceback" not in done.stderr
+    process = subprocess.run(arguments, cwd=tmp_path_factory.mktemp("empty"), capture_output=True, check=True)
+    assert b"Traceback" not in process.stderr
     lines = [" ".join(call) for call in CALLS]
-    codes = [dict(zip(lines, found, strict=True)) for found in json.loads(done.stdout)]
+    codes = [
+        dict(zip(lines, exit_codes_of_lines, strict=True))
+        for exit_codes_of_lines in json.loads(process.stdout)
+    ]
     return dict(zip(CLOSED, codes, strict=True))
 
 
@@ -71,13 +74,13 @@ def exit_codes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, ...]
 def test_closed_streams_change_no_exit_code(
     closed: tuple[int, ...], exit_codes: dict[tuple[int, ...], dict[str, int]]
 ) -> None:
-    """Of any command, called without arguments in an empty folder, and asked for its help."""
+    """Call every command without arguments in an empty folder, and with --help."""
     assert set(exit_codes[()].values()) >= {0, 2, 3}
     assert exit_codes[closed] == exit_codes[()]
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    """What bash makes of a line in which `infx` is ours."""
+    """Run a line in bash, with this infx on the path."""
     start = f'set -o pipefail; infx() {{ "{sys.executable}" -P -m infx "$@"; }}; '
     return subprocess.run(["bash", "-c", start + line], cwd=cwd, capture_output=True, check=False)
 
@@ -90,21 +93,21 @@ def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
         ("infx config check >&-", 2),
         ("infx config check 2>&-", 2),
         ("infx --help | true", 0),
-        ("infx config check 2>&1 | true", 2),  # the reader of the complaint is gone, the complaint holds
+        ("infx config check 2>&1 | true", 2),  # the reader of stderr is gone, but the exit code remains
         ("infx changelog validate 2>&1 | true", 3),
         ("infx config check 2>/dev/full", 2),
-        ("infx --help >/dev/full", 3),  # a result that could not be written is not done
+        ("infx --help >/dev/full", 3),  # a result that could not be written is an error
     ],
 )
-def test_a_shell_sees_the_commands_own_exit_code(line: str, code: int, tmp_path: Path) -> None:
-    done = shell(line, tmp_path)
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
-    assert b"Exception ignored" not in done.stderr
+def test_a_shell_gets_the_commands_own_exit_code(line: str, code: int, tmp_path: Path) -> None:
+    process = shell(line, tmp_path)
+    assert process.returncode == code
+    assert b"Traceback" not in process.stderr
+    assert b"Exception ignored" not in process.stderr
 
 
-def test_a_file_that_a_command_writes_holds_only_its_own(tmp_path: Path) -> None:
-    """With stdout closed, the next file that is opened would become stdout and get what is printed."""
+def test_output_does_not_go_into_a_written_file(tmp_path: Path) -> None:
+    """If stdout is closed, the next file that is opened would become stdout and get the output."""
     script = (
         "import os, sys\n"
         "os.close(1)\n"
@@ -119,8 +122,8 @@ def test_a_file_that_a_command_writes_holds_only_its_own(tmp_path: Path) -> None
     assert (tmp_path / "out.json").read_text() == "{}"
 
 
-def test_a_command_goes_on_after_its_reader_has_gone(tmp_path: Path) -> None:
-    """More than a pipe holds: the loss is seen in the middle, and the command still ends with its own code."""
+def test_a_command_continues_after_its_reader_has_gone(tmp_path: Path) -> None:
+    """The output is larger than a pipe's buffer, so the write fails before the command ends."""
     script = (
         "import sys, click\n"
         "from infx.cli.shell import run\n"
@@ -134,8 +137,8 @@ def test_a_command_goes_on_after_its_reader_has_gone(tmp_path: Path) -> None:
     )
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, check=False
     )
     os.close(write)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (process.returncode, process.stderr) == (1, b"")

@@ -1,4 +1,4 @@
-"""Every command there is, from click's own tree: tests that go over it cover a new command without an edit."""
+"""All commands from click's own tree, so that tests over all commands cover a new command without an edit."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Path = tuple[str, ...]
 def load(name: str) -> click.Command:
     """Return a command of the first level."""
     module, _, attribute = COMMANDS[name][0].partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    assert isinstance(found, click.Command)
-    return found
+    command = getattr(importlib.import_module(module), attribute)
+    assert isinstance(command, click.Command)
+    return command
 
 
 def list_commands(command: click.Command, path: Path) -> list[tuple[Path, click.Command]]:
-    """Return the command and all below it, those, too, that their group imports only when they are called."""
-    found = [(path, command)]
+    """Return the command and all commands below it, including those that a group imports only when they are called."""
+    commands = [(path, command)]
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            found += list_commands(below, (*path, name))
-    return found
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            commands += list_commands(subcommand, (*path, name))
+    return commands
 
 
 EVERY = [item for name in COMMANDS for item in list_commands(load(name), (name,))]

@@ -1,4 +1,4 @@
-"""Plans, artifacts and result files made by hand."""
+"""Make plans, artifacts and result files for tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RESULT: dict[str, Any] = {
 
 
 def result(**changes: Any) -> dict[str, Any]:
-    """A result of the row FIXED at concurrency 64; a value of None takes a key away."""
+    """Return a result of the row FIXED at concurrency 64; a value of None removes a key."""
     values = {**RESULT, **changes}
     return {key: value for key, value in values.items() if value is not None}
 
@@ -59,7 +59,7 @@ def make_jobs(rows: Sequence[Row]) -> list[RowJob]:
 
 
 def artifact(name: str, files: Mapping[str, Any]) -> ReadArtifact:
-    """Values become JSON; bytes stay as they are."""
+    """Return an artifact; its values become JSON, but bytes stay unchanged."""
     return ReadArtifact(
         name=name,
         files=tuple(
@@ -89,7 +89,7 @@ MULTI = {"framework": "dynamo-vllm", "disagg": True, "tp": None, "dp_attention":
 
 
 def good() -> dict[str, dict[str, Any]]:
-    """Artifact → files, for a sweep in which everything went well."""
+    """Return artifact → files of a sweep without errors."""
     return {
         artifact_name(FIXED_JOB): {"agg.json": result()},
         artifact_name(AGENTIC_JOB): {"agg.json": result(conc=8, isl=0, osl=0, spec_decoding="mtp")},

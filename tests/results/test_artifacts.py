@@ -1,4 +1,4 @@
-"""Reading what strangers uploaded: links, sizes, broken and hostile files."""
+"""Read uploaded files without trust: links, sizes, broken and hostile files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from infx.errors import UsageError
 from infx.results import artifact
 
 
-def test_a_folder_for_each_artifact(tmp_path: Path) -> None:
+def test_every_folder_is_an_artifact(tmp_path: Path) -> None:
     (tmp_path / "b" / "deep").mkdir(parents=True)
     (tmp_path / "a").mkdir()
     (tmp_path / "b" / "deep" / "x.json").write_text("{}")
     (tmp_path / "b" / "log.txt").write_text("not looked at")
     (tmp_path / "stray.json").write_text("{}")
-    found = read_folder(tmp_path)
-    assert [(item.name, [file.path for file in item.files]) for item in found] == [
+    artifacts = read_folder(tmp_path)
+    assert [(item.name, [file.path for file in item.files]) for item in artifacts] == [
         ("a", []),
         ("b", ["deep/x.json"]),
     ]
@@ -47,7 +47,7 @@ def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "a" / "x.json").write_bytes(b"x" * 11)
     (tmp_path / "a" / "y.json").write_bytes(b"x" * 10)
     [only] = read_folder(tmp_path)
-    assert [file.fault for file in only.files] == ["it has 11 bytes; 10 are the most", None]
+    assert [file.fault for file in only.files] == ["it has 11 bytes, more than the limit of 10", None]
 
 
 def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert only.fault == "it has more than 3 JSON files"
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
+def test_names_that_are_not_text(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"bmk_\xff")
     folder.mkdir()
     (folder / os.fsdecode(b"\xfe.json")).write_text("{}")
@@ -68,28 +68,28 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert only.files[0].path == "\ufffd.json"
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         read_folder(tmp_path / "gone")
 
 
-def test_artifacts_that_nobody_wants_are_named_and_not_read(tmp_path: Path) -> None:
+def test_unexpected_artifacts_are_named_and_not_read(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
-    found = read_folder(tmp_path, {"b"})
-    assert [(item.name, len(item.files)) for item in found] == [("a", 0), ("b", 1)]
+    uploaded = read_folder(tmp_path, {"b"})
+    assert [(item.name, len(item.files)) for item in uploaded] == [("a", 0), ("b", 1)]
 
 
-def test_an_artifact_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
-    """All of them at once may be more than the memory holds."""
+def test_artifacts_are_read_one_at_a_time(tmp_path: Path) -> None:
+    """All artifacts together may be larger than the memory."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.json").write_text("{}")
-    found = read_folder(tmp_path)
-    assert next(found).name == "a"
+    uploaded = read_folder(tmp_path)
+    assert next(uploaded).name == "a"
     (tmp_path / "b" / "x.json").write_text("later")
-    assert next(found).files[0].data == b"later"
+    assert next(uploaded).files[0].data == b"later"
 
 
 def make_zip(files: dict[str, bytes]) -> bytes:
@@ -103,19 +103,19 @@ def make_zip(files: dict[str, bytes]) -> bytes:
 def test_a_zip_file_is_read_and_never_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = make_zip({"x.json": b"{}", "../../evil.json": b"{}", "/abs.json": b"{}", "log.txt": b"x"})
-    found = read_zip("bmk_x", data)
-    assert [file.path for file in found.files] == ["x.json", "../../evil.json", "/abs.json"]
+    uploaded = read_zip("bmk_x", data)
+    assert [file.path for file in uploaded.files] == ["x.json", "../../evil.json", "/abs.json"]
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"no zip file", make_zip({"x.json": b"{}"})[:-10]])
-def test_what_is_no_zip_file(data: bytes) -> None:
-    assert "not a readable zip file" in (read_zip("bmk_x", data).fault or "")
+def test_a_file_that_is_not_a_zip_file(data: bytes) -> None:
+    assert "no readable zip file" in (read_zip("bmk_x", data).fault or "")
 
 
 def test_a_zip_bomb_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = read_zip("bmk_x", make_zip({"x.json": b"0" * (artifact.MAX_FILE + 1)}))
-    assert "are the most" in (found.files[0].fault or "")
+    uploaded = read_zip("bmk_x", make_zip({"x.json": b"0" * (artifact.MAX_FILE + 1)}))
+    assert "more than the limit of" in (uploaded.files[0].fault or "")
 
 
 def test_a_zip_file_that_lies_about_a_size() -> None:
@@ -123,24 +123,24 @@ def test_a_zip_file_that_lies_about_a_size() -> None:
     size = (100_000).to_bytes(4, "little")
     while (at := data.find(size)) >= 0:
         data[at : at + 4] = (10).to_bytes(4, "little")
-    found = read_zip("bmk_x", bytes(data))
-    assert found.fault or found.files[0].fault or len(found.files[0].data) <= 10
+    uploaded = read_zip("bmk_x", bytes(data))
+    assert uploaded.fault or uploaded.files[0].fault or len(uploaded.files[0].data) <= 10
 
 
-def test_many_files_that_are_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is small enough, but all of them are held at once."""
+def test_the_total_size_of_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is small enough, but all of them are in memory at once."""
     monkeypatch.setattr("infx.artifacts.MAX_BYTES", 20)
     files = {f"{number}.json": b"x" * 7 for number in range(3)}
     (tmp_path / "a").mkdir()
     for name, data in files.items():
         (tmp_path / "a" / name).write_bytes(data)
     [only] = read_folder(tmp_path)
-    for found in (only, read_zip("a", make_zip(files))):
-        assert (found.fault, found.files) == ("it has 21 bytes; 20 are the most", ())
+    for uploaded in (only, read_zip("a", make_zip(files))):
+        assert (uploaded.fault, uploaded.files) == ("it has 21 bytes, more than the limit of 20", ())
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_zip_file_whose_data_is_spoiled(method: int) -> None:
+def test_a_zip_file_with_damaged_data(method: int) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr("x.json", os.urandom(2000))

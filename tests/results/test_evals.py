@@ -1,4 +1,4 @@
-"""From what an evaluation harness leaves behind to one row for each task."""
+"""Read the files of an evaluation harness into one row for each task."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_precedence_of_scores(scores: dict[str, float], expected: tuple[str, flo
 
 
 @pytest.mark.parametrize("score", [1.5, -0.1, True, "0.9", None, [0.9]])
-def test_a_score_that_is_none_makes_the_row_a_failure(score: object) -> None:
+def test_an_invalid_score_fails_the_row(score: object) -> None:
     [row], _ = read({"meta_env.json": META, "results.json": harness(score)})
     assert row.fault
     assert row.score is None
@@ -86,7 +86,7 @@ def test_the_newest_of_several_results() -> None:
     assert row.score == 0.2
 
 
-def test_without_a_time_in_the_name_the_file_s_own_counts() -> None:
+def test_without_a_time_in_the_name_the_files_own_time_counts() -> None:
     import json
 
     files = [
@@ -120,7 +120,7 @@ def test_a_batched_set_has_a_row_for_each_completed_concurrency() -> None:
         ({"results.json": harness()}, "no meta_env.json"),
         ({"a/b/meta_env.json": META, "a/b/results.json": harness()}, "no meta_env.json"),
         ({"meta_env.json": META}, "no result file"),
-        ({"meta_env.json": [1]}, "no mapping"),
+        ({"meta_env.json": [1]}, "not a mapping"),
         ({"meta_env.json": b"{"}, "not JSON"),
         ({"meta_env.json": META, "results.json": b"[" * 100_000}, "nested too deeply"),
         ({"meta_env.json": META, "results.json": b'{"x": NaN}'}, "NaN"),
@@ -128,7 +128,7 @@ def test_a_batched_set_has_a_row_for_each_completed_concurrency() -> None:
         ({"meta_env.json": META, "results.json": b"\xff\xfe"}, "not JSON"),
     ],
 )
-def test_sets_that_are_none(files: dict[str, Any], words: str) -> None:
+def test_invalid_sets_have_faults_and_no_rows(files: dict[str, Any], words: str) -> None:
     rows, faults = read(files)
     assert rows == []
     assert words in "; ".join(fault for _, fault in faults)
@@ -140,9 +140,9 @@ def test_results_without_a_task(results: object) -> None:
     assert row.fault
 
 
-def test_more_tasks_than_are_looked_at() -> None:
-    """What was not looked at must not pass."""
+def test_too_many_tasks() -> None:
+    """Tasks that were not read must not pass."""
     value = harness()
     value["results"] = {f"task{number}": {"acc,none": 0.5} for number in range(MAX_TASKS + 1)}
     [row], _ = read({"meta_env.json": META, "results.json": value})
-    assert row.fault == "the file holds 201 tasks; 200 are the most"
+    assert row.fault == "the file holds 201 tasks, more than the limit of 200"

@@ -1,4 +1,4 @@
-"""What a result says about its origin, set against the plan: every field, of both kinds of results."""
+"""Compare the identity of results with the plan: every field, for both kinds of results."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def as_json(value: object) -> Any:
 
 
 def stated(planned: Row) -> dict[str, Any]:
-    """Every field as the plan has it, as a result would say it."""
+    """Return every field with the plan's value, in the form of a result."""
     identity = plan_identity(planned)
     return {name: as_json(accepted[0]) for name, accepted in identity.items() if accepted}
 
 
 def other(value: Any) -> Any:
-    """A value of the same type that is not planned."""
+    """Return a value of the same type that is not planned."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -76,7 +76,7 @@ CASES = [(kind, name) for kind, planned in KINDS.items() for name in plan_identi
 
 
 def may_be_either(planned: Row, name: str) -> bool:
-    """A flag without a role fits as soon as it is that of one role; with two roles that may be either."""
+    """Return whether both values of a flag match, because the two roles differ."""
     accepted: Accepted = plan_identity(planned).get(name, ())
     return set(accepted) == {True, False}
 
@@ -98,14 +98,14 @@ def test_each_field_of_a_throughput_row_is_compared(kind: str, name: str) -> Non
 def test_each_field_of_an_accuracy_result_is_compared(
     kind: str, name: str, form: Callable[[Any], Any]
 ) -> None:
-    """Harnesses write numbers and flags as text, so both forms are compared."""
+    """Harnesses may write numbers and flags as text, so both forms are tested."""
     planned = KINDS[kind]
     values = {key: form(value) for key, value in stated(planned).items()}
     assert find_eval_mismatches(values, planned) == []
     compared = name != "conc" and not (planned.recipe.is_multinode and name in ENGINE)
     wrong = form(other(stated(planned).get(name, "nothing")))
-    found = find_eval_mismatches({**values, name: wrong}, planned)
-    assert [clause.split(" ")[0] for clause in found] == ([name] if compared else [])
+    mismatches = find_eval_mismatches({**values, name: wrong}, planned)
+    assert [clause.split(" ")[0] for clause in mismatches] == ([name] if compared else [])
 
 
 def test_every_listed_field_is_compared_somewhere() -> None:
@@ -114,7 +114,7 @@ def test_every_listed_field_is_compared_somewhere() -> None:
 
 
 def test_every_field_of_the_schema_is_compared_or_a_number() -> None:
-    """A field that the schema gains must be compared, unless it is a measurement."""
+    """A new field of the schema must be compared, unless it is a measurement."""
     schema = read_schema("result-row")
     measured = {"tput_per_gpu", "benchmark_outcome"}
     assert set(schema["properties"]) - measured <= set(FIELDS)
@@ -125,11 +125,11 @@ def test_every_field_of_the_schema_is_compared_or_a_number() -> None:
     ]
     named = {name for name in FIELDS for pattern in patterns if re.search(pattern, name)}
     assert {name for name in FIELDS if name not in schema["properties"]} == named | {
-        "eval_framework", "eval_suite",  # of accuracy results only
+        "eval_framework", "eval_suite",  # fields of accuracy results only
     }  # fmt: skip
 
 
-# What a plan says of a row and no result repeats; whoever adds a field to a row puts it here or compares it.
+# Fields of a planned row that results do not repeat. A new field must be added here, or compared.
 NOT_REPEATED = {
     Recipe: {"srt_recipe", "eval_srt_recipe", "node_count", "power"},
     Row: {"exp_name", "run_eval", "eval_only", "eval_conc", "eval_all_concs"},
@@ -149,7 +149,7 @@ CHANGES: dict[str, Any] = {
 
 
 def changed(value: object, name: str) -> object:
-    """The dataclass with another value of one field."""
+    """Return the dataclass with another value in one field."""
     before = getattr(value, name)
     after = CHANGES.get(name)
     if after is None:
@@ -158,7 +158,7 @@ def changed(value: object, name: str) -> object:
 
 
 def fields_of(kind: type) -> list[str]:
-    made = {"layout", "workload", "recipe", "_hash"}  # whose own fields are looked at
+    made = {"layout", "workload", "recipe", "_hash"}  # its own fields are tested
     return [field.name for field in dataclasses.fields(kind) if field.name not in made | NOT_REPEATED[kind]]
 
 
@@ -205,15 +205,15 @@ def test_every_field_of_a_worker_is_part_of_the_identity(role: str, name: str) -
         ({"image": "x" * 500}, f"image is {'x' * 199}…, the plan says vllm/vllm-openai:v1"),
     ],
 )
-def test_both_values_are_named(changes: dict[str, Any], words: str) -> None:
+def test_a_mismatch_names_both_values(changes: dict[str, Any], words: str) -> None:
     assert find_mismatches(result(**changes), KINDS["fixed"]) == [words]
 
 
-def test_any_planned_concurrency_fits() -> None:
+def test_any_planned_concurrency_matches() -> None:
     values = stated(KINDS["disaggregated"])
     assert find_mismatches({**values, "conc": 8}, KINDS["disaggregated"]) == []
-    found = find_mismatches({**values, "conc": 16}, KINDS["disaggregated"])
-    assert found == ["conc is 16, the plan says 4 or 8"]
+    mismatches = find_mismatches({**values, "conc": 16}, KINDS["disaggregated"])
+    assert mismatches == ["conc is 16, the plan says 4 or 8"]
 
 
 def test_a_component_may_leave_out_its_version() -> None:
@@ -225,15 +225,15 @@ def test_a_component_may_leave_out_its_version() -> None:
     ]
 
 
-def test_sizes_of_a_role_without_workers_mean_nothing() -> None:
-    """The existing tools write 0 for them, or the sizes of the other role."""
+def test_sizes_of_a_role_without_workers_are_ignored() -> None:
+    """The existing tools write 0, or the sizes of the other role."""
     planned = KINDS["aggregated"]
     for size in (0, 8, 3):
         assert find_mismatches({**stated(planned), "decode_tp": size}, planned) == []
     assert find_mismatches({**stated(planned), "decode_num_workers": 1}, planned)
 
 
-def test_what_a_harness_does_not_know_is_not_compared() -> None:
+def test_null_values_of_a_harness_are_not_compared() -> None:
     assert find_eval_mismatches(dict.fromkeys(FIELDS), KINDS["fixed"]) == []
     assert find_eval_mismatches({"note": "x"}, KINDS["fixed"]) == []
     assert find_eval_mismatches({"hw": "unknown"}, KINDS["fixed"]) == [
@@ -251,7 +251,7 @@ def nested(depth: int) -> object:
 @pytest.mark.parametrize(
     "value", ["", " ", [], {}, {"name": 1}, ["x"], 1e308, "8.0", "\n::error::x", nested(900)]
 )
-def test_foreign_values_are_compared_too(value: object) -> None:
+def test_foreign_values_can_be_compared(value: object) -> None:
     for name in ("hw", "isl", "disagg", "router"):
         [clause] = find_eval_mismatches({name: value}, KINDS["disaggregated"])
         assert clause.startswith(f"{name} is ")
@@ -269,14 +269,14 @@ def test_foreign_values_are_compared_too(value: object) -> None:
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_a_result_of_something_else_is_not_published(changes: dict[str, Any]) -> None:
+def test_a_result_of_another_identity_is_not_published(changes: dict[str, Any]) -> None:
     throughput, accuracy = make_jobs([row(FIXED, 64), row(FIXED, 64, eval_only=True)])
     artifacts = [
         artifact(artifact_name(throughput), {"agg.json": result(**changes)}),
         artifact(artifact_name(accuracy), {"meta_env.json": changes, "results.json": harness()}),
     ]
-    found = collect([throughput, accuracy], artifacts, RULES)
-    assert [item.state for item in found.coverage] == [RowState.FAILED, RowState.FAILED]
-    assert (found.points, found.evals) == ((), ())
+    collection = collect([throughput, accuracy], artifacts, RULES)
+    assert [item.state for item in collection.coverage] == [RowState.FAILED, RowState.FAILED]
+    assert (collection.points, collection.evals) == ((), ())
     [name] = changes
-    assert all(f"{name} is " in item.faults[0] for item in found.rejected)
+    assert all(f"{name} is " in item.faults[0] for item in collection.rejected)

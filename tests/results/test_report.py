@@ -1,4 +1,4 @@
-"""The run summary: what stands first, what is counted, and that foreign text stays text."""
+"""The run summary: the order of sections, the counts, and foreign text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.matrix.rows import FIXED, row
 from tests.results.made import EVAL_JOB, FIXED_JOB, JOBS, RULES, artifact, good, make_jobs, result
 
 
-def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:
+def test_failed_rows_come_first_then_missing_rows_then_results() -> None:
     files = good()
     del files[artifact_name(EVAL_JOB)]
     files[artifact_name(FIXED_JOB)] = {"agg.json": result(framework="sglang")}
@@ -30,13 +30,13 @@ def test_failures_come_first_then_what_is_missing_then_the_numbers() -> None:
     assert "| no artifact eval" in text
 
 
-def test_numbers_are_shown_in_the_units_of_their_heads() -> None:
+def test_numbers_have_the_units_of_their_columns() -> None:
     values = result(output_tput_per_gpu=137.25, median_tpot=0.0125, median_intvty=80, median_e2el=13.05)
     text = render_report(collect(JOBS[:1], [artifact(artifact_name(FIXED_JOB), {"agg.json": values})], RULES))
-    assert "| 8192/1024 | 64 | 1,234 | 137.2 | 250 | 12.5 | 80 | 13.05 |" in text  # seconds as ms
+    assert "| 8192/1024 | 64 | 1,234 | 137.2 | 250 | 12.5 | 80 | 13.05 |" in text  # seconds shown as ms
 
 
-def test_rows_are_sorted_by_what_they_are() -> None:
+def test_rows_are_sorted_by_identity() -> None:
     rows = [row(FIXED, conc) for conc in (64, 4, 16)]
     jobs = make_jobs(rows)
     artifacts = [
@@ -49,7 +49,7 @@ def test_rows_are_sorted_by_what_they_are() -> None:
     assert [line.split(" | ")[6] for line in lines] == ["4", "16", "64"]
 
 
-def test_nothing_came_back() -> None:
+def test_a_summary_without_results() -> None:
     text = render_report(collect(JOBS, [], RULES))
     assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 results")
 
@@ -83,7 +83,7 @@ def test_foreign_text_stays_text(text: str) -> None:
     assert [line.replace("\\|", "").count("|") for line in body] == [14]
 
 
-def test_nothing_was_planned() -> None:
+def test_a_summary_of_an_empty_plan() -> None:
     text = render_report(collect([], [ReadArtifact(name="bmk_x")], RULES))
     assert text == (
         "## Sweep: nothing planned\n\nNo rows were planned, so there is nothing to collect.\n\n"

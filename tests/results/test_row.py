@@ -1,4 +1,4 @@
-"""What is a result row and what is none."""
+"""Accept and refuse result rows."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def faults(values: object) -> str:
 
 def test_a_row_is_typed_and_every_other_number_is_a_metric() -> None:
     values = result(router={"name": "r", "version": "1"}, kv_p2p_transfer="nixl", some_new_metric=3)
-    found = parse_row(values)
-    assert (found.hw, found.conc, found.isl, found.osl) == ("cluster:h200-a", 64, 8192, 1024)
-    assert found.metrics == {"tput_per_gpu": 1234.5, "median_ttft": 0.25, "some_new_metric": 3.0}
-    assert found.details == {"tp": 8, "dp_attention": False}
-    assert found.router == Component(name="r", version="1")
-    assert found.outcome is not None
-    assert found.outcome.status is OutcomeStatus.PASSED
-    assert not found.has_failed
+    parsed = parse_row(values)
+    assert (parsed.hw, parsed.conc, parsed.isl, parsed.osl) == ("cluster:h200-a", 64, 8192, 1024)
+    assert parsed.metrics == {"tput_per_gpu": 1234.5, "median_ttft": 0.25, "some_new_metric": 3.0}
+    assert parsed.details == {"tp": 8, "dp_attention": False}
+    assert parsed.router == Component(name="r", version="1")
+    assert parsed.outcome is not None
+    assert parsed.outcome.status is OutcomeStatus.PASSED
+    assert not parsed.has_failed
 
 
 @pytest.mark.parametrize(
     "key", [key for key in RESULT if key not in {"tp", "dp_attention", "median_ttft", "benchmark_outcome"}]
 )
-def test_what_every_row_has(key: str) -> None:
+def test_required_fields(key: str) -> None:
     assert key in faults(result(**{key: None}))
 
 
@@ -71,17 +71,17 @@ def test_wrong_types_are_refused(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "row", 3, True, [RESULT], {}])
-def test_what_is_no_row_at_all(value: object) -> None:
+def test_values_that_are_not_mappings(value: object) -> None:
     faults(value)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400])
-def test_numbers_that_are_none(value: float) -> None:
+def test_numbers_that_are_not_finite(value: float) -> None:
     assert "not a finite number" in faults(result(median_ttft=value))
 
 
 def test_a_flood_of_metrics() -> None:
-    assert "500 are the most" in faults(result(**{f"m{number}": 1 for number in range(600)}))
+    assert "more than the limit of 500" in faults(result(**{f"m{number}": 1 for number in range(600)}))
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_flood_of_metrics() -> None:
     ],
 )
 def test_an_outcome_that_contradicts_itself(outcome: dict[str, Any], words: str) -> None:
-    """At most 5 % of the requests may fail where the row names no other rate."""
+    """At most 5 % of the requests may fail if the row names no other rate."""
     assert words in faults(result(benchmark_outcome=outcome))
 
 
-# Every kind of number by which a result can say that something was done.
+# Every kind of number that shows that work was done.
 WORK = [
     "tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu",
     "request_throughput", "output_throughput", "total_token_throughput",
@@ -115,10 +115,10 @@ WORK = [
 
 @pytest.mark.parametrize("value", [0, 0.0, -0.0, -1, -1e-9])
 @pytest.mark.parametrize("key", WORK)
-def test_a_result_that_says_that_nothing_was_done(key: str, value: float) -> None:
-    """What was found and what was expected are both named."""
-    said = faults(result(**{key: value}))
-    assert f"{key}: found {json.dumps(value)}; expected more than 0" in said
+def test_a_result_without_any_work_is_refused(key: str, value: float) -> None:
+    """The fault names the value and the expected value."""
+    clauses = faults(result(**{key: value}))
+    assert f"{key}: parsed {json.dumps(value)}; expected more than 0" in clauses
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 10**400])
@@ -129,13 +129,13 @@ def test_work_that_is_not_a_number(key: str, value: float) -> None:
 
 @pytest.mark.parametrize("key", ["mean_tpot", "median_tpot", "p50_tpot"])
 def test_answers_without_a_second_token(key: str) -> None:
-    """A client reports 0 where no answer had two tokens; where only one is asked for, that is how it must be."""
+    """A client reports 0 if no answer had two tokens, which is right if it asked for one token."""
     assert f"{key} is 0, so no answer had a second token" in faults(result(**{key: 0}))
     assert parse_row(result(osl=1, **{key: 0})).metrics[key] == 0
     assert "expected at least 0" in faults(result(osl=1, **{key: -1}))
 
 
-def test_an_honest_failure_is_a_row() -> None:
+def test_a_result_with_status_failed_is_a_row() -> None:
     outcome = {"requested": 100, "completed": 50, "failed": 50, "status": "failed"}
     assert parse_row(result(benchmark_outcome=outcome)).has_failed
     outcome = {"requested": 100, "completed": 94, "failed": 6, "status": "passed", "max_failure_rate": 0.1}
@@ -155,11 +155,11 @@ def test_an_honest_failure_is_a_row() -> None:
     )
 )
 def test_properties_anything_is_a_row_or_a_fault(changes: dict[str, Any]) -> None:
-    """Whatever a script writes, it is read as a row or refused in words; nothing else happens."""
+    """Every value becomes a row or raises RowFaultError, and never another error."""
     try:
-        found = parse_row({**RESULT, **changes})
+        parsed = parse_row({**RESULT, **changes})
     except RowFaultError as error:
         assert 1 <= len(error.faults) <= 10  # noqa: PT017 - both ends are fine
     else:
-        assert found.conc >= 1
-        json.dumps(dict(found.metrics), allow_nan=False)
+        assert parsed.conc >= 1
+        json.dumps(dict(parsed.metrics), allow_nan=False)

@@ -1,4 +1,4 @@
-"""The default row command: for every kind of row it leaves what `collect` takes for that row's result."""
+"""The default row command: for every kind of row it writes results that `collect` accepts."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_its_results_are_accepted(planned: Row) -> None:
     [job] = make_jobs([planned])
     environ = project_job(job, max_bytes=131_071)
     files = make_files(environ)
-    found = collect([job], [artifact(artifact_name(job), files)], RULES)
-    assert found.coverage[0].state is RowState.PRESENT, found.coverage[0].faults
-    assert len(found.points) == (0 if planned.eval_only else len(planned.conc))
-    assert make_files(environ) == files  # the same row, the same numbers
+    collection = collect([job], [artifact(artifact_name(job), files)], RULES)
+    assert collection.coverage[0].state is RowState.PRESENT, collection.coverage[0].faults
+    assert len(collection.points) == (0 if planned.eval_only else len(planned.conc))
+    assert make_files(environ) == files  # the same row gives the same numbers
 
 
-def test_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_runs_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [job] = make_jobs([KINDS["fixed"]])
     assert main(project_job(job, max_bytes=131_071), tmp_path) == 0
     [file] = tmp_path.iterdir()

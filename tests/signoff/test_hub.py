@@ -306,7 +306,11 @@ def test_json_is_one_document(world: World) -> None:
             "no finite number",
         ),
         ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
-        ("eval_results_all", {"agg_eval_all.json": " " * 6_000_000 + "[]"}, "5,000,000 are the most"),
+        (
+            "eval_results_all",
+            {"agg_eval_all.json": " " * 6_000_000 + "[]"},
+            "more than the limit of 5,000,000",
+        ),
         ("eval_results_all", {"agg_eval_all.json": "[" * 100_000}, "nested too deeply"),
         ("results_bmk", {"agg_bmk.json": '[{"hw": "h200"}]'}, "row 0"),
     ],
@@ -408,10 +412,10 @@ def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--facts", "f.json", "--publish"], "never published"),
+        (["--facts", "f.json", "--publish"], "cannot be published"),
         (["--facts", "f.json", "--pr", "77"], "--facts and --pr exclude"),
         (["--facts", "f.json", "--comment-url", "u"], "--facts and --comment-url exclude"),
-        (["--event", "e.json", "--pr", "77"], "--event says which"),
+        (["--event", "e.json", "--pr", "77"], "--event already names"),
         (["--pr", "77", "--explain", "99"], "no check '99'"),
     ],
 )

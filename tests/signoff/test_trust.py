@@ -32,7 +32,7 @@ def test_words_of_another_are_no_signoff(world: World, kind: str, editor: str) -
     else:
         world.hub.edit_review(comment.id, checklist(), by=editor)
     called = world.verify("--pr", "77", "--publish")
-    assert f"passed over. {editor} edited it last" in called.err
+    assert f"ignored. {editor} edited it last" in called.err
     assert world.verdicts() == []
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
@@ -117,7 +117,7 @@ def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
     if last == "dismissed":
         world.hub.dismiss_review(newest.id)
     called = world.verify("--pr", "77", "--publish")
-    assert "passed over. noor has written another review since." in called.err
+    assert "ignored. noor has written another review since." in called.err
     assert world.verdicts() == []
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
@@ -203,7 +203,7 @@ def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
     event = {"issue": {"number": 77, "pull_request": {}}, "comment": {"body": "Thanks, CODEOWNER!", "user": {"type": "User"}}}  # fmt: skip
     world.hub.clear_log()
     called = world.verify("--publish", event=("issue_comment", event))
-    assert (called.code, called.err) == (0, "Passed over. #77 is closed.\n")
+    assert (called.code, called.err) == (0, "Skipped: #77 is closed.\n")
     assert (world.verdicts(), world.hub.writes) == (before, 0)
 
 
