@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.markdown import BlockKind, read_blocks, read_command_lines
+from infx.markdown import BlockKind, find_command_lines, parse_markdown
 
 
 def tasks(source: str) -> list[tuple[str, bool]]:
-    return [(block.text, block.checked) for block in read_blocks(source) if block.is_task]
+    return [(block.text, block.checked) for block in parse_markdown(source) if block.is_task]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_tasks(source: str, expected: list[tuple[str, bool]]) -> None:
 
 
 def test_line_depth_and_parent() -> None:
-    blocks = read_blocks("# T\n\ntext\n\n- [x] a\n  - [ ] b\n\n    more\n- [x] c\n")
+    blocks = parse_markdown("# T\n\ntext\n\n- [x] a\n  - [ ] b\n\n    more\n- [x] c\n")
     seen = [(block.kind, block.text, block.line, block.depth, block.item, block.parent) for block in blocks]
     assert seen == [
         (BlockKind.HEADING, "T", 1, 0, 0, 0),
@@ -76,11 +76,13 @@ def test_line_depth_and_parent() -> None:
     ],
 )
 def test_lead(source: str, lead: str) -> None:
-    assert [block.lead for block in read_blocks(source)] in ([lead], [])
+    assert [block.lead for block in parse_markdown(source)] in ([lead], [])
 
 
 def test_links() -> None:
-    (block,) = read_blocks("see [a](https://e.com/1), <https://e.com/2>, https://e.com/3. `https://e.com/4`")
+    (block,) = parse_markdown(
+        "see [a](https://e.com/1), <https://e.com/2>, https://e.com/3. `https://e.com/4`"
+    )
     assert block.links == ("https://e.com/1", "https://e.com/2", "https://e.com/3", "https://e.com/4")
 
 
@@ -103,7 +105,7 @@ def test_links() -> None:
     ],
 )
 def test_command_lines(source: str, commands: list[str]) -> None:
-    assert [line for line in read_command_lines(source) if line] == commands
+    assert [line for line in find_command_lines(source) if line] == commands
 
 
 class _Boxes(html.parser.HTMLParser):
@@ -144,5 +146,5 @@ def test_properties_tasks_are_those_that_github_renders(source: str) -> None:
 
 @given(st.text("- [x]\n>`*#1.ab<!/", max_size=60))
 def test_properties_any_text_can_be_read(source: str) -> None:
-    blocks = read_blocks(source)
+    blocks = parse_markdown(source)
     assert all(1 <= block.line <= source.count("\n") + 1 for block in blocks)

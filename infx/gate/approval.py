@@ -11,7 +11,7 @@ from infx.gate.decide import decide
 from infx.gate.decision import Decision, Reason
 from infx.gate.event import DispatchInputs, Event, EventName
 from infx.gate.facts import Approval, GateFacts, MergeCheck
-from infx.markdown import MAX_STRANGE, read_command_lines
+from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
@@ -66,7 +66,7 @@ def find_request(body: str, command: str) -> str | None:
         return None
     pattern = re.compile(rf"{re.escape(command)}(?:[ \t]+(.*))?")
     found = {
-        (match[1] or "").strip() for line in read_command_lines(body) if (match := pattern.fullmatch(line))
+        (match[1] or "").strip() for line in find_command_lines(body) if (match := pattern.fullmatch(line))
     }
     if not found:
         return None
@@ -80,7 +80,7 @@ def may_ask_in_vain(comment: Comment, command: str) -> bool:
 
 def is_too_long(body: str) -> bool:
     """Whether a comment is too long to be read for a command."""
-    return len(body) > MAX_STRANGE
+    return len(body) > MAX_UNTRUSTED
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
@@ -98,7 +98,7 @@ def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
     asked = find_request(facts.comment.body, command)
     if may_ask_in_vain(facts.comment, command) and facts.actor is not None and facts.actor.can_write:
         return _refuse(
-            f"The comment is longer than {MAX_STRANGE:,} characters, so it is not read; make one that only approves."
+            f"The comment is longer than {MAX_UNTRUSTED:,} characters, so it is not read; make one that only approves."
         )
     if asked is None or not author.is_human:
         return ApprovalDecision(answer=ApprovalAnswer.NOTHING, words="The comment asks for no approval.")

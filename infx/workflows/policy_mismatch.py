@@ -10,7 +10,7 @@ from infx.errors import Level, Problem
 from infx.policy.model import Policy
 from infx.policy.paths import compile_glob
 from infx.rules import Finding, Path
-from infx.signoff.trigger import trigger_words
+from infx.signoff.trigger import list_trigger_words
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, FAILED, RUNNING, Node, Value
 from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep, find_nodes, texts
@@ -155,7 +155,7 @@ def _compare_words(
     if step.is_ours("signoff"):
         keys = {policy.signoff.settle_command: "signoff.settle-command"}
         keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")
-        words = {word: keys.get(word, "signoff.phrase") for word in trigger_words(policy)}
+        words = {word: keys.get(word, "signoff.phrase") for word in list_trigger_words(policy)}
     asks = [job.asks, expressions.parse_condition(step.condition)]
     at = (*(job if job.condition else step).path, "if")
     places = {_BODY: "a comment"}

@@ -29,7 +29,7 @@ _LOGIN = rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?"
 _MENTION = re.compile(rf"({_LOGIN}(?: {_LOGIN})*), (?:{re.escape(REJECTION)}|{re.escape(ESCALATION)})")
 _FOOTER = re.compile(
     r"Assessed commit: `(?P<sha>[0-9a-f]{40})`\."
-    r"(?: It covers `(?P<covered>[0-9a-f]{40})`, whose diff against the target branch is identical\.)?"
+    r"(?: It covers `(?P<covered>[0-9a-f]{40})`, whose diff against the base branch is identical\.)?"
 )
 
 

@@ -14,8 +14,8 @@ from infx.signoff.checklist import (
     compare_checklist,
     fill_signature,
     find_signature,
-    read_items,
-    read_template,
+    parse_items,
+    parse_template,
 )
 from tests.signoff.facts import ITEMS, PHRASE, POLICY, TEMPLATE, checklist
 
@@ -27,7 +27,7 @@ NESTED = f"{PHRASE}\n\n- [ ] **Recipe.** Documented it\n  - [ ] **Merged.** It i
 
 
 def states(comment: str, template: str = TEMPLATE) -> list[ItemState]:
-    items = read_items(read_template(template, WORDS))
+    items = parse_items(parse_template(template, WORDS))
     return [match.state for match in compare_checklist(items, comment)]
 
 
@@ -135,8 +135,8 @@ def test_a_denial_is_another_meaning(was: str, now: str) -> None:
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_our_own_checklists_can_be_filled_in(path: Path) -> None:
-    template = read_template(path.read_text(), WORDS)
-    items = read_items(template)
+    template = parse_template(path.read_text(), WORDS)
+    items = parse_items(template)
     assert len(items) == 17
     assert len({item.lead for item in items}) == 17
     signed = fill_signature(template, "noor")
@@ -168,10 +168,10 @@ def test_signature(text: str, login: str | None) -> None:
 @pytest.mark.parametrize("text", ["", "# Checklist\n\n- [ ] a\n", f"> {PHRASE}\n"])
 def test_document_without_the_phrase(text: str) -> None:
     if text.startswith(">"):
-        assert read_template(text, WORDS)
+        assert parse_template(text, WORDS)
         return
     with pytest.raises(InfxError, match="no paragraph"):
-        read_template(text, WORDS)
+        parse_template(text, WORDS)
 
 
 @given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))

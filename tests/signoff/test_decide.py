@@ -8,12 +8,19 @@ from datetime import timedelta
 import pytest
 
 from infx.errors import InfxError
-from infx.markdown import MAX_STRANGE
+from infx.markdown import MAX_UNTRUSTED
 from infx.model import Collaborator, Comment, CommentKind, CommentReference, StatusState
 from infx.signoff.decide import GatheredSignoffs, decide_signoffs
 from infx.signoff.publish import SignoffReading
 from infx.signoff.record import bind
-from infx.signoff.selection import MAX_SIGNERS, MAX_SIGNOFFS, list_edited, list_strangers, read_said, select
+from infx.signoff.selection import (
+    MAX_SIGNERS,
+    MAX_SIGNOFFS,
+    find_edited_comments,
+    list_long_comment_authors,
+    parse_conversation,
+    select_signoffs,
+)
 from tests.builders import BOT, HEAD, NOW, comment, person, pull
 from tests.signoff.facts import POLICY, checklist, facts
 
@@ -23,8 +30,8 @@ PEOPLE = {"noor": person("noor"), "eve": person("eve", "read")}
 
 def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> GatheredSignoffs:
     """What a gatherer hands over; every sign-off is a new one of the head."""
-    said = read_said(comments, POLICY, people)
-    selection = select(said, people, {})
+    conversation = parse_conversation(comments, POLICY, people)
+    selection = select_signoffs(conversation, people, {})
     shared = facts()
     readings = [
         SignoffReading(
@@ -35,7 +42,7 @@ def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> Gath
         for signoff in selection.choose(None)
     ]
     return GatheredSignoffs(
-        pull=pull(), said=said, selection=selection, shared=shared, readings=tuple(readings)
+        pull=pull(), conversation=conversation, selection=selection, shared=shared, readings=tuple(readings)
     )
 
 
@@ -71,12 +78,12 @@ def test_an_author_whom_nobody_knows_is_looked_at_again() -> None:
     gone = comment(SIGNED, "gone")
     found = gather(gone, people={"gone": person("gone", "", is_known=False)})
     decided = decide_signoffs(replace(found, unknown=(gone,)), POLICY)
-    assert decided.unread == (f"{gone.url}: What gone may do here could not be read.",)
+    assert decided.unread == (f"{gone.url}: The role of gone could not be read.",)
 
 
 def test_of_many_signoffs_the_newest_are_assessed_and_the_one_that_is_meant() -> None:
     many = [comment(SIGNED, id=n, created_at=NOW + timedelta(minutes=n)) for n in range(1, 13)]
-    selection = select(read_said(many, POLICY, PEOPLE), PEOPLE, {})
+    selection = select_signoffs(parse_conversation(many, POLICY, PEOPLE), PEOPLE, {})
     assert [signoff.id for signoff in selection.choose(None)] == list(range(3, 3 + MAX_SIGNOFFS))
     first = CommentReference(repository="acme/bench", pull_number=77, kind=CommentKind.ISSUE, id=1)
     assert [signoff.id for signoff in selection.choose(first)] == [1, *range(3, 13)]
@@ -88,24 +95,30 @@ def test_only_the_newest_signers_are_asked_for() -> None:
     many = [
         comment(SIGNED, f"p{n}", id=n, created_at=NOW + timedelta(minutes=n)) for n in range(MAX_SIGNERS + 3)
     ]
-    said = read_said(many, POLICY, {})
-    assert said.signers == tuple(f"p{n}" for n in range(MAX_SIGNERS + 2, 2, -1))
+    conversation = parse_conversation(many, POLICY, {})
+    assert conversation.signers == tuple(f"p{n}" for n in range(MAX_SIGNERS + 2, 2, -1))
     people = {f"p{n}": person(f"p{n}") for n in range(MAX_SIGNERS + 3)}
-    passed_over = select(said, people, {}).passed_over
+    passed_over = select_signoffs(conversation, people, {}).passed_over
     assert [one.author.login for one, _ in passed_over] == ["p0", "p1", "p2"]
 
 
 def test_a_long_comment_is_parsed_only_for_somebody_who_may_write() -> None:
-    long = f"{SIGNED}\n{'x' * MAX_STRANGE}"
+    long = f"{SIGNED}\n{'x' * MAX_UNTRUSTED}"
     comments = [comment(long, "eve", id=1), comment(long, "noor", id=2), comment(SIGNED, "cody", id=3)]
-    assert list_strangers(comments, POLICY) == ("eve", "noor")
-    said = read_said(comments, POLICY, PEOPLE)
-    assert [(one.id, why is None) for one, why in said.alike] == [(1, False), (2, True), (3, True)]
+    assert list_long_comment_authors(comments, POLICY) == ("eve", "noor")
+    conversation = parse_conversation(comments, POLICY, PEOPLE)
+    assert [(one.id, why is None) for one, why in conversation.candidates] == [
+        (1, False),
+        (2, True),
+        (3, True),
+    ]
 
 
 def test_words_of_somebody_else_are_passed_over() -> None:
     edited = comment(SIGNED, updated_at=NOW + timedelta(minutes=1), node_id="IC_1")
-    assert list_edited([edited, comment(SIGNED, id=2)], [edited, comment("x", BOT)], POLICY) == (edited,)
-    selection = select(read_said([edited], POLICY, PEOPLE), PEOPLE, {"IC_1": "eve"})
+    assert find_edited_comments([edited, comment(SIGNED, id=2)], [edited, comment("x", BOT)], POLICY) == (
+        edited,
+    )
+    selection = select_signoffs(parse_conversation([edited], POLICY, PEOPLE), PEOPLE, {"IC_1": "eve"})
     assert selection.signoffs == ()
     assert selection.passed_over[0][1].startswith("eve edited it last")

@@ -65,7 +65,7 @@ def test_rows_that_are_not_planned_are_for_a_human(world: World) -> None:
     world.sign()
     status, reason = check_1(world)
     assert status == "WARN"
-    assert "1 more row of the run is in no plan of this head: `000000000000`" in reason
+    assert "The run also has 1 unplanned row: `000000000000`." in reason
 
 
 # A sign-off that carries over

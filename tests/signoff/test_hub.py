@@ -132,11 +132,11 @@ def test_push_makes_a_signoff_stale(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (text,) = world.verdicts()
     assert text.startswith(
-        f"### Sign-off out of date\n\n`noor` signed off at `{first}`; the head is now `{world.head}`"
+        f"### Sign-off out of date\n\n`noor` signed off at `{first}`. The head is now `{world.head}`"
     )
     assert world.status() == (
         "pending",
-        f"noor signed off at {first[:12]}; the head changes something else since",
+        f"noor signed off at {first[:12]}; the diff has changed since",
     )
 
 
@@ -172,7 +172,7 @@ def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
     assert world.head != first
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
-    footer = f"Assessed commit: `{first}`. It covers `{world.head}`, whose diff against the target branch is identical."
+    footer = f"Assessed commit: `{first}`. It covers `{world.head}`, whose diff against the base branch is identical."
     assert verdict.rstrip().endswith(footer)
     assert world.status() == ("success", f"Signed off by noor at {first[:12]}, carried over to the same diff")
 
@@ -248,7 +248,7 @@ def test_status_says_why_owners_are_unknown(tmp_path: Path) -> None:
         tmp_path, {path: text for path, text in BASE.items() if "CODEOWNERS" not in path}
     ) as world:
         world.verify("--pr", "77", "--publish")
-        words = "Waiting for a sign-off. Owners cannot be read: The target branch has no CODEOWNERS file."
+        words = "Waiting for a sign-off. Owners cannot be read: The base branch has no CODEOWNERS file."
         assert world.status() == ("pending", words)
 
 
@@ -297,13 +297,13 @@ def test_json_is_one_document(world: World) -> None:
     [
         ("eval_results_all", b"not a zip", "no readable zip"),
         ("eval_results_all", {"agg_eval_all.json": "[{"}, "is not JSON"),
-        ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "no list"),
+        ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "not a list"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": 1}]'}, "task is int"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": "gsm8k", "score": NaN}]'}, "NaN"),
         (
             "eval_results_all",
             {"agg_eval_all.json": f'[{{"task": "gsm8k", "score": 1{"0" * 400}}}]'},
-            "no finite number",
+            "not a finite number",
         ),
         ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
         ("eval_results_all", {"agg_eval_all.json": " " * 6_000_000 + "[]"}, "5,000,000 are the most"),
@@ -372,7 +372,7 @@ def test_failed_sweep_is_shown_though_a_label_came_later(world: World) -> None:
     reuse(world, run.id)
     world.sign()
     world.verify("--pr", "77", "--publish")
-    assert "1 of 7 rows ended badly" in world.verdicts()[0]
+    assert "1 of 7 rows did not succeed" in world.verdicts()[0]
     assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
 
 

@@ -50,7 +50,11 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
 def test_files_that_are_judged_by(shared: Path) -> None:
     data = shared / "inferencex"
     bars = parse_thresholds((data / "eval-thresholds.yaml").read_text(), "eval-thresholds.yaml")
-    assert (bars.bar("qwen3.5", "gsm8k"), bars.bar("new", "gsm8k"), bars.bar("new", "new")) == (
+    assert (
+        bars.find_bar("qwen3.5", "gsm8k"),
+        bars.find_bar("new", "gsm8k"),
+        bars.find_bar("new", "new"),
+    ) == (
         0.94,
         0.9,
         0.85,

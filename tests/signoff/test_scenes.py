@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import infx.gather.signoff_links
-from infx.signoff.checklist import fill_signature, read_template
+from infx.signoff.checklist import fill_signature, parse_template
 from infx.signoff.facts import LinkState
 from tests.signoff.facts import POLICY
 from tests.signoff.world import World, open_world
@@ -58,7 +58,7 @@ class Scene:
 
 
 def scene_a() -> Scene:
-    """A new model on GB200 with KV offload; its golden length is on the target branch."""
+    """A new model on GB200 with KV offload; its golden length is on the base branch."""
     key = "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake"
     script = "benchmarks/agentic/dsv41flash_fp4_gb200_vllm.sh"
     return Scene(
@@ -127,7 +127,7 @@ def world(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def signed(login: str, *, skip: str = "", detail: str = PAGE) -> str:
-    template = read_template(own_files()["docs/PR_REVIEW_CHECKLIST.md"], POLICY.signoff.phrase)
+    template = parse_template(own_files()["docs/PR_REVIEW_CHECKLIST.md"], POLICY.signoff.phrase)
     lines = [line for line in template.replace("[ ]", "[x]").split("\n") if not skip or skip not in line]
     return fill_signature("\n".join(lines).replace("Recipe:\n", f"Recipe: {detail}\n"), login)
 

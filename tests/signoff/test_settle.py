@@ -21,8 +21,8 @@ from infx.signoff.record import (
     digest_body,
     find_record,
     find_sightings,
-    marker_of,
-    read_record,
+    make_marker,
+    parse_record,
     rebind,
 )
 from tests.builders import EVE, HEAD, NOW, OLD, comment, person, pull, run, status
@@ -120,7 +120,9 @@ def test_only_warnings_are_settled() -> None:
     judgment = judge(given, POLICY)
     result = judgment.results[0]
     assert (result.outcome.status, result.settlement) == (CheckStatus.FAIL, None)
-    assert [refusal.why for refusal in judgment.refused] == ["Check 0 ended in FAIL; only a WARN is settled."]
+    assert [refusal.why for refusal in judgment.refused] == [
+        "Check 0 ended in FAIL; only a WARN can be settled."
+    ]
 
 
 def test_what_the_policy_lets_nobody_settle_is_said() -> None:
@@ -247,7 +249,7 @@ def test_what_tells_when_a_head_was_there() -> None:
 
 
 def test_record_round_trip_and_line_ends() -> None:
-    assert read_record(f"x\n{RECORD}\r\ny") == RECORD
+    assert parse_record(f"x\n{RECORD}\r\ny") == RECORD
     assert digest_body("a \r\nb\n") == digest_body("a\nb")
     assert isinstance(bind(RECORD, SIGNOFF, OLD, "d" * 64, NOW), Binding)
 
@@ -263,14 +265,14 @@ def test_record_round_trip_and_line_ends() -> None:
     ],
 )
 def test_what_is_no_record(line: str) -> None:
-    assert read_record(line) is None
+    assert parse_record(line) is None
 
 
 @pytest.mark.parametrize(
     ("author", "found"), [("github-actions[bot]", True), ("eve", False), ("coverage[bot]", False)]
 )
 def test_only_our_own_comment_is_remembered(author: str, found: bool) -> None:
-    body = f"{marker_of(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
+    body = f"{make_marker(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
     given = comment(body, author=author, id=901)
     assert (find_record((given,), SIGNOFF, POLICY, {}) == RECORD) is found
     later = replace(given, body="Look:\n" + body)

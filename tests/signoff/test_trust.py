@@ -63,8 +63,8 @@ def test_record_that_others_have_edited_is_forgotten(world: World) -> None:
     world.hub.edit_comment(ours.id, (ours.body or "").replace(first, world.head), by="cody")
     for _ in range(2):
         world.verify("--pr", "77", "--publish")
-        assert "Somebody else has edited this comment" in world.verdicts()[0]
-        words = "Our comment on the sign-off of noor was edited by somebody else; sign again"
+        assert "Someone else edited this comment" in world.verdicts()[0]
+        words = "Someone else edited infx's comment on the sign-off of noor; sign again"
         assert world.status() == ("pending", words)
     signoff = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     world.hub.edit_comment(signoff.id, f"{signoff.body}\nSeen.\n")
@@ -117,7 +117,7 @@ def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
     if last == "dismissed":
         world.hub.dismiss_review(newest.id)
     called = world.verify("--pr", "77", "--publish")
-    assert "passed over. noor has written another review since." in called.err
+    assert "passed over. noor has written a newer review." in called.err
     assert world.verdicts() == []
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
@@ -267,7 +267,7 @@ def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bo
         ("https://github.com/acme/bench/pull/77#issuecomment-{own}x", 2, "not the URL"),
         ("https://github.com/acme/bench/pull/77#discussion_r{own}", 1, "no discussion_r"),
         ("https://github.com/acme/bench/pull/77#pullrequestreview-{own}", 1, "no pullrequestreview"),
-        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", 1, "no sign-off"),
+        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", 1, "not a sign-off"),
     ],
 )
 def test_comment_url_must_lead_to_a_signoff_of_this_pull_request(
@@ -329,7 +329,7 @@ def test_edited_workflow_is_no_evidence(world: World) -> None:
     (verdict,) = world.verdicts()
     for number in (1, 2, 14):
         assert re.search(
-            rf"⚠️ Check {number} .*WARN — The pull request edits what produced this evidence \(`.github/workflows/run-sweep.yml`\)",
+            rf"⚠️ Check {number} .*WARN — The pull request changes the rules that produced this evidence \(`.github/workflows/run-sweep.yml`\)",
             verdict,
         )
 
@@ -345,7 +345,9 @@ def test_workflow_of_another_target_is_no_evidence(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
     for number in (1, 2, 14):
-        words = r"WARN — The pull request edits what produced this evidence \(`.github/ of mine`\)"
+        words = (
+            r"WARN — The pull request changes the rules that produced this evidence \(`.github/ of mine`\)"
+        )
         assert re.search(rf"⚠️ Check {number} .*{words}", verdict)
     reuse(world, world.sweep().id)  # when only one was open
     world.verify("--pr", "77", "--publish")
@@ -401,7 +403,7 @@ def test_fork_counts_only_its_approved_run(world: World) -> None:
     world.hub.finish_run(run.id)
     called = world.verify("--pr", "79", "--format", "json")
     assert json.loads(called.out)["checks"][1]["reason"].startswith(
-        "There is no run of `.github/workflows/run-sweep.yml` that its approval names"
+        "There is no run of `.github/workflows/run-sweep.yml` named by its approval"
     )
     url = f"https://github.com/acme/bench/actions/runs/{run.id}"
     world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url, by="eve")

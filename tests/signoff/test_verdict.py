@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from infx.markdown import read_blocks
+from infx.markdown import parse_markdown
 from infx.model import User
 from infx.policy.checks import CHECKS
 from infx.policy.signoff import CheckStatus
@@ -83,7 +83,7 @@ def test_rejection_as_text() -> None:
         "\n"
         "</details>\n"
         "\n"
-        f"Assessed commit: `{SHA}`. It covers `{OTHER}`, whose diff against the target branch is identical.\n"
+        f"Assessed commit: `{SHA}`. It covers `{OTHER}`, whose diff against the base branch is identical.\n"
     )
 
 
@@ -277,7 +277,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     rendered = render_verdict(make_verdict(judge(given, POLICY), given, POLICY))
     assert parse_verdict(rendered, ALLOWED).status is CheckStatus.FAIL
     assert len(rendered) < 65_536
-    shown = " ".join(block.source for block in read_blocks(rendered))
+    shown = " ".join(block.source for block in parse_markdown(rendered))
     assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
 
 
