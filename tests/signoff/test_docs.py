@@ -1,4 +1,4 @@
-"""docs/signoff.md says what infx says. REFRESH=1 writes its tables anew."""
+"""The examples of docs/signoff.md are infx's own words. REFRESH=1 rewrites its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.signoff.facts import POLICY, facts
 
 PAGE = Path(__file__).parents[2] / "docs/signoff.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# Beside the first case of each status in the table of tests these say more.
+# These cases explain more than the first case of their status in the table of tests.
 CHOSEN = {
     ("owner", CheckStatus.FAIL): "other owner",
     ("sweep", CheckStatus.FAIL): "accuracy row missing",
@@ -28,7 +28,7 @@ def draw_checks() -> str:
     for check in CHECKS:
         policy = POLICY.signoff.checks[check.slug]
         ends = [status.value for status in CheckStatus if status in {*policy.statuses, CheckStatus.FAIL}]
-        role = "nobody" if policy.settled_by is Role.NOBODY else f"{policy.settled_by} or above"
+        role = "no one" if policy.settled_by is Role.NOBODY else f"{policy.settled_by} or above"
         if policy.settled_by is Role.ADMIN:
             role = "admin"
         lines.append(
