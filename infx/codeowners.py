@@ -1,7 +1,7 @@
 """Parse CODEOWNERS as GitHub does: find the owners of a path, and the line that names them.
 
-The last matching line wins, even if it names no owner. An unreadable line is skipped and reported; a sign-off is then
-required, whatever the other lines say.
+The last matching line wins, even if it names no owner. An unreadable line is skipped and reported; a sign-off is
+then required, whatever the other lines say.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CodeOwners:
 
 
 def parse_codeowners(text: str, path: str) -> CodeOwners:
-    """Parse a CODEOWNERS file. Raises InfxError if it names no owner or is so large that GitHub ignores it."""
+    """Parse a CODEOWNERS file. Raises InfxError if it names no owner or is too large for GitHub."""
     if len(text.encode()) > MAX_BYTES:
         raise InfxError("The file is larger than 3 MB, so GitHub ignores it.", where=path)
     rules: list[OwnerRule] = []
@@ -140,8 +140,8 @@ def _make_problem(path: str, line: int, reason: str) -> Problem:
 def _translate(pattern: str) -> str:
     """Translate a pattern into a regular expression for whole paths without a leading slash.
 
-    A slash before the end anchors the pattern at the root. A pattern that matches a folder matches its contents too,
-    except for a final `/*`, which matches one level.
+    A slash before the end anchors the pattern at the root. A pattern that matches a folder also matches its
+    contents, except for a final `/*`, which matches one level.
     """
     anchored = "/" in pattern.rstrip("/")
     folder_only = pattern.endswith("/")

@@ -1,7 +1,7 @@
 """Parse comments as readers see them, without quotes, code and hidden HTML.
 
-The blocks come from the tokens of a CommonMark parser, not from regular expressions over the source: an example in a
-fence is not a command, and a quoted checklist is not a checklist.
+The blocks come from the tokens of a CommonMark parser, not from regular expressions over the source: an example in
+a fence is not a command, and a quoted checklist is not a checklist.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
-# The longest text that is parsed without knowing its author's role. The parser's time grows with the square of the
-# length: 65,000 brackets take seconds, 4,000 take a hundredth of a second.
+# The longest text that is parsed without knowing its author's role. The parser's time grows with the square of
+# the length: 65,000 brackets take seconds, 4,000 take a hundredth of a second.
 MAX_UNTRUSTED = 4_000
 
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")

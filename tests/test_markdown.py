@@ -1,4 +1,4 @@
-"""What a reader sees of a comment: tasks, paragraphs, links and commands outside quotes, code and hidden HTML."""
+"""Tasks, paragraphs, links and commands of a comment, outside of quotes, code and hidden HTML."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_command_lines(source: str, commands: list[str]) -> None:
 
 
 class _Boxes(html.parser.HTMLParser):
-    """The checkboxes that GitHub's own renderer makes, with their state."""
+    """Return the states of the checkboxes that GitHub's own renderer makes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,15 +133,13 @@ LINE = st.builds(
 
 @given(st.lists(LINE, max_size=10).map("\n".join))
 def test_properties_tasks_are_those_that_github_renders(source: str) -> None:
-    """Nothing is taken for a task that GitHub shows without a box; ours may miss one after a
-    line that is indented like code.
-    """
+    # Every task has a box on GitHub. A task after a line that is indented like code may be missed.
     boxes = _Boxes()
     boxes.feed(cmarkgfm.github_flavored_markdown_to_html(source))
-    ours = [checked for _, checked in tasks(source)]
+    found = [checked for _, checked in tasks(source)]
     rendered = iter(boxes.found)
-    assert all(checked in rendered for checked in ours)  # a subsequence
-    assert "    " in source or ours == boxes.found
+    assert all(checked in rendered for checked in found)  # a subsequence
+    assert "    " in source or found == boxes.found
 
 
 @given(st.text("- [x]\n>`*#1.ab<!/", max_size=60))

@@ -1,7 +1,6 @@
 """Choose which failed verifications of sign-offs to start again. Pure.
 
-A verification run fails only if something could not be read or written, never because of a verdict. Each run reads
-everything from scratch.
+A verification run fails only if something could not be read or written, never because of a verdict.
 """
 
 from __future__ import annotations

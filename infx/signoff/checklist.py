@@ -1,7 +1,7 @@
 """Compare the current checklist with a reviewer's copy.
 
-Items are matched by their words: case, spacing, formatting, moved links and small changes of wording do not matter.
-A negation does.
+Items are matched by their words. Case, spacing, formatting, moved links and small changes of wording do not
+matter; a negation does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from infx.phrases import count
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
 
-# Share of an item's words that a task must keep: with the same bold lead, without a lead, with a different lead.
+# Share of an item's words that a task must keep: with the same bold lead, without a lead, with another lead.
 _SAME_LEAD, _NO_LEAD, _OTHER_LEAD = 0.45, 0.7, 0.85
 
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]")
@@ -71,7 +71,7 @@ class ItemMatch:
 def parse_template(text: str, phrase: str) -> str:
     """Return the part of the checklist document that a reviewer pastes.
 
-    This is the first code fence that starts with the phrase, else everything from the paragraph with the phrase on.
+    This is the first code fence that starts with the phrase, else everything from the paragraph with the phrase.
     Raises InfxError if the document has neither.
     """
     from markdown_it import MarkdownIt
@@ -190,7 +190,7 @@ def _judge(item: Item, tasks: Sequence[MarkdownBlock], blocks: Sequence[Markdown
 
 
 def _find_explanation(item: Item, task: MarkdownBlock, blocks: Sequence[MarkdownBlock]) -> str:
-    """Return the reason for an open box: under the item, by number or name elsewhere, or after its own words."""
+    """Return the reason for an open box: under the item, by number or name elsewhere, or after its words."""
     for block in blocks:
         if block.is_task or block.kind is BlockKind.HEADING:
             continue

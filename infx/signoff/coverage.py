@@ -1,6 +1,6 @@
 """Choose the sweep run that covers most of the plan: the evidence of checks 1, 2 and 14.
 
-`infx.evidence.runs` decides which runs may count. Check names prove nothing, because any workflow can set them.
+`infx.evidence.runs` decides which runs may count. Check names prove nothing: any workflow can set them.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def _is_usable(evidence: EvidenceRun, facts: SignoffFacts, policy: Policy) -> bo
 
 
 def choose_coverage(facts: SignoffFacts, policy: Policy) -> SweepCoverage | None:
-    """Return the coverage that shows most: a green full sweep, else a green trimmed one, else the newest with rows.
+    """Return the coverage that shows most of the plan; None without a plan or a usable run.
 
-    None without a plan or a usable run.
+    This is a green full sweep, else a green trimmed one, else the newest run with rows.
     """
     if facts.plan is None:
         return None

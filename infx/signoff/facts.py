@@ -102,8 +102,8 @@ class EvidenceRun:
     jobs: tuple[Job, ...] = ()
     # Files that differ between the run's commit and the head; None if unknown.
     later_paths: tuple[str, ...] | None = ()
-    # Workflows and policy files that differ between the run's commit and the base branch, even if the head no longer
-    # changes them, and those of another base branch that the commit may have been merged with; None if unknown.
+    # Workflows and policy files that differ between the run's commit and the base branch, even if the head no
+    # longer changes them, and those of another target that the run may have used; None if unknown.
     edited_rules: tuple[str, ...] | None = ()
 
 

@@ -91,7 +91,7 @@ class Judgment:
 
 
 def judge(facts: SignoffFacts, policy: Policy) -> Judgment:
-    """Run every check on the facts and apply the settlements. The same facts and policy give the same judgment."""
+    """Run every check and apply the settlements. The same facts and policy give the same judgment."""
     people = {person.login.lower(): person for person in facts.people}
     settled, refused = select_settlements(
         facts.comments,
@@ -134,7 +134,7 @@ def run_check(
 
 
 def find_rule_edits(facts: SignoffFacts, policy: Policy) -> tuple[str, ...]:
-    """Return workflows and policy files changed by the pull request or by the commit whose run is the evidence."""
+    """Return workflows and policy files changed by the pull request or by the commit of its evidence."""
     edits = [*find_rules(facts.paths, facts.policy_path)]
     coverage = choose_coverage(facts, policy)
     if coverage:

@@ -69,7 +69,7 @@ def not_applicable(reason: str, evidence: Iterable[str] = ()) -> CheckOutcome:
 
 
 def code(text: object, limit: int = MAX_SHOWN) -> str:
-    """Return foreign text as a Markdown code span: one line, without emoji, mentions, links or hidden parts."""
+    """Return foreign text as a Markdown code span: one line, no emoji, mentions, links or hidden parts."""
     flat = " ".join(EMOJI.sub("?", str(text)).split())
     return escape.code(flat if len(flat) <= limit else flat[: limit - 3] + "...")
 

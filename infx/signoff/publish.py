@@ -88,17 +88,19 @@ def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
     signer = code(signoff.author.login)
     if sha == UNKNOWN:
         return (
-            f"### Sign-off out of date\n\nSomeone else edited this comment, so the commit that {signer} signed off is "
-            "unknown. Edit the sign-off or post the checklist again.\n"
+            "### Sign-off out of date\n\n"
+            f"Someone else edited this comment, so the commit that {signer} signed off is unknown. "
+            "Edit the sign-off or post the checklist again.\n"
         )
     return (
-        f"### Sign-off out of date\n\n{signer} signed off at `{sha}`. The head is now `{head_sha}`, and its diff is "
-        "different. Review the new changes, then edit the sign-off or post the checklist again.\n"
+        "### Sign-off out of date\n\n"
+        f"{signer} signed off at `{sha}`. The head is now `{head_sha}`, and its diff is different. "
+        "Review the new changes, then edit the sign-off or post the checklist again.\n"
     )
 
 
 def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], policy: Policy) -> list[Sticky]:
-    """Return what infx's comments say if their sign-off was deleted, dismissed or edited into something else."""
+    """Return infx's comments on sign-offs that were deleted, dismissed or edited into something else."""
     present = {(signoff.kind, signoff.id) for signoff in signoffs}
     withdrawn: dict[tuple[CommentKind, int], Sticky] = {}
     for comment in comments:

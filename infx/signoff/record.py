@@ -1,7 +1,7 @@
 """Bind a sign-off to a commit, by the record that is hidden in infx's comment on the sign-off.
 
-The first lines of that comment are hidden: the marker, the id of the sign-off, and the record. Anyone can write such
-lines, so only comments of the publishing identity are read.
+The first lines of that comment are hidden: the marker, the id of the sign-off, and the record. Anyone can write
+such lines, so only comments of the publishing identity are read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Record:
         return f"<!-- signed-at {self.sha} {self.diff} {self.body} {self.since.isoformat()} -->"
 
 
-UNKNOWN = "0" * 40  # stands in for a commit whose record was lost
+UNKNOWN = "0" * 40  # in place of a commit whose record was lost
 
 
 class Standing(StrEnum):
@@ -82,9 +82,9 @@ def find_verdict_comment(comments: Sequence[Comment], signoff: Comment, policy: 
 def find_record(
     comments: Sequence[Comment], signoff: Comment, policy: Policy, editors: Mapping[str, str]
 ) -> Record | None:
-    """Return the record in infx's comment on a sign-off, with an unknown commit if someone else edited the comment.
+    """Return the record in infx's comment on a sign-off.
 
-    editors: who edited a comment last, by node id.
+    If someone else edited the comment, the record has an unknown commit. editors: last editors by node id.
     """
     own = find_verdict_comment(comments, signoff, policy)
     if own is None:
@@ -113,7 +113,7 @@ def parse_record(body: str) -> Record | None:
 def bind(record: Record | None, signoff: Comment, head_sha: str, diff: str, now: datetime) -> Binding:
     """Bind a sign-off to a commit.
 
-    An edited sign-off is a new sign-off of the current head. A review is bound to the commit that it was written on.
+    An edited sign-off is a new sign-off of the current head. A review is bound to its own commit.
     """
     body = digest_body(signoff.body)
     if record is None or record.body != body:

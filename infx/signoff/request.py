@@ -18,7 +18,7 @@ def find_scope_refusal(pull: PullRequest, base_branch: str) -> str | None:
     """
     if not pull.is_open:
         return f"#{pull.number} is closed."
-    # A status belongs to a commit, so a pull request into another branch would share it with one into this branch.
+    # A status belongs to a commit, and a pull request into another branch may have the same commit.
     if pull.base_ref != base_branch:
         return (
             f"#{pull.number} targets {pull.base_ref}; only pull requests into {base_branch} are signed off."
@@ -51,8 +51,8 @@ def find_missing_part(body: str, phrase: str) -> str | None:
 def find_outdated(comments: Iterable[Comment]) -> dict[int, str]:
     """Return the reviews that no longer count, by id, each with the reason.
 
-    Only a person's newest review counts. If it is dismissed or a draft, no older review takes its place. A review
-    that only carries comments on lines, without text of its own, is ignored.
+    Only a person's newest review counts. If it is dismissed or a draft, no older review takes its place.
+    A review that only carries comments on lines, without text of its own, is ignored.
     """
     newest: dict[str, Comment] = {}
     reviews = [comment for comment in comments if comment.kind is CommentKind.REVIEW]

@@ -1,4 +1,4 @@
-"""Decide whether a sign-off is required: whether a changed file has an owner outside of core team and admins."""
+"""Decide whether a sign-off is required: it is, if an owner is neither in the core team nor an administrator."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class ParsedConversation:
     """The sign-offs and commands of a conversation."""
 
     comments: tuple[Comment, ...]
-    # Comments that look like sign-offs, oldest first, each with the reason for rejecting its text or kind, or None.
+    # Comments that look like sign-offs, oldest first, each with the reason for rejecting its text or kind.
     candidates: tuple[tuple[Comment, str | None], ...]
     signers: tuple[str, ...]  # authors of candidates without such a reason, newest first
     commands: tuple[Comment, ...]  # comments that contain commands

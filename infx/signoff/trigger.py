@@ -1,4 +1,4 @@
-"""Decide which pull requests' sign-offs an event concerns. Pure; only ids and SHAs are taken from the payload."""
+"""Decide which pull requests' sign-offs an event concerns. Pure; only ids and SHAs of the payload are used."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _parse_comment(payload: Payload, policy: Policy) -> Trigger:
 
 
 def _has_trigger_word(body: str, policy: Policy) -> bool:
-    # The workflow filters by the same words: a waiting run is replaced by a later one, which must then verify too.
+    # The workflow filters by the same words: a later run replaces a waiting one, so it must verify too.
     return any(word.casefold() in body.casefold() for word in list_trigger_words(policy))
 
 

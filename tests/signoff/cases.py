@@ -1,4 +1,4 @@
-"""Every check and every status that it can end in, from facts written by hand, with the words that say why."""
+"""The outcomes of every check for hand-written facts: each status that the check can have, with its words."""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ CHANGELOG = file("perf-changelog.yaml", "- config-keys:")
 AMD = "configs/amd.yaml"
 
 
-def outcome(slug: str, given: SignoffFacts) -> CheckOutcome:
-    return next(result.outcome for result in judge(given, POLICY).results if result.check.slug == slug)
+def outcome(slug: str, signoff_facts: SignoffFacts) -> CheckOutcome:
+    results = judge(signoff_facts, POLICY).results
+    return next(result.outcome for result in results if result.check.slug == slug)
 
 
 def files(*paths: str, **fields: Any) -> dict[str, Any]:
-    """The changed files, and as many as GitHub counts."""
+    """Return the fields of changed files, with the same number in the pull request."""
     return {"files": tuple(file(path, **fields) for path in paths), "pull": pull(changed_files=len(paths))}
 
 
@@ -80,7 +81,7 @@ def serving(*lines: str, path: str = SCRIPT, **fields: Any) -> dict[str, Any]:
 
 
 def spec(before: bool = True, **fields: Any) -> dict[str, Any]:
-    """One speculative configuration; before: with the same settings on the base branch."""
+    """Change one speculative configuration, which exists on the base branch unless `before` is false."""
     drafting = state(speculative=True, **fields)
     return {"configs": (change(drafting if before else None, replace(drafting, points="p2")),)}
 
@@ -103,7 +104,7 @@ VLLM = (
 
 
 def append_only(added: Any = None, **fields: Any) -> dict[str, Any]:
-    """Concurrency 128 is added to the curve of the other rows."""
+    """Add concurrency 128 to the curve of the other rows."""
     rows = (added or row(7),)
     selected = plan(
         rows, entries=(plan_entry(append_only=True),), base_rows=tuple(old.row for old in ROWS[:6])
@@ -206,7 +207,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("accuracy", "no count of samples", {"results": results(scores=(score(ROWS[6], samples=None, original=None), score(ROWS[7])))}, WARN, "number of samples is unknown"),
     ("accuracy", "none planned", {"plan": plan(ROWS[:6])}, NA, "no accuracy runs"),
     ("accuracy", "workflow edited", files(MASTER, ".github/workflows/run-sweep.yml"), WARN, "changes the rules that produced"),
-    # 3: linked, merged or published; the comparison of settings is for a human.
+    # 3: linked, merged or published; the comparison of settings needs human review.
     ("recipe", "points only", {}, PASS, "Only concurrencies change"),
     ("recipe", "settings change", {"configs": (change(state(), state(settings="s2")),)}, WARN, f"`{MASTER}:10`"),
     ("recipe", "script changes", serving("vllm serve --x"), WARN, f"`{SCRIPT}:5`"),
@@ -226,7 +227,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("recipe", "merged elsewhere", {**signed("noor", checklist(detail="https://github.com/sgl-project/sglang/pull/3")), "configs": (change(state(framework="sglang"), state(framework="sglang", points="p")),), "links": (ResolvedLink(url="https://github.com/sgl-project/sglang/pull/3", state=LinkState.MERGED, paths=("python/x.py",)),)}, FAIL, "changes no recipe"),
     ("recipe", "vendor engine", {"configs": (change(state(framework="trt"), state(framework="trt", points="p")),)}, NA, "No configuration of an open engine"),
     ("recipe", "link in a quote", signed("noor", checklist(detail=f"> {RECIPE_URL}")), FAIL, "No link"),
-    # 4: on a line of its own, by somebody trusted.
+    # 4: on a line of its own, by a person with write access.
     ("reuse", "asked for", {}, PASS, "run 900"),
     ("reuse", "newest", {"comments": (comment("/reuse-sweep-run\r\nthanks", id=1),)}, PASS, "newest suitable run"),
     ("reuse", "no command", {"comments": ()}, WARN, "/use <run id>"),
@@ -372,7 +373,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("draft", "new", spec(before=False), WARN, f"`{MASTER}:10`"),
     ("draft", "script loses lines", {**serving(), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "refused switch", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=1"), **spec()}, FAIL, "cheaper than shipped"),
-    ("draft", "switch whose value stands elsewhere", {**serving("- name: SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE"), **spec()}, WARN, f"`{SCRIPT}:5: - name:"),
+    ("draft", "switch whose value is on another line", {**serving("- name: SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE"), **spec()}, WARN, f"`{SCRIPT}:5: - name:"),
     ("draft", "switched off", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=0"), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "questionable", {**serving("--speculative-draft-model-quantization fp8"), **spec()}, WARN, "how the draft runs and needs human review"),
     # 14

@@ -78,7 +78,7 @@ WORKLOADS: Mapping[str, FixedWorkload | AgenticWorkload] = {
 def row(
     number: int, *, conc: int = 0, evaluated: bool = False, scenario: str = "8k1k", **fields: Any
 ) -> IdentifiedRow:
-    """fields: of its recipe."""
+    """Return a row; `fields` are of its recipe."""
     defaults: dict[str, Any] = {
         "image": IMAGE, "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm",
         "runner": "h200", "spec_decoding": SpecDecoding.NONE, "layout": Parallelism(tp=8, ep=1, dp_attn=False),

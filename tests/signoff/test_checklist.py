@@ -1,4 +1,4 @@
-"""The current checklist against what a reviewer ticked: wording may drift, meaning may not."""
+"""Comparison of the checklist with a reviewer's copy: the wording may differ, the meaning may not."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ def states(comment: str, template: str = TEMPLATE) -> list[ItemState]:
         checklist().replace("\n", "\r\n"),
     ],
 )
-def test_drift_does_not_matter(comment: str) -> None:
+def test_small_changes_of_wording_do_not_matter(comment: str) -> None:
     assert states(comment) == [CHECKED] * 6
 
 
 @pytest.mark.parametrize("box", ["[ x ]", "[]", "(x)", "[y]", "x"])
-def test_other_marks_are_no_boxes(box: str) -> None:
+def test_other_marks_are_not_boxes(box: str) -> None:
     assert states(checklist().replace("- [x]", f"- {box}")) == [MISSING] * 6
 
 
-def test_nested_items_count() -> None:
+def test_nested_items_are_compared() -> None:
     assert states(NESTED.replace("[ ]", "[x]"), NESTED) == [CHECKED] * 3
     assert states(NESTED.replace("[ ]", "[x]").replace("[x] **Merged", "[ ] **Merged"), NESTED)[1] is OPEN
     flat = NESTED.replace("[ ]", "[x]").replace("  - ", "- ")
     assert states(flat, NESTED) == [CHECKED] * 3
 
 
-@pytest.mark.parametrize("gone", range(6))
-def test_each_item_is_missed(gone: int) -> None:
-    found = states(checklist(items=ITEMS[:gone] + ITEMS[gone + 1 :]))
-    assert [number for number, state in enumerate(found) if state is not CHECKED] == [gone]
+@pytest.mark.parametrize("missing", range(6))
+def test_each_missing_item_is_found(missing: int) -> None:
+    found = states(checklist(items=ITEMS[:missing] + ITEMS[missing + 1 :]))
+    assert [number for number, state in enumerate(found) if state is not CHECKED] == [missing]
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_reasons_by_name_or_in_place(comment: str, state: ItemState) -> None:
         ("Linked a sweep that validates the change", "~~Linked a sweep that validates the change~~"),
     ],
 )
-def test_a_denial_is_another_meaning(was: str, now: str) -> None:
+def test_a_negation_changes_the_meaning(was: str, now: str) -> None:
     assert set(states(checklist().replace(was, now))) - {CHECKED} <= {ItemState.REWORDED, MISSING}
     assert set(states(checklist().replace(was, now))) != {CHECKED}
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
-def test_our_own_checklists_can_be_filled_in(path: Path) -> None:
+def test_the_own_checklists_can_be_filled_in(path: Path) -> None:
     template = parse_template(path.read_text(), WORDS)
     items = parse_items(template)
     assert len(items) == 17
@@ -166,7 +166,7 @@ def test_signature(text: str, login: str | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# Checklist\n\n- [ ] a\n", f"> {PHRASE}\n"])
-def test_document_without_the_phrase(text: str) -> None:
+def test_a_document_without_the_phrase_is_refused(text: str) -> None:
     if text.startswith(">"):
         assert parse_template(text, WORDS)
         return
@@ -185,7 +185,7 @@ def test_properties_any_comment_can_be_compared(text: str) -> None:
     assert len(states(text)) == 6
 
 
-def test_brackets_without_a_reason_are_read_in_time() -> None:
-    """Looked at to the end from each of them, they would take minutes."""
+def test_many_brackets_are_parsed_in_time() -> None:
+    # Searching to the end from each bracket would take minutes.
     comment = f"{NESTED.replace('Read it all', 'Read it all ' + '(' * 200_000 + ':')}"
     assert states(comment, NESTED) == [OPEN] * 3

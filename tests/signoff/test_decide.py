@@ -1,4 +1,4 @@
-"""One call makes of what was read everything that should stand there: no token, no clone, no hub."""
+"""From gathered facts to comments and status, without token, clone or hub."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PEOPLE = {"noor": person("noor"), "eve": person("eve", "read")}
 
 
 def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> GatheredSignoffs:
-    """What a gatherer hands over; every sign-off is a new one of the head."""
+    """Return gathered facts in which every sign-off is a fresh sign-off of the head."""
     conversation = parse_conversation(comments, POLICY, people)
     selection = select_signoffs(conversation, people, {})
     shared = facts()
@@ -55,7 +55,7 @@ def test_a_good_signoff_makes_one_comment_and_a_green_status() -> None:
     assert (decided.unread, decided.former, decided.passed_over) == ((), (), ())
 
 
-def test_what_could_not_be_read_says_nothing_and_is_pending() -> None:
+def test_an_unread_signoff_is_pending_without_a_comment() -> None:
     found = gather(facts().signoff)
     unread = tuple(replace(reading, facts=None, unread="git did not answer") for reading in found.readings)
     decided = decide_signoffs(replace(found, readings=unread), POLICY)
@@ -65,7 +65,7 @@ def test_what_could_not_be_read_says_nothing_and_is_pending() -> None:
     assert decided.status.state is StatusState.PENDING
 
 
-def test_what_keeps_us_from_judging_is_a_failure() -> None:
+def test_an_error_during_the_judgment_is_a_failure() -> None:
     found = gather(facts().signoff)
     failed = tuple(replace(reading, facts=None, error="The plan is broken.") for reading in found.readings)
     decided = decide_signoffs(replace(found, readings=failed), POLICY)
@@ -74,14 +74,14 @@ def test_what_keeps_us_from_judging_is_a_failure() -> None:
     assert decided.status.state is StatusState.FAILURE
 
 
-def test_an_author_whom_nobody_knows_is_looked_at_again() -> None:
+def test_an_author_unknown_to_github_is_read_again() -> None:
     gone = comment(SIGNED, "gone")
     found = gather(gone, people={"gone": person("gone", "", is_known=False)})
     decided = decide_signoffs(replace(found, unknown=(gone,)), POLICY)
     assert decided.unread == (f"{gone.url}: The role of gone could not be read.",)
 
 
-def test_of_many_signoffs_the_newest_are_assessed_and_the_one_that_is_meant() -> None:
+def test_the_newest_signoffs_and_the_named_one_are_assessed() -> None:
     many = [comment(SIGNED, id=n, created_at=NOW + timedelta(minutes=n)) for n in range(1, 13)]
     selection = select_signoffs(parse_conversation(many, POLICY, PEOPLE), PEOPLE, {})
     assert [signoff.id for signoff in selection.choose(None)] == list(range(3, 3 + MAX_SIGNOFFS))
@@ -91,7 +91,7 @@ def test_of_many_signoffs_the_newest_are_assessed_and_the_one_that_is_meant() ->
         selection.require(replace(first, id=99), many)
 
 
-def test_only_the_newest_signers_are_asked_for() -> None:
+def test_only_the_roles_of_the_newest_signers_are_read() -> None:
     many = [
         comment(SIGNED, f"p{n}", id=n, created_at=NOW + timedelta(minutes=n)) for n in range(MAX_SIGNERS + 3)
     ]
@@ -99,22 +99,22 @@ def test_only_the_newest_signers_are_asked_for() -> None:
     assert conversation.signers == tuple(f"p{n}" for n in range(MAX_SIGNERS + 2, 2, -1))
     people = {f"p{n}": person(f"p{n}") for n in range(MAX_SIGNERS + 3)}
     passed_over = select_signoffs(conversation, people, {}).passed_over
-    assert [one.author.login for one, _ in passed_over] == ["p0", "p1", "p2"]
+    assert [rejected.author.login for rejected, _ in passed_over] == ["p0", "p1", "p2"]
 
 
-def test_a_long_comment_is_parsed_only_for_somebody_who_may_write() -> None:
+def test_a_long_comment_is_parsed_only_with_write_access() -> None:
     long = f"{SIGNED}\n{'x' * MAX_UNTRUSTED}"
     comments = [comment(long, "eve", id=1), comment(long, "noor", id=2), comment(SIGNED, "cody", id=3)]
     assert list_long_comment_authors(comments, POLICY) == ("eve", "noor")
     conversation = parse_conversation(comments, POLICY, PEOPLE)
-    assert [(one.id, why is None) for one, why in conversation.candidates] == [
+    assert [(candidate.id, why is None) for candidate, why in conversation.candidates] == [
         (1, False),
         (2, True),
         (3, True),
     ]
 
 
-def test_words_of_somebody_else_are_passed_over() -> None:
+def test_a_signoff_edited_by_another_person_is_passed_over() -> None:
     edited = comment(SIGNED, updated_at=NOW + timedelta(minutes=1), node_id="IC_1")
     assert find_edited_comments([edited, comment(SIGNED, id=2)], [edited, comment("x", BOT)], POLICY) == (
         edited,

@@ -1,4 +1,4 @@
-"""Real pull requests, acceptance lengths and thresholds are read as they are."""
+"""Real pull requests, acceptance lengths and thresholds can be read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     assert len(revisions.fingerprint()) == 64
 
 
-def test_files_that_are_judged_by(shared: Path) -> None:
+def test_real_thresholds_and_acceptance_lengths(shared: Path) -> None:
     data = shared / "inferencex"
     bars = parse_thresholds((data / "eval-thresholds.yaml").read_text(), "eval-thresholds.yaml")
     assert (

@@ -1,4 +1,4 @@
-"""Who settles a warning, with which words, and for which commit."""
+"""Settlements: who may settle a warning, with which command, and for which commit."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_reviews_settle_nothing() -> None:
     assert select_settlements([given], POLICY.signoff, author="cody", since=NOW, people=PEOPLE) == ({}, ())
 
 
-def test_the_row_stays_a_warning_and_names_them() -> None:
+def test_a_settled_row_stays_a_warning_and_names_the_person() -> None:
     given = facts(comments=(settle("/settle 4 merged by hand", "mia"),), people=tuple(PEOPLE.values()))
     (result,) = (result for result in judge(given, POLICY).results if result.check.number == 4)
     assert result.outcome.status is CheckStatus.WARN
@@ -125,7 +125,7 @@ def test_only_warnings_are_settled() -> None:
     ]
 
 
-def test_what_the_policy_lets_nobody_settle_is_said() -> None:
+def test_a_check_that_no_one_may_settle_is_refused() -> None:
     strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NOBODY)
     policy = replace(POLICY.signoff, checks={**POLICY.signoff.checks, "reuse": strict})
     given = [settle("/settle 4 merged by hand", "mia")]
@@ -175,13 +175,15 @@ def test_binding(record: Record | None, head: str, diff: str, standing: Standing
         (CommentKind.REVIEW_COMMENT, OLD, Standing.FRESH),
     ],
 )
-def test_a_review_is_of_its_commit(kind: CommentKind, written_on: str | None, standing: Standing) -> None:
+def test_a_review_is_bound_to_its_commit(
+    kind: CommentKind, written_on: str | None, standing: Standing
+) -> None:
     given = replace(SIGNOFF, kind=kind, commit_sha=written_on)
     assert bind(None, given, HEAD, "d" * 64, NOW).standing is standing
 
 
 def seen(sha: str, minutes: int) -> Sighting:
-    """A commit, so long after the sign-off was written."""
+    """Return a sighting of a commit, so many minutes after the sign-off was written."""
     return Sighting(sha=sha, at=NOW + timedelta(minutes=minutes))
 
 
@@ -193,13 +195,13 @@ def seen(sha: str, minutes: int) -> Sighting:
         ((seen(OLD, 2), seen(HEAD, 5)), Standing.UNSEEN),
         ((seen(OLD, -5),), Standing.STALE),  # the head was pushed and started nothing
         ((seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),
-        ((seen(HEAD, -9), seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),  # taken back in between
+        ((seen(HEAD, -9), seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),  # the head was reset in between
         ((seen(HEAD, -1),), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, 0)), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, -1), seen(HEAD, 5)), Standing.FRESH),  # a label came later
     ],
 )
-def test_a_signoff_is_of_the_head_that_was_seen_last(
+def test_a_signoff_is_bound_to_the_head_seen_last(
     sightings: tuple[Sighting, ...], standing: Standing
 ) -> None:
     fresh = bind(None, SIGNOFF, HEAD, "d" * 64, LATER)
@@ -217,21 +219,19 @@ def test_a_signoff_is_of_the_head_that_was_seen_last(
         (CommentKind.REVIEW_COMMENT, HEAD, Standing.UNSEEN),  # GitHub moves it to later heads
     ],
 )
-def test_a_review_of_the_head_needs_nobody_who_saw_it(
-    kind: CommentKind, sha: str, standing: Standing
-) -> None:
+def test_a_review_of_the_head_needs_no_sighting(kind: CommentKind, sha: str, standing: Standing) -> None:
     given = replace(SIGNOFF, kind=kind, commit_sha=sha)
     fresh = bind(replace(RECORD, body="0" * 16), given, HEAD, "d" * 64, LATER)
     assert rebind(fresh, given, HEAD, ()).standing is standing
 
 
-def test_what_was_assessed_once_stays_bound() -> None:
+def test_an_assessed_signoff_stays_bound() -> None:
     current = bind(RECORD, SIGNOFF, OLD, "d" * 64, LATER)
     assert rebind(current, SIGNOFF, OLD, (seen(HEAD, -5), seen(OLD, 5))) == current
 
 
-def test_what_tells_when_a_head_was_there() -> None:
-    """Of others' statuses and of dispatches, which name another commit than they run on, nothing is concluded."""
+def test_runs_own_statuses_and_reviews_are_sightings() -> None:
+    # Statuses of other accounts do not count, nor do dispatches, which run on another commit than they name.
     pending = status(state=StatusState.PENDING)
     review = comment("", kind=CommentKind.REVIEW, commit_sha="e" * 40)
     found = find_sightings(
@@ -264,14 +264,14 @@ def test_record_round_trip_and_line_ends() -> None:
         "\n" * 9 + str(RECORD),
     ],
 )
-def test_what_is_no_record(line: str) -> None:
+def test_malformed_records_are_ignored(line: str) -> None:
     assert parse_record(line) is None
 
 
 @pytest.mark.parametrize(
     ("author", "found"), [("github-actions[bot]", True), ("eve", False), ("coverage[bot]", False)]
 )
-def test_only_our_own_comment_is_remembered(author: str, found: bool) -> None:
+def test_only_records_in_own_comments_are_trusted(author: str, found: bool) -> None:
     body = f"{make_marker(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
     given = comment(body, author=author, id=901)
     assert (find_record((given,), SIGNOFF, POLICY, {}) == RECORD) is found

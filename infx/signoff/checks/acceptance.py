@@ -86,7 +86,7 @@ def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[Simulat
 
 
 def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Compare simulated lengths with the base branch's curves. A changed curve is a WARN that shows both versions."""
+    """Compare simulated lengths with the base branch's curves. A changed curve is a WARN that shows both."""
     affected = [change for change in facts.configs if change.after and change.after.agentic_speculative]
     if stray := list(_find_stray(facts, policy)):
         return failed(f"Acceptance is simulated outside of AgentX: {name_all(stray)}.")
@@ -111,8 +111,8 @@ def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 def _find_stray(facts: SignoffFacts, policy: Policy) -> Iterator[str]:
     """Return simulated lengths in files that serve only configurations without AgentX."""
-    # For a configuration that does not draft, only files that the pull request changes count: its name may be the
-    # start of a drafting configuration's name, whose files then seem to serve it.
+    # For a configuration that does not draft, only files that the pull request changes count: its name may be
+    # the start of a drafting configuration's name, whose files then seem to serve it.
     for file in facts.recipes:
         served = [
             change.after for change in facts.configs if change.after and file in find_files_of(change, facts)
@@ -150,9 +150,9 @@ def _judge(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> tuple[b
     worst = max(verdicts, key=lambda verdict: (verdict[0], verdict[1]))
     if worst[0] or worst[1]:
         return worst
-    silent = [file.path for file in files if file.path not in {length.path for length in simulated}]
-    if silent:
-        return False, True, f"{verdicts[0][2]}; {name_all(silent)} may serve it too, without simulation"
+    unsimulated = [file.path for file in files if file.path not in {length.path for length in simulated}]
+    if unsimulated:
+        return False, True, f"{verdicts[0][2]}; {name_all(unsimulated)} may serve it too, without simulation"
     return verdicts[0]
 
 
@@ -166,8 +166,8 @@ def _judge_length(
     simulated: SimulatedLength, base: list[AcceptanceCell], head: list[AcceptanceCell]
 ) -> tuple[bool, bool, str]:
     shown = code(f"{simulated.place} has {simulated.length:g}")
-    due = [cell for cell in base if not simulated.tokens or cell.tokens in simulated.tokens]
-    if not due:
+    expected = [cell for cell in base if not simulated.tokens or cell.tokens in simulated.tokens]
+    if not expected:
         drafts = ", ".join(map(str, simulated.tokens))
         text = f"{shown}, but there is no committed length for {drafts} draft tokens"
         added = [cell for cell in head if cell.tokens in simulated.tokens]
@@ -175,14 +175,14 @@ def _judge_length(
             return True, False, text
         is_wrong = not _find_fitting(simulated, added)
         return is_wrong, True, f"{text}; this pull request adds {name_all(map(str, added))}"
-    fitting = _find_fitting(simulated, due)
-    moved = [cell for cell in due if cell not in head]
-    if moved:
-        now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in moved})))
-        text = f"{shown}; committed is {name_all(map(str, due))}, this pull request has {now}"
+    fitting = _find_fitting(simulated, expected)
+    changed = [cell for cell in expected if cell not in head]
+    if changed:
+        now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in changed})))
+        text = f"{shown}; committed is {name_all(map(str, expected))}, this pull request has {now}"
         return not fitting, True, text
     if not fitting:
-        return True, False, f"{shown}, committed is {name_all(map(str, due))}"
+        return True, False, f"{shown}, committed is {name_all(map(str, expected))}"
     if not simulated.tokens or len(simulated.tokens) > 1:
         return False, True, f"{shown} equals {name_all(map(str, fitting))}; the draft length is not certain"
     return False, False, f"{shown}, as committed: {name_all(map(str, fitting))}"
@@ -203,7 +203,7 @@ def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
 
 
 def _find_curves(change: ConfigChange, facts: SignoffFacts) -> list[JudgedFile]:
-    """Return the files named after the model's prefix, narrowed to methods in the key or a recipe's name if any."""
+    """Return the files named after the model's prefix, if possible only those of a method in use."""
     assert change.after is not None
     prefix = change.after.model_prefix
     own = [

@@ -48,7 +48,7 @@ def _parse_bars(text: str | None, path: str) -> Thresholds:
 
 
 def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Compare scores with the base branch's bars. A changed bar that was used is a WARN that shows both values."""
+    """Compare scores with the base branch's bars. A changed bar in use is a WARN that shows both values."""
     plan = facts.plan
     if plan is None or plan.problem:
         return failed("Without a plan, the required accuracy runs are unknown.")

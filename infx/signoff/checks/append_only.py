@@ -14,7 +14,7 @@ from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_appli
 
 
 def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Compare the rows of both revisions. Other changed files need human review: they may affect old points."""
+    """Compare the rows of both revisions. Other changed files may affect old points and need human review."""
     plan = facts.plan
     if plan is None or plan.problem:
         why = f" {code(plan.problem, 300)}" if plan and plan.problem else ""
@@ -57,12 +57,12 @@ def _find_lost(facts: SignoffFacts) -> list[str]:
 
 
 def _find_faults(added: list[IdentifiedRow], base: tuple[Row, ...]) -> list[str]:
-    """Return the added points that extend no curve of the base branch, repeat a point, or use another image."""
+    """Return added points that extend no curve of the base branch, repeat a point, or use another image."""
     faults = []
-    strangers = find_strangers(base, [row.recipe for row in added])
+    images_of_curves = find_strangers(base, [row.recipe for row in added])
     old = collect_points(base)
     for row in added:
-        images = strangers.get(row.recipe)
+        images = images_of_curves.get(row.recipe)
         if images == ():
             faults.append(f"{name_all([row.text])} does not extend a measured curve")
         elif images:

@@ -47,7 +47,7 @@ class Combination:
 
 
 def parse_models(text: str, path: str) -> Models:
-    """Parse a models file. Raises ProblemsError if it does not match the schema, InfxError for an invalid date."""
+    """Parse a models file. Raises ProblemsError for a schema mismatch, InfxError for an invalid date."""
     document = yaml12.load_mapping(text.encode(), path)
     if problems := schema.check("models", document):
         raise ProblemsError(problems)
@@ -82,7 +82,7 @@ def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if facts.plan is None or facts.plan.problem:
         return failed("Without a plan, the measured models are unknown.")
     rows = facts.plan.rows
-    wanted = sorted(
+    combinations = sorted(
         {
             Combination(
                 model_prefix=row.recipe.model_prefix,
@@ -92,21 +92,21 @@ def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
             for row in rows
         }
     )
-    if not wanted:
+    if not combinations:
         return not_applicable("Nothing is measured.")
     if facts.models is None:
         return failed(f"{code(policy.models)} was not read.")
     if facts.models.base is None:
-        return _judge_without_base(facts.models, wanted, facts.now)
+        return _judge_without_base(facts.models, combinations, facts.now)
     try:
         base = parse_models(facts.models.base, facts.models.path)
         head = parse_models(facts.models.head or "", facts.models.path) if facts.models.is_changed else base
     except InfxError as error:
         return failed(f"{code(facts.models.path)} cannot be read: {code(error.message, 300)}.")
-    return _judge(wanted, base, head, facts)
+    return _judge(combinations, base, head, facts)
 
 
-def _judge_without_base(models: JudgedFile, wanted: list[Combination], now: datetime) -> CheckOutcome:
+def _judge_without_base(models: JudgedFile, combinations: list[Combination], now: datetime) -> CheckOutcome:
     """Judge without a models file on the base branch. A file that the pull request adds is shown."""
     if models.head is None:
         return not_applicable(f"The base branch has no {code(models.path)}, so nothing is retired.")
@@ -115,20 +115,20 @@ def _judge_without_base(models: JudgedFile, wanted: list[Combination], now: date
     except InfxError as error:
         return failed(f"{code(models.path)} cannot be read: {code(error.message, 300)}.")
     today = now.astimezone(UTC).date()
-    faults = [(combination, find_fault(combination, head, today)) for combination in wanted]
+    faults = [(combination, find_fault(combination, head, today)) for combination in combinations]
     shown = [f"{code(combination)}: {fault}" for combination, fault in faults if fault]
-    result = join_some(shown, 4, separator="; ") if shown else f"{name_all(wanted)} active"
+    result = join_some(shown, 4, separator="; ") if shown else f"{name_all(combinations)} active"
     return warned(
         f"The base branch has no {code(models.path)}; this pull request adds one. By that file: {result}."
     )
 
 
-def _judge(wanted: list[Combination], base: Models, head: Models, facts: SignoffFacts) -> CheckOutcome:
+def _judge(combinations: list[Combination], base: Models, head: Models, facts: SignoffFacts) -> CheckOutcome:
     today = facts.now.astimezone(UTC).date()
     faults: list[str] = []
     doubts: list[str] = []
     evidence = [f"judged on {today} by {facts.models.path if facts.models else ''} of the base branch"]
-    for combination in wanted:
+    for combination in combinations:
         before, after = find_fault(combination, base, today), find_fault(combination, head, today)
         evidence.append(
             f"{combination}: {before or 'active'}"
@@ -144,9 +144,9 @@ def _judge(wanted: list[Combination], base: Models, head: Models, facts: Signoff
         return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=evidence)
     if doubts:
         return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=evidence)
-    notices = list(_find_notices(wanted, base, today))
+    notices = list(_find_notices(combinations, base, today))
     note = f" Announced: {name_all(notices)}." if notices else ""
-    return passed(f"{name_all(wanted)} active on {today}.{note}", evidence=evidence)
+    return passed(f"{name_all(combinations)} active on {today}.{note}", evidence=evidence)
 
 
 def find_fault(combination: Combination, models: Models, today: date) -> str | None:
@@ -169,9 +169,9 @@ def find_fault(combination: Combination, models: Models, today: date) -> str | N
     return None
 
 
-def _find_notices(wanted: list[Combination], models: Models, today: date) -> Iterator[str]:
+def _find_notices(combinations: list[Combination], models: Models, today: date) -> Iterator[str]:
     """Return announced retirements, which do not apply yet."""
-    for combination in wanted:
+    for combination in combinations:
         model = models.models[combination.model_prefix]
         days = (
             model.deprecated,

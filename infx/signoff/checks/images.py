@@ -54,7 +54,7 @@ def _find_faults(
 
 
 def parse_repository(image: str) -> str:
-    """Return `vllm/vllm-openai` for `vllm/vllm-openai:v0.9@sha256:…`; `#` separates a registry like `/` does."""
+    """Return `vllm/vllm-openai` for `vllm/vllm-openai:v0.9@sha256:…`; `#` separates a registry like `/`."""
     name = image.replace("#", "/").partition("@")[0]
     head, _, tail = name.rpartition("/")
     name = f"{head}/{tail.partition(':')[0]}" if head else tail.partition(":")[0]

@@ -23,8 +23,8 @@ class Ownership(StrEnum):
 def check_owner(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     """Check that the signer owns each changed path, including both sides of a rename.
 
-    The last matching line of CODEOWNERS decides. A specific line must name the signer; where only the catch-all line
-    matches, any owner in the file may sign.
+    The last matching line of CODEOWNERS decides. A specific line must name the signer; where only the catch-all
+    line matches, any owner in the file may sign.
     """
     signer = facts.signoff.author.login
     if signer.lower() == facts.pull.author.login.lower() and not policy.signoff.author_may_sign:
@@ -43,14 +43,14 @@ def check_owner(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 def _judge(facts: SignoffFacts, policy: SignoffPolicy, codeowners: CodeOwners, signer: str) -> CheckOutcome:
     is_named = any(_matches(owner, signer, facts, policy) is Ownership.YES for owner in codeowners.owners)
-    foreign: list[str] = []
+    not_owned: list[str] = []
     unsure: list[str] = []
-    unowned: list[str] = []
+    ownerless: list[str] = []
     evidence = [str(problem) for problem in codeowners.problems]
     for path in facts.paths:
         rule = codeowners.find_rule(path)
         if rule is None or not rule.owners:
-            unowned.append(path)
+            ownerless.append(path)
             evidence.append(f"{path}: no owner")
             continue
         owns = _judge_rule(rule, signer, facts, policy)
@@ -61,16 +61,16 @@ def _judge(facts: SignoffFacts, policy: SignoffPolicy, codeowners: CodeOwners, s
         evidence.append(f"{path}: line {rule.line} {rule.pattern} {' '.join(rule.owners)}: {owns}")
         if owns is not Ownership.YES:
             text = f"{code(path)} (owners: {name_all(rule.owners)})"
-            (foreign if owns is Ownership.NO else unsure).append(text)
+            (not_owned if owns is Ownership.NO else unsure).append(text)
     note = f" {_render_unread(codeowners)}" if codeowners.problems else ""
-    if foreign:
-        return failed(f"{code(signer)} does not own {join_some(foreign, 4)}.{note}", evidence=evidence)
+    if not_owned:
+        return failed(f"{code(signer)} does not own {join_some(not_owned, 4)}.{note}", evidence=evidence)
     if unsure:
         text = f"{code(signer)} may own {join_some(unsure, 4)} through a team or an address whose members this token cannot read."
         return warned(f"{text} List them under `teams` in the policy.{note}", evidence=evidence)
-    ownerless = f" Without an owner: {name_all(unowned)}." if unowned else ""
-    owned = count(len(facts.paths) - len(unowned), "changed path")
-    return passed(f"{code(signer)} owns {owned}.{ownerless}{note}", evidence=evidence)
+    others = f" Without an owner: {name_all(ownerless)}." if ownerless else ""
+    owned = count(len(facts.paths) - len(ownerless), "changed path")
+    return passed(f"{code(signer)} owns {owned}.{others}{note}", evidence=evidence)
 
 
 def _judge_rule(rule: OwnerRule, signer: str, facts: SignoffFacts, policy: SignoffPolicy) -> Ownership:

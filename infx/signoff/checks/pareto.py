@@ -27,9 +27,8 @@ class Frontier:
 def find_frontier(points: Iterable[MeasuredPoint]) -> Frontier:
     """Return the points that no other point beats in latency (s) and throughput (tokens/s/GPU).
 
-    In order of latency, a point stays if its throughput is at least the highest so far, so plateaus stay. Of equal
-    latencies only the highest throughput counts. The results' marks of a canonical frontier restrict the result
-    afterwards.
+    In order of latency, a point stays if its throughput is at least the highest so far, so plateaus stay. Of
+    equal latencies only the highest throughput counts. Marks of a canonical frontier restrict the result.
     """
     everything = list(points)
     valid = [point for point in everything if _is_usable(point.latency) and _is_usable(point.throughput)]
@@ -60,7 +59,7 @@ def _is_usable(number: float | None) -> bool:
 
 
 def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Count frontier points. Too few points, or unverifiable points, are a WARN that an administrator may settle."""
+    """Count frontier points. Too few or unverifiable points are a WARN that an administrator may settle."""
     plan = facts.plan
     if plan is None or plan.problem:
         return warned("Without a plan, the affected curves are unknown.")

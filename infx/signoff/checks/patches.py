@@ -14,7 +14,7 @@ _PATCH_FILES = (".patch", ".diff")
 
 
 def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Require a waiver for known ways to patch an engine. A person must check that it covers exactly this patch."""
+    """Require a waiver for known ways to patch an engine. A person must check what the waiver covers."""
     files = find_serving_changes(facts, policy)
     if not files:
         return not_applicable("No file that a row may run changes.")

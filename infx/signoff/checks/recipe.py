@@ -25,7 +25,7 @@ _GITHUB = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLink:
-    """A link in a sign-off to a recipe of an engine: a pull request, a file or folder, else a published page."""
+    """A link in a sign-off to an engine's recipe: a pull request, a file or folder, else a published page."""
 
     url: str
     engine: str
@@ -79,7 +79,7 @@ def is_below(url: str, page: str) -> bool:
 
 
 def check_recipe(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Check that a recipe is linked. A reviewer must compare the settings; the WARN lists the lines to compare."""
+    """Check that a recipe is linked. A person must compare the settings; the WARN lists the lines."""
     affected = {
         change: engine
         for change in facts.configs

@@ -56,7 +56,7 @@ def check_chat(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 
 def _proves_chat(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> bool:
-    """Return whether a configuration replays chats (AgentX) or a file that serves it shows a chat template."""
+    """Return whether a configuration replays chats (AgentX), or its files show a chat template."""
     assert change.after is not None
     if set(change.after.scenarios) == {AGENTIC}:
         return True
