@@ -162,7 +162,7 @@ def _translate(pattern: str) -> str:
 
 
 def _translate_segment(segment: str) -> str:
-    """Translate one segment, within which stars and question marks match; `**` inside a word equals `*`."""
+    """Translate one segment. Stars and question marks match no slash; `**` inside a word equals `*`."""
     if re.fullmatch(r"\*+", segment):
         return "[^/]+"
     pieces = re.findall(r"\*+|\?|\\.|[^*?\\]+|\\", segment)

@@ -235,7 +235,7 @@ def _parse_numbers(text: str) -> set[int]:
 
 
 def _is_reason(text: str) -> bool:
-    """Return whether a text has enough words to explain something: "n/a" and "done" have not."""
+    """Return whether a text has enough words to explain something: "n/a" and "done" do not."""
     return len(_words(text)) >= 3 or len(re.findall(r"[a-z]{3,}", text.casefold())) >= 2
 
 

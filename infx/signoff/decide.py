@@ -51,9 +51,7 @@ class SignoffDecision:
     pull: PullRequest  # when everything was read
     scope: SignoffScope
     assessments: tuple[Assessment, ...]
-    passed_over: tuple[
-        tuple[Comment, str], ...
-    ]  # comments that look like sign-offs, and why they do not count
+    passed_over: tuple[tuple[Comment, str], ...]  # comments that only look like sign-offs, and why
     stickies: tuple[Sticky, ...]  # the comments that should exist
     former: tuple[Comment, ...]  # the comments to delete
     status: DesiredStatus | None  # of the head; None if the policy sets no status

@@ -1,4 +1,4 @@
-"""Hold everything that the checks read in one frozen value, which can be saved and judged again.
+"""The facts about a sign-off: everything that the checks read, in a value that can be saved and replayed.
 
 Texts are as their authors wrote them and prove nothing. The rules that the checks apply (owners, checklist,
 thresholds, acceptance lengths, models) come from the tip of the base branch.
@@ -81,9 +81,8 @@ class PlanVariant:
 class RecomputedPlan:
     """The plan, recomputed from git at the head."""
 
-    entries: tuple[
-        Entry, ...
-    ] = ()  # appended by the pull request; keys resolved, lines of the head's changelog
+    # Appended by the pull request, with resolved keys and the line numbers of the head's changelog.
+    entries: tuple[Entry, ...] = ()
     variants: tuple[PlanVariant, ...] = ()
     base_rows: tuple[Row, ...] = ()  # of the selected configurations on the base branch
     problem: str | None = None  # why the plan could not be recomputed, in a sentence
@@ -118,9 +117,8 @@ class EvalScore:
     is_sound: bool = True  # the infrastructure did not fail
     row_id: str | None = None
     conc: int | None = None
-    identity: Mapping[str, str] = field(
-        default_factory=dict
-    )  # image, model and so on, by the results' field names
+    # Image, model and so on, by the results' field names.
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
