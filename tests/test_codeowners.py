@@ -172,9 +172,9 @@ def test_size_limit() -> None:
     [(LOCATIONS, ".github/CODEOWNERS"), (LOCATIONS[1:], "CODEOWNERS"), (LOCATIONS[2:], "docs/CODEOWNERS")],
 )
 def test_search_order(tmp_path: Path, present: tuple[str, ...], chosen: str) -> None:
-    found = _revisions(tmp_path, *present).codeowners()
-    assert found is not None
-    assert found.path == chosen
+    codeowners = _revisions(tmp_path, *present).codeowners()
+    assert codeowners is not None
+    assert codeowners.path == chosen
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -236,5 +236,5 @@ def test_properties_agree_with_the_oracle(lines: list[tuple[str, list[str]]], pa
     # `**` with other characters in a segment is undocumented; so is `*` right before or after `**`.
     assume(all("**" not in s or s == "**" for pattern, _ in lines for s in pattern.split("/")))
     expected = [name for _, name in oracle.CodeOwners(text).of(path)]
-    ours = parse_codeowners("zzz @z\n" + text, "CODEOWNERS").find_rule(path)
-    assert list(ours.owners if ours else ()) == expected
+    rule = parse_codeowners("zzz @z\n" + text, "CODEOWNERS").find_rule(path)
+    assert list(rule.owners if rule else ()) == expected

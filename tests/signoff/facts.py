@@ -84,14 +84,14 @@ def row(
         "runner": "h200", "spec_decoding": SpecDecoding.NONE, "layout": Parallelism(tp=8, ep=1, dp_attn=False),
         "workload": WORKLOADS[scenario],
     }  # fmt: skip
-    made = Row(
+    planned = Row(
         recipe=Recipe(**{**defaults, **fields}),
         conc=(conc or 2**number,),
         exp_name=f"m1_{scenario}",
         run_eval=evaluated,
         eval_only=evaluated,
     )
-    return IdentifiedRow(id=f"{number:012x}", row=made)
+    return IdentifiedRow(id=f"{number:012x}", row=planned)
 
 
 ROWS = (

@@ -66,8 +66,8 @@ def test_nested_items_are_compared() -> None:
 
 @pytest.mark.parametrize("missing", range(6))
 def test_each_missing_item_is_found(missing: int) -> None:
-    found = states(checklist(items=ITEMS[:missing] + ITEMS[missing + 1 :]))
-    assert [number for number, state in enumerate(found) if state is not CHECKED] == [missing]
+    item_states = states(checklist(items=ITEMS[:missing] + ITEMS[missing + 1 :]))
+    assert [number for number, state in enumerate(item_states) if state is not CHECKED] == [missing]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_each_missing_item_is_found(missing: int) -> None:
     ],
 )
 def test_reasons_by_number(detail: str, explained: list[int]) -> None:
-    found = states(checklist([True, True, False, False, True, True], detail=detail))
+    item_states = states(checklist([True, True, False, False, True, True], detail=detail))
     assert [
-        number for number, state in enumerate(found, start=1) if state is ItemState.EXPLAINED
+        number for number, state in enumerate(item_states, start=1) if state is ItemState.EXPLAINED
     ] == explained
 
 
@@ -144,8 +144,8 @@ def test_the_own_checklists_can_be_filled_in(path: Path) -> None:
     assert set(states(signed.replace("[ ]", "[x]"), path.read_text())) == {CHECKED}
     for item in items:
         lines = [line for line in signed.replace("[ ]", "[x]").split("\n") if item.lead not in line]
-        found = states("\n".join(lines), path.read_text())
-        assert [n for n, state in enumerate(found, start=1) if state is not CHECKED] == [item.number]
+        item_states = states("\n".join(lines), path.read_text())
+        assert [n for n, state in enumerate(item_states, start=1) if state is not CHECKED] == [item.number]
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_a_good_signoff_makes_one_comment_and_a_green_status() -> None:
 
 
 def test_an_unread_signoff_is_pending_without_a_comment() -> None:
-    found = gather(facts().signoff)
-    unread = tuple(replace(reading, facts=None, unread="git did not answer") for reading in found.readings)
-    decided = decide_signoffs(replace(found, readings=unread), POLICY)
+    gathered = gather(facts().signoff)
+    unread = tuple(replace(reading, facts=None, unread="git did not answer") for reading in gathered.readings)
+    decided = decide_signoffs(replace(gathered, readings=unread), POLICY)
     assert decided.stickies == ()
     assert decided.unread == (f"{facts().signoff.url}: git did not answer",)
     assert decided.status is not None
@@ -66,9 +66,9 @@ def test_an_unread_signoff_is_pending_without_a_comment() -> None:
 
 
 def test_an_error_during_the_judgment_is_a_failure() -> None:
-    found = gather(facts().signoff)
-    failed = tuple(replace(reading, facts=None, error="The plan is broken.") for reading in found.readings)
-    decided = decide_signoffs(replace(found, readings=failed), POLICY)
+    gathered = gather(facts().signoff)
+    failed = tuple(replace(reading, facts=None, error="The plan is broken.") for reading in gathered.readings)
+    decided = decide_signoffs(replace(gathered, readings=failed), POLICY)
     assert "The plan is broken" in (decided.stickies[0].text or "")
     assert decided.status is not None
     assert decided.status.state is StatusState.FAILURE
@@ -76,8 +76,8 @@ def test_an_error_during_the_judgment_is_a_failure() -> None:
 
 def test_an_author_unknown_to_github_is_read_again() -> None:
     gone = comment(SIGNED, "gone")
-    found = gather(gone, people={"gone": person("gone", "", is_known=False)})
-    decided = decide_signoffs(replace(found, unknown=(gone,)), POLICY)
+    gathered = gather(gone, people={"gone": person("gone", "", is_known=False)})
+    decided = decide_signoffs(replace(gathered, unknown=(gone,)), POLICY)
     assert decided.unread == (f"{gone.url}: The role of gone could not be read.",)
 
 

@@ -69,7 +69,7 @@ def test_unreadable_data_does_not_count_as_absent(
     before, start = state(world), world.hub.snapshot()
     world.hub.clear_log()
     assert verify(world)[0] == 0
-    total, wanted = len(world.hub.log), state(world)
+    total, expected = len(world.hub.log), state(world)
     for nth in range(1, total + 1):
         for kind in SOFT if every else SOFT[nth % 4 :][:1]:
             world.hub.restore(start)
@@ -77,16 +77,16 @@ def test_unreadable_data_does_not_count_as_absent(
             code, output = verify(world)
             assert fault.hits == 1
             world.hub.faults.clear()
-            found = state(world)
-            assert code == 3 or found == wanted or UNREAD in output, (nth, kind, world.hub.log[-1].path)
-            assert found[0] in {before[0], wanted[0]} or (world.status() or ("",))[0] == "pending", (
+            outcome = state(world)
+            assert code == 3 or outcome == expected or UNREAD in output, (nth, kind, world.hub.log[-1].path)
+            assert outcome[0] in {before[0], expected[0]} or (world.status() or ("",))[0] == "pending", (
                 nth,
                 kind,
             )
-            assert "REJECTED" not in str(found[1])
-            if found != wanted:
+            assert "REJECTED" not in str(outcome[1])
+            if outcome != expected:
                 verify(world)
-                assert state(world) == wanted, (nth, kind)
+                assert state(world) == expected, (nth, kind)
 
 
 @pytest.mark.parametrize("kind", [*SOFT, FaultKind.TOO_MANY])
@@ -147,11 +147,11 @@ def test_missing_comments_are_requested_again(world: World, monkeypatch: pytest.
     wanted, send, asked = state(world), PyGithubTransport.send, []
 
     def send_none(self: PyGithubTransport, request: Request) -> Reply:
-        found = send(self, request)
+        reply = send(self, request)
         if request.path.endswith("/issues/77/comments"):
             asked.append(request.path)
-            return found if len(asked) > 1 else replace(found, data=[])
-        return found
+            return reply if len(asked) > 1 else replace(reply, data=[])
+        return reply
 
     monkeypatch.setattr(PyGithubTransport, "send", send_none)
     assert (verify(world)[0], state(world)) == (0, wanted)

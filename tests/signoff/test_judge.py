@@ -25,8 +25,8 @@ from tests.signoff.grammar import parse_verdict
     ("slug", "name", "fields", "status", "words"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES]
 )
 def test_check(slug: str, name: str, fields: dict[str, Any], status: CheckStatus, words: str) -> None:
-    found = outcome(slug, facts(**fields))
-    assert (found.status, words in found.reason) == (status, True), found.reason
+    check_outcome = outcome(slug, facts(**fields))
+    assert (check_outcome.status, words in check_outcome.reason) == (status, True), check_outcome.reason
 
 
 def test_every_status_of_every_check_is_in_the_table() -> None:
@@ -54,8 +54,11 @@ def test_a_score_of_something_else_fails(name: str) -> None:
 def test_a_score_says_what_no_plan_knows() -> None:
     """Facts may be written by hand; what cannot be compared never passes."""
     wrong = results(scores=(score(ROWS[6], identity={"weather": "fine"}), score(ROWS[7])))
-    found = outcome("accuracy", facts(results=wrong))
-    assert (found.status, "the weather `fine`, the plan says nothing" in found.reason) == (FAIL, True)
+    check_outcome = outcome("accuracy", facts(results=wrong))
+    assert (check_outcome.status, "the weather `fine`, the plan says nothing" in check_outcome.reason) == (
+        FAIL,
+        True,
+    )
 
 
 def test_the_share_of_samples_is_the_policy_s() -> None:
@@ -112,15 +115,15 @@ def test_what_may_still_come_is_waited_for(fields: dict[str, Any], waiting: bool
 
 @pytest.mark.parametrize("slug", [check.slug for check in CHECKS])
 def test_each_check_can_be_off(slug: str) -> None:
-    """It then ends in N/A, whatever the facts, and its row stays; all others are made as before."""
+    """It then ends in N/A, whatever the facts, and its row stays; all allowed_statuses are made as before."""
     own = f"repository: acme/bench\nmaster-configs: [{MASTER}]\nsignoff: {{checks: {{{slug}: off}}}}\n"
     policy = parse_policy(own.encode(), "policy.yaml")
     unread = facts(shortfalls=("Page 2 of the comments is missing.",))
-    for given, others in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
-        found = {result.check.slug: result.outcome for result in judge(given, policy).results}
-        assert (found[slug].status, found[slug].reason) == (NA, "The policy turns this check off.")
-        assert len(found) == 16
-        assert {outcome.status for name, outcome in found.items() if name != slug} <= others
+    for signoff_facts, allowed_statuses in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
+        outcomes = {result.check.slug: result.outcome for result in judge(signoff_facts, policy).results}
+        assert (outcomes[slug].status, outcomes[slug].reason) == (NA, "The policy turns this check off.")
+        assert len(outcomes) == 16
+        assert {outcome.status for name, outcome in outcomes.items() if name != slug} <= allowed_statuses
     judgment = judge(facts(), policy)
     allowed = {check.number: (*policy.signoff.checks[check.slug].statuses, FAIL) for check in CHECKS}
     assert parse_verdict(render_verdict(make_verdict(judgment, facts(), policy)), allowed).rows

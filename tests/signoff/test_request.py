@@ -97,24 +97,24 @@ A, C, R, D, P = (
 )
 def test_newest_review_counts_whatever_its_state(states: list[ReviewState | None], current: set[int]) -> None:
     """Only the same person's later review counts, in whatever order the reviews are listed."""
-    given = [
+    reviews = [
         comment(checklist(), id=place, kind=CommentKind.REVIEW, review_state=state, created_at=NOW + timedelta(hours=place))
         for place, state in enumerate(states)
     ]  # fmt: skip
     other = comment(checklist(), "amy", id=90, kind=CommentKind.REVIEW, review_state=A, created_at=NOW + timedelta(days=1))  # fmt: skip
-    for listed in (given, given[::-1]):
+    for listed in (reviews, reviews[::-1]):
         outdated = find_outdated([*listed, other])
-        assert {review.id for review in given} - outdated.keys() == current
+        assert {review.id for review in reviews} - outdated.keys() == current
         assert 90 not in outdated
 
 
 def test_a_review_that_only_carries_line_comments_is_ignored() -> None:
-    given = [
+    comments = [
         comment(checklist(), id=1, kind=CommentKind.REVIEW, review_state=A),
         comment(" ", id=2, kind=CommentKind.REVIEW, review_state=C),
         comment("/settle 3 because", id=3, created_at=NOW + timedelta(days=1)),
     ]
-    assert find_outdated(given) == {2: "noor has written a newer review."}
+    assert find_outdated(comments) == {2: "noor has written a newer review."}
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_a_review_that_only_carries_line_comments_is_ignored() -> None:
     ],
 )
 def test_only_people_can_sign(author: User) -> None:
-    given = replace(comment(checklist()), author=author)
-    assert "not a person" in (find_refusal(given, PHRASE) or "")
+    signoff = replace(comment(checklist()), author=author)
+    assert "not a person" in (find_refusal(signoff, PHRASE) or "")
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_only_people_can_sign(author: User) -> None:
 def test_only_open_pull_requests_into_the_base_branch_are_verified(
     fields: dict[str, Any], words: str | None
 ) -> None:
-    found = find_scope_refusal(pull(**fields), "main")
-    assert found is None if words is None else words in (found or "")
+    refusal = find_scope_refusal(pull(**fields), "main")
+    assert refusal is None if words is None else words in (refusal or "")
 
 
 @pytest.mark.parametrize(
@@ -268,8 +268,8 @@ SCOPED = replace(POLICY.signoff, core_owners=("@acme/core",))
     ],
 )
 def test_scope(paths: tuple[str, ...], known: tuple[Collaborator, ...], required: bool) -> None:
-    given = facts(files=tuple(file(path) for path in paths), people=known)
-    assert decide_scope(given, SCOPED).is_required is required
+    signoff_facts = facts(files=tuple(file(path) for path in paths), people=known)
+    assert decide_scope(signoff_facts, SCOPED).is_required is required
 
 
 @pytest.mark.parametrize(
@@ -299,4 +299,4 @@ def test_policy_path(source: str | None, path: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_comments_of_facts_are_issue_comments() -> None:
-    assert {given.kind for given in facts().comments} == {CommentKind.ISSUE}
+    assert {saved.kind for saved in facts().comments} == {CommentKind.ISSUE}

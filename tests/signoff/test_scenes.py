@@ -142,8 +142,8 @@ def test_a_right_signoff_turns_green_after_settlements(scene: Scene, world: Worl
     run = world.sweep()
     world.hub.comment(77, f"/use {run.id}", by="mia")
     world.sign(signed("noor"))
-    found = checks(world)
-    assert found == {**dict.fromkeys(range(16), "PASS"), **scene.ends}
+    statuses = checks(world)
+    assert statuses == {**dict.fromkeys(range(16), "PASS"), **scene.ends}
     world.verify("--pr", "77", "--publish")
     for number, status in scene.ends.items():
         if status == "WARN":

@@ -20,10 +20,10 @@ def status(text: str) -> tuple[StatusState, str]:
 
     The pull request changes configs/nvidia.yaml and the changelog.
     """
-    given = facts(codeowners=TextFile(path=".github/CODEOWNERS", text=text))
-    made = make_status(decide_scope(given, SIGNOFF), (), POLICY)
-    assert made is not None
-    return made.state, made.description
+    signoff_facts = facts(codeowners=TextFile(path=".github/CODEOWNERS", text=text))
+    desired = make_status(decide_scope(signoff_facts, SIGNOFF), (), POLICY)
+    assert desired is not None
+    return desired.state, desired.description
 
 
 @pytest.mark.parametrize("text", ["@noor\n", "# owners\n@acme/core\n", "*\n", "# none yet\n", "configs/\n"])
@@ -56,8 +56,10 @@ def test_an_unreadable_line_requires_a_signoff_and_is_named(line: str) -> None:
 
 
 def test_several_unreadable_lines_are_named() -> None:
-    given = facts(codeowners=TextFile(path="CODEOWNERS", text="* @acme/core\n" + "x noor\n" * 8))
-    assert decide_scope(given, SIGNOFF).reason.endswith("The same holds for lines 3, 4, 5, 6, 7 and 2 more.")
+    signoff_facts = facts(codeowners=TextFile(path="CODEOWNERS", text="* @acme/core\n" + "x noor\n" * 8))
+    assert decide_scope(signoff_facts, SIGNOFF).reason.endswith(
+        "The same holds for lines 3, 4, 5, 6, 7 and 2 more."
+    )
 
 
 @pytest.mark.parametrize("text", ["* @acme/core\n", "* @acme/core\nconfigs/nvidia.yaml\n", "docs/ @noor\n"])

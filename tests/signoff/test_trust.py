@@ -59,8 +59,8 @@ def pushed_after_the_signoff(world: World) -> Comment:
 
 def test_a_record_edited_by_another_person_is_ignored(world: World) -> None:
     first = world.head
-    ours = pushed_after_the_signoff(world)
-    world.hub.edit_comment(ours.id, (ours.body or "").replace(first, world.head), by="cody")
+    own = pushed_after_the_signoff(world)
+    world.hub.edit_comment(own.id, (own.body or "").replace(first, world.head), by="cody")
     for _ in range(2):
         world.verify("--pr", "77", "--publish")
         assert "Someone else edited this comment" in world.verdicts()[0]
@@ -73,8 +73,8 @@ def test_a_record_edited_by_another_person_is_ignored(world: World) -> None:
 
 
 def test_a_deleted_record_does_not_sign_a_later_head(world: World) -> None:
-    ours = pushed_after_the_signoff(world)
-    world.hub.delete_comment(ours.id, by="cody")
+    own = pushed_after_the_signoff(world)
+    world.hub.delete_comment(own.id, by="cody")
     world.verify("--pr", "77", "--publish")
     assert world.verdicts()[0].startswith("### Sign-off out of date")
 

@@ -60,15 +60,17 @@ def three(count: int = 3) -> dict[int, tuple[CheckStatus, ...]]:
 
 @pytest.mark.parametrize("login", ["amy_acme", "noor-", "a--b", "1"])
 def test_accounts_of_every_kind_are_mentioned(login: str) -> None:
-    given = verdict(CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.PASS, signer=login, escalated=(login,))
-    assert parse_verdict(render_verdict(given), three()) == given
+    rejection = verdict(
+        CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.PASS, signer=login, escalated=(login,)
+    )
+    assert parse_verdict(render_verdict(rejection), three()) == rejection
 
 
 def test_rejection_as_text() -> None:
-    given = verdict(
+    rejection = verdict(
         CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, covered_sha=OTHER, escalated=("mia", "amy")
     )
-    assert render_verdict(given) == (
+    assert render_verdict(rejection) == (
         "## ❌❌❌ **REJECTED** ❌❌❌\n"
         "@noor, a check below failed; correct what it names, or edit your sign-off.\n"
         "@mia @amy, please look at the warnings below.\n"
@@ -295,19 +297,22 @@ def test_quoted_faults_stay_text(text: str) -> None:
 @settings(max_examples=FEWER)
 @given(st.text("`@<>![]()\n abé🎉#*_|", max_size=80))
 def test_properties_hostile_text_stays_text(text: str) -> None:
-    given = hostile_facts(text or "x")
-    parse_verdict(render_verdict(make_verdict(judge(given, POLICY), given, POLICY)), ALLOWED)
+    hostile = hostile_facts(text or "x")
+    parse_verdict(render_verdict(make_verdict(judge(hostile, POLICY), hostile, POLICY)), ALLOWED)
 
 
 def test_same_facts_same_bytes_and_round_trip() -> None:
-    given = facts()
-    saved = dump_json(given)
+    original = facts()
+    saved = dump_json(original)
     again = parse_json(SignoffFacts, saved.encode(), "facts.json")
-    assert again == given
+    assert again == original
     assert dump_json(again) == saved
-    texts = {render_verdict(make_verdict(judge(one, POLICY), one, POLICY)) for one in (given, again)}
+    texts = {
+        render_verdict(make_verdict(judge(signoff_facts, POLICY), signoff_facts, POLICY))
+        for signoff_facts in (original, again)
+    }
     assert len(texts) == 1
-    assert json.loads(saved) == to_json(given)
+    assert json.loads(saved) == to_json(original)
 
 
 @pytest.mark.parametrize(
