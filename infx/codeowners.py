@@ -1,7 +1,7 @@
-"""CODEOWNERS as GitHub reads it: who owns a path, by which line.
+"""Parse CODEOWNERS as GitHub does: find the owners of a path, and the line that names them.
 
-The last matching line wins, also when it names nobody. A line that cannot be read as it was meant is skipped and
-reported: somebody must sign whatever the others say.
+The last matching line wins, even if it names no owner. An unreadable line is skipped and reported; a sign-off is
+then required, whatever the other lines say.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from infx.errors import InfxError, Level, Problem
 LOCATIONS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 MAX_BYTES = 3 * 1024 * 1024
 
-LOGIN = r"[A-Za-z0-9][A-Za-z0-9_-]*"  # of a managed account with `_`; of an old one it may end in `-`
+LOGIN = r"[A-Za-z0-9][A-Za-z0-9_-]*"  # managed accounts have a `_`; some old accounts end in `-`
 _OWNER = re.compile(
     rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?(?:\[bot\])?"  # a login or a team
     r"|[^@\s]+@[^@\s]+\.[^@\s]+"  # an e-mail address
 )
 _UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges", "//": "doubled slashes"}
-# Quotes, a sign behind, `{a,b}`, `\` for `/`: to GitHub all of them belong to a name that no file has.
+# Quotes, a trailing `,` `:` or `;`, `{a,b}`, `\` for `/`: GitHub reads these as part of a file name.
 _FOREIGN = re.compile(r"""["'`].*|.*[,:;]|.*\{[^{}]*,[^{}]*\}.*|.*\\\w.*""")
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnerRule:
-    """One line. owners: as written, `@login`, `@org/team` or an e-mail address; empty: nobody owns it."""
+    """One line of the file."""
 
     pattern: str
-    owners: tuple[str, ...]
+    owners: tuple[str, ...]  # as written: `@login`, `@org/team` or an e-mail address; may be empty
     line: int
 
     @property
@@ -44,30 +44,30 @@ class OwnerRule:
         return re.compile(_translate(self.pattern), re.DOTALL)
 
     def matches(self, path: str) -> bool:
-        """path: from the root of the repository, with a slash in front or without."""
+        """Return whether the line matches a path, which is relative to the repository's root."""
         return self._expression.fullmatch(path.lstrip("/")) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodeOwners:
-    """A parsed file; `problems` are the lines that cannot be read."""
+    """A parsed CODEOWNERS file."""
 
     path: str
     rules: tuple[OwnerRule, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # one for each unreadable line
 
-    def rule_for(self, path: str) -> OwnerRule | None:
-        """The line that decides about a path, None if no line speaks of it."""
+    def find_rule(self, path: str) -> OwnerRule | None:
+        """Return the line that decides about a path; None if no line matches."""
         return next((rule for rule in reversed(self.rules) if rule.matches(path)), None)
 
     @property
     def owners(self) -> frozenset[str]:
-        """Everybody whom some line names, in lower case: GitHub does not tell cases apart."""
+        """Return every owner in the file, in lower case: GitHub ignores case."""
         return frozenset(owner.lower() for rule in self.rules for owner in rule.owners)
 
 
 def parse_codeowners(text: str, path: str) -> CodeOwners:
-    """Raises InfxError for a file that names nobody at all or that GitHub would ignore for its size."""
+    """Parse a CODEOWNERS file. Raises InfxError if it names no owner or is too large for GitHub."""
     if len(text.encode()) > MAX_BYTES:
         raise InfxError("The file is larger than 3 MB, so GitHub ignores it.", where=path)
     rules: list[OwnerRule] = []
@@ -77,70 +77,71 @@ def parse_codeowners(text: str, path: str) -> CodeOwners:
         if not words:
             continue
         pattern, owners = words[0], tuple(words[1:])
-        if reason := _refusal(pattern, owners):
-            problems.append(_unreadable(path, number, reason))
+        if reason := _find_refusal(pattern, owners):
+            problems.append(_make_problem(path, number, reason))
         else:
             rules.append(OwnerRule(pattern=pattern.replace("\\ ", " "), owners=owners, line=number))
     if not any(rule.owners for rule in rules):
         raise InfxError(
-            f"The file names nobody for anything, so nobody owns anything.{_say(problems)}",
+            f"The file names no owner for any path.{_describe_first(problems)}",
             where=path,
-            hint="Give each line a pattern and then its owners, such as `* @login`.",
+            hint="Write a pattern and its owners on each line, such as `* @login`.",
         )
     return CodeOwners(path=path, rules=tuple(rules), problems=tuple(problems))
 
 
 def _split(line: str) -> list[str]:
-    """The words of a line without its comment; a blank after a backslash belongs to the word."""
+    """Split a line into words, without its comment. A space after a backslash belongs to the word."""
     words = re.findall(r"(?:\\[ \t]|[^ \t])+", line.strip("\ufeff"))
     comment = next((i for i, word in enumerate(words) if word.startswith("#")), len(words))
     return words[:comment]
 
 
-def _say(problems: Sequence[Problem]) -> str:
+def _describe_first(problems: Sequence[Problem]) -> str:
     return f" Line {problems[0].line}: {problems[0].message}" if problems else ""
 
 
-def _refusal(pattern: str, owners: tuple[str, ...]) -> str | None:
-    """Why a line does not say whom it was meant to name, a clause; None if it does."""
-    if strange := next((char for word in (pattern, *owners) for char in word if _is_strange(char)), None):
-        return f"it holds the invisible or unreadable character U+{ord(strange):04X}"
+def _find_refusal(pattern: str, owners: tuple[str, ...]) -> str | None:
+    """Return why a line cannot mean what its author intended, as a clause; None if it is readable."""
+    unreadable = next((char for word in (pattern, *owners) for char in word if _is_unreadable(char)), None)
+    if unreadable:
+        return f"it contains the invisible or unreadable character U+{ord(unreadable):04X}"
     if _OWNER.fullmatch(pattern):
         return f"it begins with {pattern!r}, which reads as an owner without a path"
     segments = pattern.strip("/").split("/")
     if segments == [""] or {".", ".."} & set(segments):
-        return f"no path is like {pattern!r}"
+        return f"no path can match {pattern!r}"
     for sign, name in _UNSUPPORTED.items():
         if (pattern.startswith(sign)) if sign == "!" else (sign in pattern):
             return f"{name} ({sign}) do not work in CODEOWNERS"
     if pattern.startswith("\\#"):
         return "a pattern cannot start with an escaped #"
     if _FOREIGN.fullmatch(pattern):
-        return f"{pattern!r} has signs that GitHub takes for a part of the name"
-    strangers = [owner for owner in owners if not _OWNER.fullmatch(owner)]
-    if strangers:
-        return f"{strangers[0]!r} is no @login, @org/team or e-mail address"
+        return f"{pattern!r} has characters that GitHub reads as part of the file name"
+    invalid = [owner for owner in owners if not _OWNER.fullmatch(owner)]
+    if invalid:
+        return f"{invalid[0]!r} is not a @login, @org/team or e-mail address"
     return None
 
 
-def _is_strange(char: str) -> bool:
-    """Blanks that part no words, what nobody sees, and what stands for bytes that are no UTF-8."""
+def _is_unreadable(char: str) -> bool:
+    """Return whether a character is invisible, an unusual space, or a replacement for invalid UTF-8."""
     return char == "\N{REPLACEMENT CHARACTER}" or not (char.isprintable() or char in " \t")
 
 
-def _unreadable(path: str, line: int, reason: str) -> Problem:
+def _make_problem(path: str, line: int, reason: str) -> Problem:
     message = f"This line cannot be read: {reason}."
-    hint = "Mend it; a path that begins with @ takes a slash in front."
+    hint = "Fix the line. Write a slash before a path that begins with @."
     return Problem(
         rule="codeowners-line", message=message, path=path, line=line, hint=hint, level=Level.WARNING
     )
 
 
 def _translate(pattern: str) -> str:
-    """A pattern as a regular expression over whole paths (no leading slash).
+    """Translate a pattern into a regular expression for whole paths without a leading slash.
 
-    A slash before the end anchors it at the root; what matches a folder owns the folder's contents, except for
-    `/*` at the end, which stays on its level.
+    A slash before the end anchors the pattern at the root. A pattern that matches a folder also matches its
+    contents, except for a final `/*`, which matches one level.
     """
     anchored = "/" in pattern.rstrip("/")
     folder_only = pattern.endswith("/")
@@ -161,7 +162,7 @@ def _translate(pattern: str) -> str:
 
 
 def _translate_segment(segment: str) -> str:
-    """Stars and question marks stay inside their segment; `**` inside a word is no more than `*`."""
+    """Translate one segment. Stars and question marks match no slash; `**` inside a word equals `*`."""
     if re.fullmatch(r"\*+", segment):
         return "[^/]+"
     pieces = re.findall(r"\*+|\?|\\.|[^*?\\]+|\\", segment)

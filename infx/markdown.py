@@ -1,7 +1,7 @@
-"""Comments as their readers see them: what is quoted, code, or hidden in HTML says nothing.
+"""Parse comments as readers see them, without quotes, code and hidden HTML.
 
-Built on the tokens of a CommonMark parser, never on regular expressions over the source: an example in a fence
-is no command, a quoted checklist is no checklist.
+The blocks come from the tokens of a CommonMark parser, not from regular expressions over the source: an example in
+a fence is not a command, and a quoted checklist is not a checklist.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
-# Of a text that is parsed whoever wrote it. What is made to be slow takes the square of its length: 65,000 brackets
-# take seconds, 4,000 a hundredth.
-MAX_STRANGE = 4_000
+# The longest text that is parsed without knowing its author's role. The parser's time grows with the square of
+# the length: 65,000 brackets take seconds, 4,000 take a hundredth of a second.
+MAX_UNTRUSTED = 4_000
 
 _TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")
@@ -38,25 +38,19 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class MarkdownBlock:
-    """A visible run of text.
-
-    text: as read, one line per source line, no formatting, links as their text. source: the same with its
-    Markdown. line: in the comment, from 1. depth: of list nesting, 0 outside of lists. item: a number that all
-    blocks of one list item share; parent: the item around it. ordinal: the number of an item in a numbered list.
-    checked: of a task only. lead: the bold words that it starts with. links: addresses, in order.
-    """
+    """A visible block of text."""
 
     kind: BlockKind
-    text: str
-    source: str
-    line: int
-    depth: int = 0
-    item: int = 0
-    parent: int = 0
-    ordinal: str = ""
-    checked: bool = False
-    lead: str = ""
-    links: tuple[str, ...] = ()
+    text: str  # as read: one line for each source line, without formatting, links as their text
+    source: str  # the same with its Markdown
+    line: int  # in the comment, from 1
+    depth: int = 0  # of list nesting; 0 outside of lists
+    item: int = 0  # a number that all blocks of one list item share
+    parent: int = 0  # the number of the surrounding item
+    ordinal: str = ""  # the number of an item in a numbered list
+    checked: bool = False  # for a task only
+    lead: str = ""  # the bold words at its start
+    links: tuple[str, ...] = ()  # addresses, in order
 
     @property
     def is_task(self) -> bool:
@@ -65,10 +59,10 @@ class MarkdownBlock:
 
 @dataclass
 class _Cursor:
-    """Where the walk stands: inside how many quotes, hiding HTML elements and list items."""
+    """The position in the token stream."""
 
-    quotes: int = 0
-    hidden: int = 0
+    quotes: int = 0  # open block quotes
+    hidden: int = 0  # open HTML elements that hide text
     items: list[int] = field(default_factory=lambda: [0])
     ordinals: list[str] = field(default_factory=lambda: [""])
     last_item: int = 0
@@ -78,9 +72,9 @@ class _Cursor:
         return self.quotes == 0 and self.hidden == 0
 
 
-@functools.lru_cache(maxsize=16)  # several rules look at the same comment
-def read_blocks(source: str) -> tuple[MarkdownBlock, ...]:
-    """Everything visible, in order. Text beyond `MAX_CHARACTERS` is not read."""
+@functools.lru_cache(maxsize=16)  # several rules parse the same comment
+def parse_markdown(source: str) -> tuple[MarkdownBlock, ...]:
+    """Return all visible blocks in order. Text beyond `MAX_CHARACTERS` is ignored."""
     from markdown_it import MarkdownIt
 
     source = re.sub(r"\r\n?", "\n", source[:MAX_CHARACTERS])
@@ -89,12 +83,12 @@ def read_blocks(source: str) -> tuple[MarkdownBlock, ...]:
     return tuple(_walk(tokens, cursor))
 
 
-def read_command_lines(source: str) -> tuple[str, ...]:
-    """Lines of visible top-level paragraphs: where a command such as `/use 42` may stand.
+def find_command_lines(source: str) -> tuple[str, ...]:
+    """Return the lines of visible top-level paragraphs, which may be commands such as `/use 42`.
 
-    Formatting stays as typed, so that a line in backticks or bold is no command.
+    Formatting stays as typed, so that a line in backticks or bold is not a command.
     """
-    blocks = read_blocks(source)
+    blocks = parse_markdown(source)
     return tuple(
         line.strip()
         for block in blocks
@@ -118,26 +112,26 @@ def _walk(tokens: Sequence[Token], cursor: _Cursor) -> Iterator[MarkdownBlock]:
                 cursor.items.pop()
                 cursor.ordinals.pop()
             case "html_block":
-                cursor.hidden = _hidden_after(token.content, cursor.hidden)
+                cursor.hidden = _count_hidden(token.content, cursor.hidden)
             case "inline" if cursor.is_visible:
-                yield _block(tokens, index, cursor)
+                yield _make_block(tokens, index, cursor)
             case _:
                 pass
 
 
-def _hidden_after(html: str, depth: int) -> int:
+def _count_hidden(html: str, depth: int) -> int:
     for tag in _HIDING_TAG.finditer(html):
         if tag[2]:
             depth = max(depth + (-1 if tag[1] else 1), 0)
     return depth
 
 
-def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> MarkdownBlock:
+def _make_block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> MarkdownBlock:
     token = tokens[index]
-    source, text = _inline(token)
+    source, text = _render_inline(token)
     depth = len(cursor.items) - 1
-    kind, checked = _kind(tokens, index, depth), False
-    if kind is BlockKind.ITEM and (task := _task(tokens, index)):
+    kind, checked = _find_kind(tokens, index, depth), False
+    if kind is BlockKind.ITEM and (task := _match_task(tokens, index)):
         kind, checked = BlockKind.TASK, task[1] != " "
         source, text = (_TASK.sub("", part, count=1) for part in (source, text))
     return MarkdownBlock(
@@ -150,33 +144,34 @@ def _block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> MarkdownBloc
         parent=cursor.items[-2] if depth else 0,
         ordinal=cursor.ordinals[-1],
         checked=checked,
-        lead=_lead(token),
-        links=tuple(_links(token, text)),
+        lead=_find_lead(token),
+        links=tuple(_find_links(token, text)),
     )
 
 
-def _kind(tokens: Sequence[Token], index: int, depth: int) -> BlockKind:
+def _find_kind(tokens: Sequence[Token], index: int, depth: int) -> BlockKind:
     if index and tokens[index - 1].type == "heading_open":
         return BlockKind.HEADING
     return BlockKind.ITEM if depth else BlockKind.PARAGRAPH
 
 
-def _task(tokens: Sequence[Token], index: int) -> re.Match[str] | None:
-    """A task is the first paragraph of a list item; of an item that is itself first on its line GitHub makes none."""
+def _match_task(tokens: Sequence[Token], index: int) -> re.Match[str] | None:
+    """Match the box of a task, which is the first paragraph of a list item."""
     opening = [tokens[index - back].type if index >= back else "" for back in (1, 2, 3, 4)]
     if opening[:2] != ["paragraph_open", "list_item_open"]:
         return None
-    if opening[3] == "list_item_open" and _same_line(tokens[index - 4], tokens[index]):
+    # GitHub shows no box for an item that starts on the same line as its parent item.
+    if opening[3] == "list_item_open" and _is_same_line(tokens[index - 4], tokens[index]):
         return None
     return _TASK.match(tokens[index].content)
 
 
-def _same_line(one: Token, other: Token) -> bool:
-    return bool(one.map and other.map and one.map[0] == other.map[0])
+def _is_same_line(first: Token, second: Token) -> bool:
+    return bool(first.map and second.map and first.map[0] == second.map[0])
 
 
-def _inline(token: Token) -> tuple[str, str]:
-    """Source without hidden parts, and the text that a reader sees."""
+def _render_inline(token: Token) -> tuple[str, str]:
+    """Return the source without hidden parts, and the text that a reader sees."""
     source, text = [], []
     for child in token.children or ():
         match child.type:
@@ -201,8 +196,8 @@ def _inline(token: Token) -> tuple[str, str]:
     return "".join(source), "".join(text)
 
 
-def _lead(token: Token) -> str:
-    """The bold words at the start of a block, after the box of a task."""
+def _find_lead(token: Token) -> str:
+    """Return the bold words at the start of a block, after the box of a task."""
     children = [child for child in token.children or () if child.type != "html_inline"]
     if (
         children
@@ -220,8 +215,8 @@ def _lead(token: Token) -> str:
     return "".join(words).strip()
 
 
-def _links(token: Token, text: str) -> Iterator[str]:
-    """Addresses of links and bare addresses, each once."""
-    found = [str(child.attrs.get("href", "")) for child in token.children or () if child.type == "link_open"]
-    found += [match.rstrip(".,;:!?)*_") for match in _ADDRESS.findall(text)]
-    yield from dict.fromkeys(address for address in found if address)
+def _find_links(token: Token, text: str) -> Iterator[str]:
+    """Return the addresses of links and bare addresses, each once."""
+    urls = [str(child.attrs.get("href", "")) for child in token.children or () if child.type == "link_open"]
+    urls += [match.rstrip(".,;:!?)*_") for match in _ADDRESS.findall(text)]
+    yield from dict.fromkeys(url for url in urls if url)

@@ -15,7 +15,7 @@ from infx.gather.signoff_clone import Revisions
 from infx.git import Git
 from infx.policy.load import default_policy
 
-# File (a line ends at `;`), path, owners in their order (`-` is nobody). Each row is documented behavior.
+# File (a line ends at `;`), path, owners in their order (`-` means no owner). Each row is documented behavior.
 CASES = [
     ("* @all;*.js @js", "src/a.js", "@js"),
     ("*.js @js;* @all", "src/a.js", "@all"),
@@ -85,7 +85,7 @@ def parse(text: str) -> CodeOwners:
 
 @pytest.mark.parametrize(("text", "path", "owners"), CASES)
 def test_owners(text: str, path: str, owners: str) -> None:
-    rule = parse(text).rule_for(path)
+    rule = parse(text).find_rule(path)
     assert (" ".join(rule.owners) if rule else "") == owners.replace("-", "", int(owners == "-"))
 
 
@@ -97,7 +97,7 @@ def test_accounts_of_every_kind_own() -> None:
 
 
 def test_last_line_is_named() -> None:
-    rule = parse("* @a;/x @b;# end").rule_for("x")
+    rule = parse("* @a;/x @b;# end").find_rule("x")
     assert rule is not None
     assert (rule.pattern, rule.line) == ("/x", 2)
 
@@ -110,8 +110,8 @@ def test_last_line_is_named() -> None:
         ("a[ @b", "character ranges"),
         ("/a//b @b", "doubled slashes"),
         ("\\#x @b", "escaped #"),
-        ("/bad nobody", "'nobody'"),
-        ("/bad @a nobody", "'nobody'"),
+        ("/bad noone", "'noone'"),
+        ("/bad @a noone", "'noone'"),
         ("/bad @", "'@'"),
         ("/bad @a//b", "'@a//b'"),
         ("/x @b, @c", "'@b,'"),
@@ -124,20 +124,20 @@ def test_last_line_is_named() -> None:
         ("@b", "an owner without a path"),
         ("@b @c", "an owner without a path"),
         ("b@example.org", "an owner without a path"),
-        ("/ @b", "no path is like '/'"),
-        ("./x @b", "no path is like './x'"),
-        ("/a/../x @b", "no path is like '/a/../x'"),
+        ("/ @b", "no path can match '/'"),
+        ("./x @b", "no path can match './x'"),
+        ("/a/../x @b", "no path can match '/a/../x'"),
         ("<<<<<<< HEAD", "'HEAD'"),
-        ('"/x.yaml" @b', "for a part of the name"),
-        ("'/x.yaml' @b", "for a part of the name"),
-        ("`/x.yaml` @b", "for a part of the name"),
+        ('"/x.yaml" @b', "as part of the file name"),
+        ("'/x.yaml' @b", "as part of the file name"),
+        ("`/x.yaml` @b", "as part of the file name"),
         ("/x.yaml: @b", "'/x.yaml:'"),
         ("/x.yaml, @b", "'/x.yaml,'"),
         ("/{x,y}.yaml @b", "'/{x,y}.yaml'"),
-        ("a\\x.yaml @b", "for a part of the name"),
+        ("a\\x.yaml @b", "as part of the file name"),
     ],
 )
-def test_lines_that_cannot_be_read_are_reported(line: str, words: str) -> None:
+def test_unreadable_lines_are_reported(line: str, words: str) -> None:
     (problem,) = parse(f"* @a;{line}").problems
     assert (problem.path, problem.line) == ("CODEOWNERS", 2)
     assert words in problem.message
@@ -147,15 +147,15 @@ def test_lines_that_cannot_be_read_are_reported(line: str, words: str) -> None:
     "text",
     ["", "\n\n", "# only a comment\n", "!x @a\n", "[x] @a\n", "@noor\n", "# who\n@acme/core\n", "*\n", "/x # @a\n"],
 )  # fmt: skip
-def test_file_that_names_nobody_is_refused(text: str) -> None:
-    with pytest.raises(InfxError, match="nobody owns anything"):
+def test_a_file_without_owners_is_refused(text: str) -> None:
+    with pytest.raises(InfxError, match="names no owner for any path"):
         parse_codeowners(text, "CODEOWNERS")
 
 
 @pytest.mark.parametrize("path", ["configs/amd.yaml", "/configs/amd.yaml", "//configs/amd.yaml"])
 @pytest.mark.parametrize("pattern", ["configs/amd.yaml", "/configs/amd.yaml", "/configs/", "amd.yaml"])
-def test_a_slash_in_front_changes_no_owner(pattern: str, path: str) -> None:
-    rule = parse(f"* @a;{pattern} @b").rule_for(path)
+def test_a_leading_slash_does_not_change_the_owner(pattern: str, path: str) -> None:
+    rule = parse(f"* @a;{pattern} @b").find_rule(path)
     assert rule is not None
     assert rule.line == 2
 
@@ -172,18 +172,18 @@ def test_size_limit() -> None:
     [(LOCATIONS, ".github/CODEOWNERS"), (LOCATIONS[1:], "CODEOWNERS"), (LOCATIONS[2:], "docs/CODEOWNERS")],
 )
 def test_search_order(tmp_path: Path, present: tuple[str, ...], chosen: str) -> None:
-    found = _revisions(tmp_path, *present).codeowners()
-    assert found is not None
-    assert found.path == chosen
+    codeowners = _revisions(tmp_path, *present).codeowners()
+    assert codeowners is not None
+    assert codeowners.path == chosen
 
 
 def test_no_file(tmp_path: Path) -> None:
-    """What becomes of it is a case of check 0: "no CODEOWNERS"."""
+    # Check 0 has the outcome of this: "no file" in tests/signoff/cases.py.
     assert _revisions(tmp_path, "README.md").codeowners() is None
 
 
 def _revisions(folder: Path, *present: str) -> Revisions:
-    """One commit with these files, as the target branch's tip."""
+    """Return a repository whose only commit, the base branch's tip, has these files."""
     git = Git(folder)
     git.run("init", "--quiet")
     for path in present:
@@ -231,10 +231,10 @@ PATH = st.lists(
     PATH,
 )
 def test_properties_agree_with_the_oracle(lines: list[tuple[str, list[str]]], path: str) -> None:
-    """Where the other implementation knows the syntax (no `#`, `[`, `!`, no bad owners), both say the same."""
+    """Compare with another implementation, for the syntax that it knows (no `#`, `[`, `!`, no bad owners)."""
     text = "".join(f"{pattern} {' '.join(owners)}\n" for pattern, owners in lines)
-    # `**` beside other characters of a segment is undocumented; so is `*` right before or after `**`.
+    # `**` with other characters in a segment is undocumented; so is `*` right before or after `**`.
     assume(all("**" not in s or s == "**" for pattern, _ in lines for s in pattern.split("/")))
     expected = [name for _, name in oracle.CodeOwners(text).of(path)]
-    ours = parse_codeowners("zzz @z\n" + text, "CODEOWNERS").rule_for(path)
-    assert list(ours.owners if ours else ()) == expected
+    rule = parse_codeowners("zzz @z\n" + text, "CODEOWNERS").find_rule(path)
+    assert list(rule.owners if rule else ()) == expected

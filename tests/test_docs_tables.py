@@ -34,6 +34,10 @@ def test_examples_fit_their_schemas(kind: str) -> None:
 def test_examples_are_read_by_their_checks() -> None:
     assert parse_models(EXAMPLES["models"], "x").models["m0"].deprecated is not None
     bars = parse_thresholds(EXAMPLES["eval-thresholds"], "x")
-    assert (bars.bar("m1", "gsm8k"), bars.bar("m2", "gsm8k"), bars.bar("m2", "x")) == (0.94, 0.9, DEFAULT_BAR)
+    assert (bars.find_bar("m1", "gsm8k"), bars.find_bar("m2", "gsm8k"), bars.find_bar("m2", "x")) == (
+        0.94,
+        0.9,
+        DEFAULT_BAR,
+    )
     assert str(DEFAULT_BAR) in PAGE
     assert len(parse_curve(EXAMPLES["golden-al"], "x")) == 6

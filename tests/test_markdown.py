@@ -1,4 +1,4 @@
-"""What a reader sees of a comment: tasks, paragraphs, links and commands outside quotes, code and hidden HTML."""
+"""Tasks, paragraphs, links and commands of a comment, outside of quotes, code and hidden HTML."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infx.markdown import BlockKind, read_blocks, read_command_lines
+from infx.markdown import BlockKind, find_command_lines, parse_markdown
 
 
 def tasks(source: str) -> list[tuple[str, bool]]:
-    return [(block.text, block.checked) for block in read_blocks(source) if block.is_task]
+    return [(block.text, block.checked) for block in parse_markdown(source) if block.is_task]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_tasks(source: str, expected: list[tuple[str, bool]]) -> None:
 
 
 def test_line_depth_and_parent() -> None:
-    blocks = read_blocks("# T\n\ntext\n\n- [x] a\n  - [ ] b\n\n    more\n- [x] c\n")
+    blocks = parse_markdown("# T\n\ntext\n\n- [x] a\n  - [ ] b\n\n    more\n- [x] c\n")
     seen = [(block.kind, block.text, block.line, block.depth, block.item, block.parent) for block in blocks]
     assert seen == [
         (BlockKind.HEADING, "T", 1, 0, 0, 0),
@@ -76,11 +76,13 @@ def test_line_depth_and_parent() -> None:
     ],
 )
 def test_lead(source: str, lead: str) -> None:
-    assert [block.lead for block in read_blocks(source)] in ([lead], [])
+    assert [block.lead for block in parse_markdown(source)] in ([lead], [])
 
 
 def test_links() -> None:
-    (block,) = read_blocks("see [a](https://e.com/1), <https://e.com/2>, https://e.com/3. `https://e.com/4`")
+    (block,) = parse_markdown(
+        "see [a](https://e.com/1), <https://e.com/2>, https://e.com/3. `https://e.com/4`"
+    )
     assert block.links == ("https://e.com/1", "https://e.com/2", "https://e.com/3", "https://e.com/4")
 
 
@@ -103,11 +105,11 @@ def test_links() -> None:
     ],
 )
 def test_command_lines(source: str, commands: list[str]) -> None:
-    assert [line for line in read_command_lines(source) if line] == commands
+    assert [line for line in find_command_lines(source) if line] == commands
 
 
 class _Boxes(html.parser.HTMLParser):
-    """The checkboxes that GitHub's own renderer makes, with their state."""
+    """Return the states of the checkboxes that GitHub's own renderer makes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,18 +133,16 @@ LINE = st.builds(
 
 @given(st.lists(LINE, max_size=10).map("\n".join))
 def test_properties_tasks_are_those_that_github_renders(source: str) -> None:
-    """Nothing is taken for a task that GitHub shows without a box; ours may miss one after a
-    line that is indented like code.
-    """
+    # Every task has a box on GitHub. A task after a line that is indented like code may be missed.
     boxes = _Boxes()
     boxes.feed(cmarkgfm.github_flavored_markdown_to_html(source))
-    ours = [checked for _, checked in tasks(source)]
+    found = [checked for _, checked in tasks(source)]
     rendered = iter(boxes.found)
-    assert all(checked in rendered for checked in ours)  # a subsequence
-    assert "    " in source or ours == boxes.found
+    assert all(checked in rendered for checked in found)  # a subsequence
+    assert "    " in source or found == boxes.found
 
 
 @given(st.text("- [x]\n>`*#1.ab<!/", max_size=60))
 def test_properties_any_text_can_be_read(source: str) -> None:
-    blocks = read_blocks(source)
+    blocks = parse_markdown(source)
     assert all(1 <= block.line <= source.count("\n") + 1 for block in blocks)

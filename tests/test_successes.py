@@ -25,7 +25,7 @@ GRANTS = {
 CALLS = {"passed", "not_applicable"}
 # These compare with a success that was decided elsewhere, or build the value that the checks return.
 READERS = {
-    "signed_off", "describe_collection", "_render_counts", "is_good", "passed", "lowered",
+    "signed_off", "describe_collection", "_render_counts", "is_good", "passed", "limit_to_warning",
 }  # fmt: skip
 
 

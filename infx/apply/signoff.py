@@ -17,7 +17,7 @@ from infx.model import CommentReference, CommitStatus, PullRequest, StatusState
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, DeleteComment, SetStatus
 from infx.reconcile.desired import plan_comments
-from infx.signoff.decide import PassedOver, SignoffDecision, decide_signoffs
+from infx.signoff.decide import SignoffDecision, SkippedPull, decide_signoffs
 from infx.signoff.request import find_scope_refusal
 
 _S = TypeVar("_S")
@@ -41,22 +41,22 @@ class Verifier:
     policy: Policy
     shared: SharedHeads
 
-    def verify(self, number: int, only: CommentReference | None = None) -> SignoffDecision | PassedOver:
+    def verify(self, number: int, only: CommentReference | None = None) -> SignoffDecision | SkippedPull:
         """Every sign-off of a pull request. only: raise if this comment is not one of them."""
         found = self.gatherer.gather(number, only)
-        return found if isinstance(found, PassedOver) else decide_signoffs(found, self.policy)
+        return found if isinstance(found, SkippedPull) else decide_signoffs(found, self.policy)
 
     def verify_and_publish(
         self, number: int, only: CommentReference | None, outcome: WriteOutcome
-    ) -> SignoffDecision | PassedOver:
+    ) -> SignoffDecision | SkippedPull:
         """What was found, once it stands there; what was written goes into `outcome` as it happens."""
 
-        def write(found: SignoffDecision | PassedOver) -> SignoffDecision | PassedOver:
+        def write(found: SignoffDecision | SkippedPull) -> SignoffDecision | SkippedPull:
             if isinstance(found, SignoffDecision):
                 self.publish(found, outcome)
             return found
 
-        def look() -> SignoffDecision | PassedOver:
+        def look() -> SignoffDecision | SkippedPull:
             found = self.verify(number, only)
             return self._agree(found) if isinstance(found, SignoffDecision) else found
 

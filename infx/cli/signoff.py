@@ -45,10 +45,10 @@ def signoff() -> None:
 @policy_option
 def template(signed: str | None, language: str | None, base_ref: str | None, policy: Policy) -> None:
     """Print the checklist that a reviewer fills in."""
-    from infx.signoff.checklist import fill_signature, read_template
+    from infx.signoff.checklist import fill_signature, parse_template
 
     path = _checklist_path(policy, language)
-    text = read_template(_read_here(path, base_ref), policy.signoff.phrase)
+    text = parse_template(_read_here(path, base_ref), policy.signoff.phrase)
     click.echo(fill_signature(text, signed or os.environ.get("GITHUB_ACTOR") or "").rstrip("\n"))
 
 

@@ -26,10 +26,10 @@ from infx.policy.model import Policy
 @github_options
 def retry(workflow: str, policy: Policy, connect: Connect) -> int:
     """Re-run sign-off workflow runs that failed within a day."""
-    from infx.signoff.again import FOR, pick_failed
+    from infx.signoff.again import MAX_AGE, pick_failed
 
     github = connect()
-    since = github.ask_time() - FOR
+    since = github.ask_time() - MAX_AGE
     runs = github.runs(workflow=workflow, branch=policy.base_branch, status="failure", created_since=since)
     code = 0
     for run in pick_failed(runs):

@@ -91,7 +91,7 @@ def _verify_all(
 ) -> list[SignoffDecision]:
     """Verify each pull request; errors go into `report`, but the error of a single pull request is raised."""
     from infx.apply.serialize import take_turns
-    from infx.signoff.decide import PassedOver
+    from infx.signoff.decide import SkippedPull
 
     results = []
 
@@ -106,7 +106,7 @@ def _verify_all(
         finally:
             for action in report.done[start:]:
                 print_text(str(action), os.environ)
-        if isinstance(decided, PassedOver):
+        if isinstance(decided, SkippedPull):
             print_text(f"Skipped: {decided.why}", os.environ)
         else:
             print_context(decided)
@@ -165,12 +165,12 @@ def _choose(verifier: Verifier, options: dict[str, Any]) -> tuple[list[int], Com
     if number is not None:
         return [number], only
     from infx.gather.choose import list_triggered
-    from infx.signoff.trigger import read_trigger
+    from infx.signoff.trigger import parse_trigger
 
     received = options["receive"]()
     if received is None:
         raise UsageError("No pull request is named.", hint="Give --pr, --comment-url, --event or --facts.")
-    trigger = read_trigger(received.name, received.payload, verifier.policy)
+    trigger = parse_trigger(received.name, received.payload, verifier.policy)
     numbers = list_triggered(verifier.gatherer.github, trigger, verifier.policy)
     if not numbers:
         print_text(trigger.reason or "No open pull request has this head.", os.environ)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from infx.evidence.settle import Settlement, parse_settlements, select_settlements
-from infx.markdown import MAX_STRANGE
+from infx.markdown import MAX_UNTRUSTED
 from infx.model import Collaborator, Comment, CommentKind, PullRequest, PullSummary, Run
 from infx.policy.checks import find_check
 from infx.policy.model import Policy
@@ -109,7 +109,9 @@ def _readable(comments: Sequence[Comment], policy: Policy) -> list[Comment]:
     return [
         comment
         for comment in comments
-        if comment.kind is CommentKind.ISSUE and command in comment.body and len(comment.body) <= MAX_STRANGE
+        if comment.kind is CommentKind.ISSUE
+        and command in comment.body
+        and len(comment.body) <= MAX_UNTRUSTED
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from infx.markdown import read_command_lines
+from infx.markdown import find_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.checks import CHECKS, find_check
 from infx.policy.signoff import Role, SignoffPolicy
@@ -35,7 +35,7 @@ class Refusal:
 def parse_settlements(comment: Comment, command: str) -> tuple[Settlement | Refusal, ...]:
     """The settle commands of one comment, in order; several lines settle several checks."""
     found: list[Settlement | Refusal] = []
-    for line in read_command_lines(comment.body):
+    for line in find_command_lines(comment.body):
         words = line.split(maxsplit=2)
         if not words or words[0] != command:
             continue

@@ -11,7 +11,7 @@ from infx.gate.decide import decide
 from infx.gate.decision import Decision, Reason
 from infx.gate.event import DispatchInputs, Event, EventName
 from infx.gate.facts import Approval, GateFacts, MergeCheck
-from infx.markdown import MAX_STRANGE, read_command_lines
+from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
@@ -74,7 +74,7 @@ def find_request(body: str, command: str) -> str | None:
         return None
     pattern = re.compile(rf"{re.escape(command)}(?:[ \t]+(.*))?")
     named = {
-        (match[1] or "").strip() for line in read_command_lines(body) if (match := pattern.fullmatch(line))
+        (match[1] or "").strip() for line in find_command_lines(body) if (match := pattern.fullmatch(line))
     }
     if not named:
         return None
@@ -88,7 +88,7 @@ def has_unread_command(comment: Comment, command: str) -> bool:
 
 def is_too_long(body: str) -> bool:
     """Return whether a comment is too long to be searched for commands."""
-    return len(body) > MAX_STRANGE
+    return len(body) > MAX_UNTRUSTED
 
 
 def find_approved(comments: Sequence[Comment], command: str) -> str | None:
@@ -108,7 +108,7 @@ def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
     asked = find_request(facts.comment.body, command)
     if has_unread_command(facts.comment, command) and facts.actor is not None and facts.actor.can_write:
         return _refuse(
-            f"The comment is longer than {MAX_STRANGE:,} characters, so it was not read; post one that only approves."
+            f"The comment is longer than {MAX_UNTRUSTED:,} characters, so it was not read; post one that only approves."
         )
     if asked is None or not author.is_human:
         return ApprovalDecision(

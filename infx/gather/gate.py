@@ -316,16 +316,16 @@ def read_merge(sha: str, number: int, policy: Policy, github: GateReader) -> Mer
 def _of_dispatch(facts: GateFacts, given: DispatchInputs, policy: Policy, github: GateReader) -> GateFacts:
     """The commits that a dispatch names; the base branch is the head of a command that names none."""
     head = _resolve(given.head_ref or policy.base_branch, github)
-    is_ours = None
+    is_identity = None
     if head and SHA.fullmatch(given.head_ref):
-        is_ours = _is_on_branch(head, facts.event, policy, github) or bool(
+        is_identity = _is_on_branch(head, facts.event, policy, github) or bool(
             find_approval(head, policy, github)
         )
     return replace(
         facts,
         head_sha=head,
         base_sha=_resolve(given.base_ref, github) if given.base_ref else None,
-        head_is_in_repository=is_ours,
+        head_is_in_repository=is_identity,
     )
 
 

@@ -21,13 +21,20 @@ from infx.model import GHOST, Comment, CommentKind, CommentReference, CommitStat
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
-from infx.signoff.decide import GatheredSignoffs, PassedOver
+from infx.signoff.decide import GatheredSignoffs, SkippedPull
 from infx.signoff.facts import FileChange, JudgedFile, Membership, ResolvedLink, SignoffFacts
 from infx.signoff.publish import SignoffReading
 from infx.signoff.record import Standing, bind, find_record, find_sightings, rebind
 from infx.signoff.request import find_scope_refusal
-from infx.signoff.scope import list_logins, list_teams, read_codeowners
-from infx.signoff.selection import Said, SignoffSelection, list_edited, list_strangers, read_said, select
+from infx.signoff.scope import list_logins, list_teams, parse_base_codeowners
+from infx.signoff.selection import (
+    ParsedConversation,
+    SignoffSelection,
+    find_edited_comments,
+    list_long_comment_authors,
+    parse_conversation,
+    select_signoffs,
+)
 
 MAX_PEOPLE = 12  # owners whose role is asked for
 MAX_TEAMS = 4  # whose members are asked for
@@ -60,13 +67,13 @@ class SignoffGatherer:
     repository: str
     fetch_page: FetchPage
 
-    def gather(self, number: int, only: CommentReference | None = None) -> GatheredSignoffs | PassedOver:
+    def gather(self, number: int, only: CommentReference | None = None) -> GatheredSignoffs | SkippedPull:
         """Everything about a pull request's sign-offs. only: raise if this comment is not one of them."""
         pull = self.github.pull(number)
         if why := find_scope_refusal(pull, self.policy.base_branch):
             if only is not None:
-                raise InfxError(f"This comment starts no verification: {why}")
-            return PassedOver(pull=pull, why=why)
+                raise InfxError(f"This comment is not verified: {why}")
+            return SkippedPull(pull=pull, why=why)
         base = self.clone.fetch(pull.base_ref, [number]) if self.clone else pull.base_sha
         revisions = open_revisions(self.git, self.policy, base, pull.head_sha)
         people = People(self.github, MAX_TEAMS)
@@ -98,7 +105,7 @@ class _Reading:
             readings.append(self._try(SignoffReading(signoff=signoff, binding=binding), shared, owners, said))
         return GatheredSignoffs(
             pull=self.pull,
-            said=said,
+            conversation=said,
             selection=selection,
             shared=shared,
             readings=tuple(readings),
@@ -106,7 +113,7 @@ class _Reading:
             statuses=self.statuses,
         )
 
-    def _conversation(self) -> tuple[Said, SignoffSelection, dict[str, str]]:
+    def _conversation(self) -> tuple[ParsedConversation, SignoffSelection, dict[str, str]]:
         """Comments of all three kinds, reviews of every state; and who edited those that matter."""
         github, policy, people, number = self.by.github, self.by.policy, self.people, self.pull.number
         comments = (
@@ -114,15 +121,17 @@ class _Reading:
             *github.reviews(number),
             *github.review_comments(number),
         )
-        people.ask(*list_strangers(comments, policy))
-        said = read_said(comments, policy, people.known)
+        people.ask(*list_long_comment_authors(comments, policy))
+        said = parse_conversation(comments, policy, people.known)
         people.ask(*said.signers)
-        selection = select(said, people.known, {})
-        edited = list_edited(selection.signoffs, comments, policy)
+        selection = select_signoffs(said, people.known, {})
+        edited = find_edited_comments(selection.signoffs, comments, policy)
         editors = github.editors(edited) if edited else {}
-        return said, select(said, people.known, editors), editors
+        return said, select_signoffs(said, people.known, editors), editors
 
-    def _shared(self, said: Said, signoffs: Sequence[Comment]) -> tuple[CodeOwners | None, SignoffFacts]:
+    def _shared(
+        self, said: ParsedConversation, signoffs: Sequence[Comment]
+    ) -> tuple[CodeOwners | None, SignoffFacts]:
         """Facts that hold for every sign-off; the first, or nobody's, fills the place of one."""
         revisions = self.revisions
         files, shortfalls = self._files()
@@ -141,7 +150,7 @@ class _Reading:
             comments=said.commands,
         )
         try:
-            owners = read_codeowners(facts)
+            owners = parse_base_codeowners(facts)
         except InfxError:
             return None, facts
         for login in list_logins(owners, facts.paths, self.by.policy.signoff)[:MAX_PEOPLE]:
@@ -177,7 +186,11 @@ class _Reading:
         return tuple(sorted(files, key=lambda file: file.path)), shortfalls
 
     def _try(
-        self, reading: SignoffReading, shared: SignoffFacts, owners: CodeOwners | None, said: Said
+        self,
+        reading: SignoffReading,
+        shared: SignoffFacts,
+        owners: CodeOwners | None,
+        said: ParsedConversation,
     ) -> SignoffReading:
         """What GitHub or git did not let us read is waited for; anything else that keeps us from reading is an error."""
         try:
@@ -188,7 +201,11 @@ class _Reading:
             return replace(reading, error=str(error))
 
     def _read_one(
-        self, reading: SignoffReading, shared: SignoffFacts, owners: CodeOwners | None, said: Said
+        self,
+        reading: SignoffReading,
+        shared: SignoffFacts,
+        owners: CodeOwners | None,
+        said: ParsedConversation,
     ) -> SignoffReading:
         """Nothing more for one that is of another commit; what else binds it is asked for only if it is a new one."""
         signoff, binding = reading.signoff, reading.binding
@@ -267,7 +284,7 @@ class _Reading:
             self.links[link] = resolve_link(link, self.by.github, policy, self.by.fetch_page)
         return self.links[link]
 
-    def _with_people(self, facts: SignoffFacts, said: Said) -> SignoffFacts:
+    def _with_people(self, facts: SignoffFacts, said: ParsedConversation) -> SignoffFacts:
         """Those who settle, and the last who asks for reuse and may."""
         self.people.ask(*said.settlers)
         for login in said.reusers:

@@ -19,7 +19,7 @@ from infx.results.artifact import ReadArtifact
 from infx.results.collect import EVALS, POINTS
 from infx.signoff.coverage import choose_coverage, find_candidates, has_rows
 from infx.signoff.facts import EvidenceRun, SignoffFacts, SweepResults
-from infx.signoff.results import ResultsFaultError, read_points, read_scores
+from infx.signoff.results import ResultsFaultError, parse_points, parse_scores
 
 _T = TypeVar("_T")
 
@@ -166,8 +166,8 @@ class Sweeps:
         }
         problems: list[str] = []
         latency = self.policy.signoff.agentic_latency
-        scores = self._read(artifacts.get(EVALS), read_scores, problems)
-        points = self._read(artifacts.get(POINTS), lambda found: read_points(found, latency), problems)
+        scores = self._read(artifacts.get(EVALS), parse_scores, problems)
+        points = self._read(artifacts.get(POINTS), lambda found: parse_points(found, latency), problems)
         return SweepResults(
             run_id=run_id,
             has_scores=scores is not None,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from infx.markdown import MAX_STRANGE, read_command_lines
+from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
 
@@ -25,7 +25,7 @@ class ReuseCommand:
 def find_command(body: str, commands: Mapping[str, RunId]) -> tuple[int | None] | None:
     """Return the run id of a comment's last command, in a tuple; None if there is no command."""
     last: tuple[int | None] | None = None
-    for line in read_command_lines(body):
+    for line in find_command_lines(body):
         last = _parse_line(line, commands) or last
     return last
 
@@ -42,10 +42,10 @@ def _parse_line(line: str, commands: Mapping[str, RunId]) -> tuple[int | None] |
 def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
     """Return the last line that starts with a command's word if that line is not a valid command."""
     lowered = body.lower()
-    if len(body) > MAX_STRANGE or not any(word in lowered for word in commands):
+    if len(body) > MAX_UNTRUSTED or not any(word in lowered for word in commands):
         return None
     last: str | None = None
-    for line in read_command_lines(body):
+    for line in find_command_lines(body):
         match = _WORD.match(line)
         if match and match[1].lower() in commands:
             last = None if _parse_line(line, commands) else line
@@ -62,7 +62,7 @@ def find_misread_commands(comments: Iterable[Comment], policy: ReusePolicy) -> t
         if (
             comment.kind is not CommentKind.ISSUE
             or not comment.author.is_human
-            or len(comment.body) > MAX_STRANGE
+            or len(comment.body) > MAX_UNTRUSTED
         ):
             continue
         misread = find_misread(comment.body, policy.commands)

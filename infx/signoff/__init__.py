@@ -1,1 +1,1 @@
-"""Sign-offs: is a reviewer's checklist true, as far as a program can tell? Facts in, verdict out; pure."""
+"""Sign-offs: facts in, verdict out. Check a reviewer's checklist as far as a program can; pure."""

@@ -1,6 +1,6 @@
-"""Looks at sign-offs that went wrong and are to be repeated. Pure.
+"""Choose which failed verifications of sign-offs to start again. Pure.
 
-A look fails for what could not be read or written, never for a verdict; and each look reads everything anew.
+A verification run fails only if something could not be read or written, never because of a verdict.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from datetime import timedelta
 
 from infx.model import Conclusion, Run
 
-FOR = timedelta(
-    days=1
-)  # that failed looks are repeated; afterwards something is wrong that time does not mend
-MAX_ATTEMPTS = 5  # of one look
+MAX_AGE = timedelta(days=1)  # of a failed run that is started again; an older failure needs a person
+MAX_ATTEMPTS = 5  # of one run
 MAX_AT_ONCE = 20
 
 
 def pick_failed(runs: Iterable[Run]) -> list[Run]:
-    """Those to start again, the newest first. runs: of the workflow that looks, on the base branch."""
+    """Return the runs to start again, newest first.
+
+    runs: of the verification workflow on the base branch.
+    """
     failed = [
         run
         for run in runs

@@ -1,7 +1,7 @@
-"""The current checklist against what a reviewer ticked.
+"""Compare the current checklist with a reviewer's copy.
 
-Items are matched by what they say, not by their bytes: case, spacing, formatting, moved links and some drift of
-wording do not matter, whether something is denied does.
+Items are matched by their words. Case, spacing, formatting, moved links and small changes of wording do not
+matter; a negation does.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from enum import StrEnum
 
 from infx.codeowners import LOGIN
 from infx.errors import InfxError
-from infx.markdown import BlockKind, MarkdownBlock, read_blocks
+from infx.markdown import BlockKind, MarkdownBlock, parse_markdown
 from infx.phrases import count
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
 
-# How much of an item's wording must still be there: with the same bold lead, without one, with another one.
+# Share of an item's words that a task must keep: with the same bold lead, without a lead, with another lead.
 _SAME_LEAD, _NO_LEAD, _OTHER_LEAD = 0.45, 0.7, 0.85
 
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]")
@@ -38,20 +38,20 @@ _RANGE = re.compile(r"(?<!\d)(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
 
 class ItemState(StrEnum):
     CHECKED = "checked"
-    REWORDED = "reworded"  # checked, but it denies or affirms something else than the template
+    REWORDED = "reworded"  # checked, but negated where the template is not, or the reverse
     EXPLAINED = "explained"  # left open, with a reason
-    OPEN = "open"  # left open without one
-    CONFLICTING = "conflicting"  # there twice, checked once
+    OPEN = "open"  # left open without a reason
+    CONFLICTING = "conflicting"  # present twice, checked once
     MISSING = "missing"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One item of the template, numbered from 1 in the order of reading, nested ones included."""
+    """One item of the template."""
 
-    number: int
+    number: int  # from 1 in reading order, nested items included
     text: str
-    lead: str
+    lead: str  # the bold words at its start
 
     @property
     def name(self) -> str:
@@ -60,18 +60,18 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class ItemMatch:
-    """What became of an item. line: in the comment, None when missing; detail: the reason, or the other words."""
+    """An item of the template, and its state in a comment."""
 
     item: Item
     state: ItemState
-    line: int | None = None
-    detail: str = ""
+    line: int | None = None  # in the comment; None when missing
+    detail: str = ""  # the reason of an explained item, or the words of a reworded one
 
 
-def read_template(text: str, phrase: str) -> str:
-    """The part of the checklist document that a reviewer pastes.
+def parse_template(text: str, phrase: str) -> str:
+    """Return the part of the checklist document that a reviewer pastes.
 
-    It is the first code fence that starts with the phrase, or everything from the paragraph with the phrase on.
+    This is the first code fence that starts with the phrase, else everything from the paragraph with the phrase.
     Raises InfxError if the document has neither.
     """
     from markdown_it import MarkdownIt
@@ -90,8 +90,8 @@ def starts_with_phrase(text: str, phrase: str) -> bool:
     return _plain(text).startswith(_plain(phrase))
 
 
-def holds_phrase(text: str, phrase: str) -> bool:
-    """Anywhere in a comment, quoted or not: what looks like a sign-off, and what is none says why."""
+def has_phrase(text: str, phrase: str) -> bool:
+    """Return whether the phrase occurs anywhere, so that a malformed sign-off still gets an explanation."""
     return _plain(phrase) in _plain(text)
 
 
@@ -99,9 +99,10 @@ def _plain(words: str) -> str:
     return " ".join(re.sub(r"[*_`]", "", words).split()).casefold()
 
 
-def read_items(template: str) -> tuple[Item, ...]:
-    """The items of a template. Raises InfxError if there is none: nothing must pass by being empty."""
-    tasks = [block for block in read_blocks(template) if block.is_task]
+def parse_items(template: str) -> tuple[Item, ...]:
+    """Return the items of a template. Raises InfxError for a template without items."""
+    # An empty checklist must not pass.
+    tasks = [block for block in parse_markdown(template) if block.is_task]
     if not tasks:
         raise InfxError("The checklist has no items.")
     return tuple(
@@ -110,8 +111,8 @@ def read_items(template: str) -> tuple[Item, ...]:
 
 
 def compare_checklist(items: Sequence[Item], comment: str) -> tuple[ItemMatch, ...]:
-    """Each item of the template with what the comment makes of it, in the template's order."""
-    blocks = read_blocks(comment)
+    """Return each item of the template with its state in the comment, in the template's order."""
+    blocks = parse_markdown(comment)
     tasks = [block for block in blocks if block.is_task]
     if len(tasks) > MAX_TASKS:
         raise InfxError(f"The comment has {count(len(tasks), 'task item')}; at most {MAX_TASKS} are read.")
@@ -120,7 +121,7 @@ def compare_checklist(items: Sequence[Item], comment: str) -> tuple[ItemMatch, .
 
 
 def _assign(items: Sequence[Item], tasks: Sequence[MarkdownBlock]) -> dict[int, list[MarkdownBlock]]:
-    """Best pairs first, each task once; what is left over and equal to a taken item is its second copy."""
+    """Return each item's tasks: the best match, and further copies with almost the same words."""
     scored = [
         (score, -abs(item.number - place), item, index)
         for place, (index, task) in enumerate(enumerate(tasks), start=1)
@@ -142,15 +143,18 @@ def _assign(items: Sequence[Item], tasks: Sequence[MarkdownBlock]) -> dict[int, 
 
 
 def _score(item: Item, task: MarkdownBlock) -> float:
-    """How well a task fits an item, 0 if it does not: mostly how much of the item's wording is there in order."""
+    """Return how well a task matches an item, from 0 (no match) to 1.
+
+    The score depends mostly on the share of the item's words that the task has in order.
+    """
     import difflib
 
-    wanted, found = _words(item.text), _words(task.text)
-    if wanted == found:
+    item_words, task_words = _words(item.text), _words(task.text)
+    if item_words == task_words:
         return 1.0
-    matcher = difflib.SequenceMatcher(None, wanted, found, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, item_words, task_words, autojunk=False)
     common = sum(block.size for block in matcher.get_matching_blocks())
-    coverage = common / max(len(wanted), 1)
+    coverage = common / max(len(item_words), 1)
     leads = _words(item.lead), _words(task.lead)
     if leads[0] and leads[0] == leads[1]:
         least, bonus = _SAME_LEAD, 0.25
@@ -158,7 +162,7 @@ def _score(item: Item, task: MarkdownBlock) -> float:
         least, bonus = (_OTHER_LEAD if all(leads) else _NO_LEAD), 0.0
     if coverage < least:
         return 0.0
-    return min(0.6 * coverage + 0.15 * common / max(len(found), 1) + bonus, 0.99)
+    return min(0.6 * coverage + 0.15 * common / max(len(task_words), 1) + bonus, 0.99)
 
 
 def _words(text: str) -> list[str]:
@@ -174,19 +178,19 @@ def _judge(item: Item, tasks: Sequence[MarkdownBlock], blocks: Sequence[Markdown
     if not tasks:
         return ItemMatch(item=item, state=ItemState.MISSING)
     task = tasks[0]
-    if len({other.checked for other in tasks}) > 1:
+    if len({copy.checked for copy in tasks}) > 1:
         return ItemMatch(item=item, state=ItemState.CONFLICTING, line=task.line)
     if task.checked:
         same = _denials(item.text) == _denials(task.text)
         state, detail = (ItemState.CHECKED, "") if same else (ItemState.REWORDED, task.text)
     else:
-        detail = _explanation(item, task, blocks)
+        detail = _find_explanation(item, task, blocks)
         state = ItemState.EXPLAINED if detail else ItemState.OPEN
     return ItemMatch(item=item, state=state, line=task.line, detail=detail)
 
 
-def _explanation(item: Item, task: MarkdownBlock, blocks: Sequence[MarkdownBlock]) -> str:
-    """The reason for an open box: under the item, after its own words, or by number or name elsewhere."""
+def _find_explanation(item: Item, task: MarkdownBlock, blocks: Sequence[MarkdownBlock]) -> str:
+    """Return the reason for an open box: under the item, by number or name elsewhere, or after its words."""
     for block in blocks:
         if block.is_task or block.kind is BlockKind.HEADING:
             continue
@@ -194,26 +198,26 @@ def _explanation(item: Item, task: MarkdownBlock, blocks: Sequence[MarkdownBlock
             return " ".join(block.text.split())
         for line in block.text.split("\n"):
             text = f"{block.ordinal}. {line}" if block.ordinal and line == block.text else line
-            if reason := _reason_for(item, text):
+            if reason := _find_reason_in(line=text, item=item):
                 return reason
-    return _own_reason(item, task)
+    return _find_appended_reason(item, task)
 
 
-def _reason_for(item: Item, line: str) -> str:
+def _find_reason_in(line: str, item: Item) -> str:
     line = line.strip()
-    if (match := _NUMBERED.match(line)) and item.number in _numbers(match["numbers"]):
+    if (match := _NUMBERED.match(line)) and item.number in _parse_numbers(match["numbers"]):
         return match["reason"].strip() if _is_reason(match["reason"]) else ""
     name = item.name.casefold()
     if item.lead and line.casefold().startswith(name):
-        rest = line[len(name) :].lstrip()
-        reason = rest.lstrip(":：-–—. ")
-        if rest[:1] in set(":：-–—.") and _is_reason(reason):
+        tail = line[len(name) :].lstrip()
+        reason = tail.lstrip(":：-–—. ")
+        if tail[:1] in set(":：-–—.") and _is_reason(reason):
             return reason
     return ""
 
 
-def _own_reason(item: Item, task: MarkdownBlock) -> str:
-    """Words that the reviewer added behind the item's own."""
+def _find_appended_reason(item: Item, task: MarkdownBlock) -> str:
+    """Return the words that the reviewer added after the item's own words."""
     tail = task.text[max(task.text.rfind(":"), task.text.rfind("："), 0) :]
     match = re.search(r"(?:\s[-–—]+\s|[:：(（]|\n)\s*(.+)$", tail, re.DOTALL)
     if match and _is_reason(match[1]) and not set(_words(match[1])) & set(_words(item.text[-60:])):
@@ -221,7 +225,7 @@ def _own_reason(item: Item, task: MarkdownBlock) -> str:
     return ""
 
 
-def _numbers(text: str) -> set[int]:
+def _parse_numbers(text: str) -> set[int]:
     numbers = {int(word) for word in re.findall(r"\d+", text)}
     if max(numbers) > MAX_TASKS:  # a date
         return set()
@@ -231,7 +235,7 @@ def _numbers(text: str) -> set[int]:
 
 
 def _is_reason(text: str) -> bool:
-    """A reason has more than one word: "n/a" and "done" explain nothing."""
+    """Return whether a text has enough words to explain something: "n/a" and "done" do not."""
     return len(_words(text)) >= 3 or len(re.findall(r"[a-z]{3,}", text.casefold())) >= 2
 
 
@@ -241,8 +245,8 @@ def _shorten(text: str) -> str:
 
 
 def find_signature(comment: str) -> str | None:
-    """The login on the `Signed:` line, None if there is no such line or nothing on it."""
-    for block in read_blocks(comment):
+    """Return the login on the `Signed:` line; None if that line is missing or empty."""
+    for block in parse_markdown(comment):
         for line in block.text.split("\n"):
             if match := re.fullmatch(rf"signed\s*[:：]\s*@?({LOGIN})\W*", line.strip(), re.IGNORECASE):
                 return match[1]
@@ -250,7 +254,7 @@ def find_signature(comment: str) -> str | None:
 
 
 def fill_signature(template: str, login: str) -> str:
-    """The template with a name behind `Signed:`."""
+    """Return the template with a login after `Signed:`."""
     return re.sub(
         r"(?im)^(signed\s*[:：])[ \t]*@?[\w<>-]*[ \t]*$", lambda line: f"{line[1]} {login}".rstrip(), template
     )

@@ -1,4 +1,4 @@
-"""From everything that was read of a pull request and its sign-offs to everything that should stand there. Pure."""
+"""Decide which comments and which status a pull request's sign-offs should have. Pure."""
 
 from __future__ import annotations
 
@@ -20,78 +20,71 @@ from infx.signoff.publish import (
     make_status,
 )
 from infx.signoff.scope import SignoffScope, decide_scope
-from infx.signoff.selection import Said, SignoffSelection
+from infx.signoff.selection import ParsedConversation, SignoffSelection
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatheredSignoffs:
-    """What was read of one pull request. shared: what holds for all sign-offs. readings: of those that are assessed.
-    unknown: comments by authors of whom GitHub says that there is no such account. statuses: those on the head, None
-    if nobody had to ask.
-    """
+    """Everything that was read about the sign-offs of one pull request."""
 
     pull: PullRequest
-    said: Said
+    conversation: ParsedConversation
     selection: SignoffSelection
-    shared: SignoffFacts
-    readings: tuple[SignoffReading, ...]
-    unknown: tuple[Comment, ...] = ()
-    statuses: tuple[CommitStatus, ...] | None = None
+    shared: SignoffFacts  # the facts that hold for all sign-offs
+    readings: tuple[SignoffReading, ...]  # of the sign-offs that are assessed
+    unknown: tuple[Comment, ...] = ()  # by authors whose accounts GitHub does not know
+    statuses: tuple[CommitStatus, ...] | None = None  # on the head; None if they were not needed
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassedOver:
-    """A pull request about whose sign-offs nothing is said. why: a sentence."""
+class SkippedPull:
+    """A pull request whose sign-offs are not verified."""
 
     pull: PullRequest
-    why: str
+    why: str  # a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffDecision:
-    """pull: as it was when everything was read. passed_over: comments that look like sign-offs, and why they are
-    none. stickies: the comments that should stand there; former: those that should not. status: that of the head,
-    None where the policy asks for none. unread: what GitHub should have told and did not, in sentences; it must be
-    looked at again. comments, statuses: what stands there.
-    """
+    """The comments and the status that a pull request's sign-offs should have, and those that exist now."""
 
-    pull: PullRequest
+    pull: PullRequest  # when everything was read
     scope: SignoffScope
     assessments: tuple[Assessment, ...]
-    passed_over: tuple[tuple[Comment, str], ...]
-    stickies: tuple[Sticky, ...]
-    former: tuple[Comment, ...]
-    status: DesiredStatus | None
-    unread: tuple[str, ...]
-    comments: tuple[Comment, ...]
-    statuses: tuple[CommitStatus, ...] | None
+    passed_over: tuple[tuple[Comment, str], ...]  # comments that only look like sign-offs, and why
+    stickies: tuple[Sticky, ...]  # the comments that should exist
+    former: tuple[Comment, ...]  # the comments to delete
+    status: DesiredStatus | None  # of the head; None if the policy sets no status
+    unread: tuple[str, ...]  # what GitHub did not answer, in sentences; a later run must read it
+    comments: tuple[Comment, ...]  # that exist now
+    statuses: tuple[CommitStatus, ...] | None  # that exist now
 
 
-def decide_signoffs(found: GatheredSignoffs, policy: Policy) -> SignoffDecision:
-    """Judge every sign-off, and say what should stand there because of it."""
-    scope = decide_scope(found.shared, policy.signoff)
-    assessments = tuple(_assess(reading, policy) for reading in found.readings)
-    comments, passed_over = found.said.comments, found.selection.passed_over
-    stickies = [make_comment(a, found.pull.head_sha, policy) for a in assessments if a.unread is None]
+def decide_signoffs(gathered: GatheredSignoffs, policy: Policy) -> SignoffDecision:
+    """Judge every sign-off, and decide which comments and which status follow."""
+    scope = decide_scope(gathered.shared, policy.signoff)
+    assessments = tuple(_assess(reading, policy) for reading in gathered.readings)
+    comments, passed_over = gathered.conversation.comments, gathered.selection.passed_over
+    stickies = [make_comment(a, gathered.pull.head_sha, policy) for a in assessments if a.unread is None]
     return SignoffDecision(
-        pull=found.pull,
+        pull=gathered.pull,
         scope=scope,
         assessments=assessments,
         passed_over=passed_over,
-        stickies=(*stickies, *find_withdrawn(comments, found.selection.signoffs, policy)),
+        stickies=(*stickies, *find_withdrawn(comments, gathered.selection.signoffs, policy)),
         former=tuple(find_former(comments, policy)),
         status=make_status(scope, assessments, policy),
         unread=(
-            *(f"{comment.url}: {why}" for comment, why in passed_over if comment in found.unknown),
+            *(f"{comment.url}: {why}" for comment, why in passed_over if comment in gathered.unknown),
             *(f"{a.signoff.url}: {a.unread}" for a in assessments if a.unread),
         ),
         comments=comments,
-        statuses=found.statuses,
+        statuses=gathered.statuses,
     )
 
 
 def _assess(reading: SignoffReading, policy: Policy) -> Assessment:
-    """Whatever stops a judgment is a failure."""
+    """Judge one sign-off; an error during the judgment is recorded and makes it fail."""
     try:
         judgment = judge(reading.facts, policy) if reading.facts else None
     except InfxError as error:

@@ -1,7 +1,7 @@
-"""Everything that the checks look at, as one frozen value: gathered once, saved, argued about, replayed.
+"""The facts about a sign-off: everything that the checks read, in a value that can be saved and replayed.
 
-Texts are as their authors wrote them and prove nothing by themselves; what the checks judge *by* (owners,
-checklist, thresholds, acceptance lengths, models) is of the target branch's tip.
+Texts are as their authors wrote them and prove nothing. The rules that the checks apply (owners, checklist,
+thresholds, acceptance lengths, models) come from the tip of the base branch.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class AddedLine:
 
 @dataclass(frozen=True, kw_only=True)
 class FileChange:
-    """A file of the pull request's diff. added: None where the lines cannot be seen (binary, too large)."""
+    """A file of the pull request's diff."""
 
     path: str
     status: FileStatus
     previous_path: str | None = None
-    added: tuple[AddedLine, ...] | None = ()
+    added: tuple[AddedLine, ...] | None = ()  # None where the lines cannot be read (binary, too large)
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Both sides of a rename, from the root of the repository, without a slash in front."""
+        """Return both sides of a rename, relative to the repository's root, without a leading slash."""
         sides = (self.path,) if self.previous_path is None else (self.previous_path, self.path)
         return tuple(side.lstrip("/") for side in sides)
 
@@ -48,14 +48,11 @@ class TextFile:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedFile:
-    """A file that a check judges by: as it is on the target branch, and as the pull request leaves it.
-
-    None: there is no such file there. Where the pull request leaves the file alone, both are the same.
-    """
+    """A file whose rules a check applies. Both texts are equal if the pull request does not change it."""
 
     path: str
-    base: str | None = None
-    head: str | None = None
+    base: str | None = None  # on the base branch; None if it does not exist there
+    head: str | None = None  # after the pull request; None if it does not exist then
 
     @property
     def is_changed(self) -> bool:
@@ -64,95 +61,87 @@ class JudgedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Membership:
-    """is_member is None where the token may not know, which says neither yes nor no."""
+    """The answer to the question whether a person is in a team."""
 
     team: str
     login: str
-    is_member: bool | None = None
+    is_member: bool | None = None  # None where the token may not read the team
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanVariant:
-    """The rows that a sweep of one kind has. is_complete: whether such a sweep shows all that the plan asks for."""
+    """The rows of one kind of sweep."""
 
     name: str
     rows: tuple[IdentifiedRow, ...]
-    is_complete: bool = True
+    is_complete: bool = True  # such a sweep measures everything that the plan requires
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecomputedPlan:
-    """Recomputed from git at the head. problem: why it could not be, in a sentence.
+    """The plan, recomputed from git at the head."""
 
-    entries: those that the pull request appends, with their keys resolved and the lines of the head's changelog.
-    base_rows: what the target branch already measures of the selected configurations.
-    """
-
+    # Appended by the pull request, with resolved keys and the line numbers of the head's changelog.
     entries: tuple[Entry, ...] = ()
     variants: tuple[PlanVariant, ...] = ()
-    base_rows: tuple[Row, ...] = ()
-    problem: str | None = None
+    base_rows: tuple[Row, ...] = ()  # of the selected configurations on the base branch
+    problem: str | None = None  # why the plan could not be recomputed, in a sentence
 
     @property
     def rows(self) -> tuple[IdentifiedRow, ...]:
-        """Those of an ordinary full sweep."""
+        """Return the rows of an ordinary full sweep."""
         return self.variants[0].rows if self.variants else ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceRun:
-    """A run of the sweep's workflow, with the jobs of all its attempts.
-
-    later_paths: files that differ between its commit and the head; edited_rules: workflows and policy files in
-    which its commit differs from the target branch, though the head may not any more, and those of another branch that
-    it may have been merged with. None where that cannot be told.
-    """
+    """A run of the sweep workflow, with the jobs of all its attempts."""
 
     run: Run
     jobs: tuple[Job, ...] = ()
+    # Files that differ between the run's commit and the head; None if unknown.
     later_paths: tuple[str, ...] | None = ()
+    # Workflows and policy files that differ between the run's commit and the base branch, even if the head no
+    # longer changes them, and those of another target that the run may have used; None if unknown.
     edited_rules: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalScore:
-    """One task of one accuracy run, and what the run says about itself.
-
-    value: from 0 to 1, None if there is none. samples: that counted. original: of the task, None where nothing says
-    how many it has. is_sound: nothing broke down. said: what it says it measured, by the names of results.
-    """
+    """The score of one task in one accuracy run, as the run reports it."""
 
     task: str
-    value: float | None = None
-    samples: int | None = None
-    original: int | None = None
-    is_sound: bool = True
+    value: float | None = None  # from 0 to 1; None without a score
+    samples: int | None = None  # that counted
+    original: int | None = None  # samples of the task; None if the run does not report them
+    is_sound: bool = True  # the infrastructure did not fail
     row_id: str | None = None
     conc: int | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    # Image, model and so on, by the results' field names.
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
-    """One measured throughput row. latency: end to end, seconds. throughput: all tokens per second and GPU."""
+    """One measured throughput row."""
 
     curve: Curve
     conc: int
-    latency: float | None = None
-    throughput: float | None = None
+    latency: float | None = None  # end to end, in seconds
+    throughput: float | None = None  # all tokens/s/GPU
     on_canonical_frontier: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepResults:
-    """What the artifacts of one run hold. problems: why something in them could not be read, in sentences."""
+    """The contents of one run's artifacts."""
 
     run_id: int
     has_scores: bool = False
     has_points: bool = False
     scores: tuple[EvalScore, ...] = ()
     points: tuple[MeasuredPoint, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # why an artifact could not be read, in sentences
 
 
 class LinkState(StrEnum):
@@ -166,16 +155,16 @@ class LinkState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedLink:
-    """An address in the sign-off that was followed. paths: files that a pull request there touches."""
+    """A link of the sign-off, and the state of its target."""
 
     url: str
     state: LinkState
-    paths: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # files that a linked pull request changes
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeFile:
-    """A script or recipe that serves some of the affected configurations, as the head has it."""
+    """A script or recipe that serves some of the affected configurations, at the head."""
 
     path: str
     text: str
@@ -184,17 +173,12 @@ class RecipeFile:
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffFacts:
-    """base_sha: the target branch's tip. diff: fingerprint of what the pull request changes against it.
-
-    reported_at: when the verdict on this diff was first published, None if it has not been. comments: the
-    conversation as far as it holds commands. shortfalls: what should have been read and was not, in sentences;
-    with any, nothing passes. people: everybody whose role was asked for. policy_path: where the policy stands.
-    """
+    """Everything that the checks read about one sign-off."""
 
     repository: str
     pull: PullRequest
-    base_sha: str
-    diff: str
+    base_sha: str  # the tip of the base branch
+    diff: str  # fingerprint of the pull request's changes against the base branch
     now: datetime
     signoff: Comment
     policy_path: str = "configs/policy.yaml"
@@ -208,7 +192,7 @@ class SignoffFacts:
     models: JudgedFile | None = None
     waivers: tuple[JudgedFile, ...] = ()
     memberships: tuple[Membership, ...] = ()
-    people: tuple[Collaborator, ...] = ()
+    people: tuple[Collaborator, ...] = ()  # everyone whose role was read
     plan: RecomputedPlan | None = None
     configs: tuple[ConfigChange, ...] = ()
     known_configs: tuple[KnownConfig, ...] = ()
@@ -217,18 +201,17 @@ class SignoffFacts:
     approved_run: int | None = None
     results: SweepResults | None = None
     links: tuple[ResolvedLink, ...] = ()
-    comments: tuple[Comment, ...] = ()
-    reported_at: datetime | None = None
-    shortfalls: tuple[str, ...] = ()
+    comments: tuple[Comment, ...] = ()  # that contain commands
+    reported_at: datetime | None = None  # when a verdict on this diff was first published; None if never
+    shortfalls: tuple[str, ...] = ()  # what could not be read, in sentences; with any, no check passes
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every changed path, both sides of renames, sorted."""
+        """Return every changed path, both sides of renames, sorted."""
         return tuple(sorted({path for file in self.files for path in file.paths}))
 
-    def person(self, login: str) -> Collaborator | None:
-        known = (person for person in self.people if person.login.lower() == login.lower())
-        return next(known, None)
+    def find_person(self, login: str) -> Collaborator | None:
+        return next((person for person in self.people if person.login.lower() == login.lower()), None)
 
     def is_member(self, team: str, login: str) -> bool | None:
         for membership in self.memberships:

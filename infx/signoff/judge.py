@@ -1,4 +1,4 @@
-"""From facts to a verdict: every check, what the evidence is worth, and who has settled what."""
+"""Judge a sign-off: run every check, weigh its evidence, and apply settlements."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _FUNCTIONS: tuple[Callable[[SignoffFacts, Policy], CheckOutcome], ...] = (
     check_pareto,
     check_description,
 )
-# Checks that go by what the pull request's own workflows reported.
+# Checks whose evidence the pull request's own workflows reported.
 _BY_REPORT = {"sweep", "accuracy", "pareto"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One check's outcome, and the settlement of its warning."""
+    """The outcome of one check, and the settlement of its warning."""
 
     check: Check
     outcome: CheckOutcome
@@ -70,10 +70,10 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgment:
-    """All results in the order of their numbers. refused: settle commands that settled nothing."""
+    """The results of all checks."""
 
-    results: tuple[Result, ...]
-    refused: tuple[Refusal, ...] = ()
+    results: tuple[Result, ...]  # by check number
+    refused: tuple[Refusal, ...] = ()  # settle commands that settled nothing
 
     @property
     def is_good(self) -> bool:
@@ -85,13 +85,13 @@ class Judgment:
 
     @property
     def is_waiting(self) -> bool:
-        """What stands in the way may still come: a sweep, or a settlement."""
+        """Return whether only sweeps or settlements are missing, which may still come."""
         bad = [result for result in self.results if not result.is_good]
         return bool(bad) and all(r.outcome.is_waiting or r.outcome.status is CheckStatus.WARN for r in bad)
 
 
 def judge(facts: SignoffFacts, policy: Policy) -> Judgment:
-    """Pure: the same facts and policy give the same judgment."""
+    """Run every check and apply the settlements. The same facts and policy give the same judgment."""
     people = {person.login.lower(): person for person in facts.people}
     settled, refused = select_settlements(
         facts.comments,
@@ -101,16 +101,16 @@ def judge(facts: SignoffFacts, policy: Policy) -> Judgment:
         people=people,
     )
     results = []
-    idle = []
+    unused = []
     for check, function in zip(CHECKS, _FUNCTIONS, strict=True):
         outcome = run_check(check, function, facts, policy)
         settlement = settled.get(check.number)
         if settlement and outcome.status is not CheckStatus.WARN:
-            why = f"Check {check.number} ended in {outcome.status}; only a WARN is settled."
-            idle.append(Refusal(comment=settlement.comment, why=why))
+            why = f"Check {check.number} ended in {outcome.status}; only a WARN can be settled."
+            unused.append(Refusal(comment=settlement.comment, why=why))
             settlement = None
         results.append(Result(check=check, outcome=outcome, settlement=settlement))
-    return Judgment(results=tuple(results), refused=(*refused, *idle))
+    return Judgment(results=tuple(results), refused=(*refused, *unused))
 
 
 def run_check(
@@ -120,19 +120,21 @@ def run_check(
     policy: Policy,
 ) -> CheckOutcome:
     if policy.signoff.checks[check.slug].is_off:
-        return not_applicable("The policy has switched this check off.")
+        return not_applicable("The policy turns this check off.")
     outcome = function(facts, policy)
     if facts.shortfalls and outcome.status is not CheckStatus.FAIL:
-        # Which check would have needed what is missing is not worth guessing.
+        # Any check might have needed the missing data.
         text = f"Not everything could be read: {code(facts.shortfalls[0], 300)}."
         return failed(text, evidence=(*outcome.evidence, *facts.shortfalls))
     if check.slug in _BY_REPORT and (edits := find_rule_edits(facts, policy)):
-        outcome = outcome.lowered(f"The pull request edits what produced this evidence ({name_all(edits)}).")
+        outcome = outcome.limit_to_warning(
+            f"The pull request changes the rules that produced this evidence ({name_all(edits)})."
+        )
     return _limit(check, outcome, policy)
 
 
 def find_rule_edits(facts: SignoffFacts, policy: Policy) -> tuple[str, ...]:
-    """Workflows and policy files that the pull request, or the commit whose run serves as evidence, has changed."""
+    """Return workflows and policy files changed by the pull request or by the commit of its evidence."""
     edits = [*find_rules(facts.paths, facts.policy_path)]
     coverage = choose_coverage(facts, policy)
     if coverage:
@@ -141,25 +143,25 @@ def find_rule_edits(facts: SignoffFacts, policy: Policy) -> tuple[str, ...]:
 
 
 def _limit(check: Check, outcome: CheckOutcome, policy: Policy) -> CheckOutcome:
-    """What the policy does not let a check end in is a FAIL."""
+    """Turn a status that the policy does not allow for the check into FAIL."""
     allowed = policy.signoff.checks[check.slug].statuses
     if outcome.status is CheckStatus.FAIL or outcome.status in allowed:
         return outcome
-    reason = f"{outcome.status} is not allowed here: {outcome.reason}"
+    reason = f"The policy does not allow {outcome.status} for this check: {outcome.reason}"
     return dataclasses.replace(outcome, status=CheckStatus.FAIL, reason=reason)
 
 
 def make_verdict(judgment: Judgment, facts: SignoffFacts, policy: Policy) -> SignoffVerdict:
-    """The judgment in the form that is published."""
+    """Return the judgment in the form that is published."""
     return SignoffVerdict(
-        rows=tuple(_row(result) for result in judgment.results),
+        rows=tuple(_make_row(result) for result in judgment.results),
         signer=facts.signoff.author.login,
         sha=facts.pull.head_sha,
-        escalated=tuple(dict.fromkeys(_escalations(judgment.results, policy))),
+        escalated=tuple(dict.fromkeys(_find_escalations(judgment.results, policy))),
     )
 
 
-def _row(result: Result) -> VerdictRow:
+def _make_row(result: Result) -> VerdictRow:
     outcome = result.outcome
     links = " ".join(str(link) for link in outcome.links)
     reason = f"{outcome.reason} ({links})" if links else outcome.reason
@@ -171,7 +173,7 @@ def _row(result: Result) -> VerdictRow:
     )
 
 
-def _escalations(results: Iterable[Result], policy: Policy) -> Iterable[str]:
+def _find_escalations(results: Iterable[Result], policy: Policy) -> Iterable[str]:
     for result in results:
         if result.outcome.status is CheckStatus.WARN and result.settlement is None:
             yield from policy.signoff.checks[result.check.slug].escalate

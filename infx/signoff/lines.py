@@ -1,4 +1,4 @@
-"""What the added lines of files that serve something say, by the policy's expressions."""
+"""Match the added lines of files that a row may run with the policy's expressions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from infx.signoff.facts import FileChange, RecipeFile, SignoffFacts
 from infx.signoff.outcome import code
 from infx.signoff.planned import ConfigChange
 
-MAX_LINE = 4_000  # characters that are matched; longer lines are for a human
+MAX_LINE = 4_000  # characters that are matched; files with longer lines need human review
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
+    """A line that an expression matches."""
+
     path: str
     line: int
     text: str
@@ -30,16 +32,16 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """unseen: files whose lines cannot be matched (binary or too long). lines, files: how much was matched."""
+    """The lines that the expressions of one check match."""
 
     refused: tuple[Hit, ...] = ()
     questioned: tuple[Hit, ...] = ()
-    unseen: tuple[str, ...] = ()
-    lines: int = 0
-    files: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()  # files whose lines cannot be matched (binary or too long)
+    lines: int = 0  # how many lines were matched
+    files: tuple[str, ...] = ()  # whose lines were matched
 
     @property
-    def looked_at(self) -> str:
+    def extent(self) -> str:
         return f"{count(self.lines, 'added line')} of {count(len(self.files), 'file')}"
 
     @property
@@ -52,13 +54,14 @@ class Scan:
         )
 
 
-def serving_files(facts: SignoffFacts, policy: Policy) -> tuple[FileChange, ...]:
+def find_serving_changes(facts: SignoffFacts, policy: Policy) -> tuple[FileChange, ...]:
     return tuple(file for file in facts.files if is_serving(file.path, policy))
 
 
-def files_of(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
-    """Scripts and recipes that serve a configuration. One whose path tells AgentX serves no other scenario, unless the
-    configuration names it.
+def find_files_of(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
+    """Return the scripts and recipes that serve a configuration.
+
+    A file whose path contains `agentic` serves only AgentX, unless the configuration names the file.
     """
     state = change.after
     files = [file for file in facts.recipes if change.key in file.keys]
@@ -68,19 +71,20 @@ def files_of(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
 
 
 def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
-    """Every added line against every expression; a line that is refused is not questioned as well. A line that only
-    comments is never refused: that nothing reads it all the same is for a human.
+    """Match every added line with the rules. A line is refused or questioned, not both.
+
+    A comment line is questioned instead of refused: a person must check that no program reads it.
     """
     refused: list[Hit] = []
     questioned: list[Hit] = []
     unseen: list[str] = []
-    seen: list[str] = []
+    readable: list[str] = []
     lines = 0
     for file in files:
         if file.added is None or any(len(line.text) > MAX_LINE for line in file.added):
             unseen.append(file.path)
             continue
-        seen.append(file.path)
+        readable.append(file.path)
         lines += len(file.added)
         for line in file.added:
             hit = Hit(path=file.path, line=line.number, text=line.text)
@@ -93,17 +97,17 @@ def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
         questioned=tuple(questioned),
         unseen=tuple(unseen),
         lines=lines,
-        files=tuple(seen),
+        files=tuple(readable),
     )
 
 
-def without_comments(text: str) -> str:
-    """A script or recipe with the lines that only comment emptied: what is commented out is not in use."""
+def strip_comments(text: str) -> str:
+    """Return a script or recipe with its comment lines emptied: commented-out settings are not in use."""
     return re.sub(r"(?m)^[ \t]*#.*$", "", text)
 
 
 def _is_comment(text: str) -> bool:
-    """Neither `#!`, which starts a program, nor `#SBATCH`, which a queue reads, nor `#define`."""
+    """Return whether a line is a comment. `#!`, `#SBATCH` and `#define` are not: programs read them."""
     return re.match(r"\s*#+(?:\s|$)", text) is not None
 
 
@@ -111,6 +115,6 @@ def any_match(expressions: Iterable[re.Pattern[str]], text: str) -> bool:
     return any(expression.search(text) for expression in expressions)
 
 
-def show_hits(hits: Iterable[Hit], limit: int = 4) -> str:
-    """The first few with their place and text, and how many more."""
+def render_hits(hits: Iterable[Hit], limit: int = 4) -> str:
+    """Return the first few hits as text, and the number of further hits."""
     return join_some([code(str(hit), limit=160) for hit in hits], limit, separator="; ")

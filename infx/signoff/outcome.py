@@ -1,4 +1,4 @@
-"""What a check says: a status, a reason that a person can act on, links, and everything it looked at."""
+"""The outcome of a check: a status, a reason that a person can act on, links, and the evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infx import escape
 from infx.phrases import join_some
 from infx.policy.signoff import CheckStatus
 
-MAX_REASON = 1_500  # characters; sixteen of them leave room in a comment
+MAX_REASON = 1_500  # characters; sixteen reasons leave room in a comment
 MAX_SHOWN = 120  # characters of one piece of foreign text
 
 EMOJI = re.compile(
@@ -24,10 +24,10 @@ _LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """text: our own words. url: shown only if it is a plain address."""
+    """A link to evidence."""
 
-    text: str
-    url: str
+    text: str  # infx's own words
+    url: str  # linked only if it is a plain address
 
     def __str__(self) -> str:
         return f"[{self.text}]({self.url})" if _LINK_ADDRESS.fullmatch(self.url) else code(self.url)
@@ -35,20 +35,16 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOutcome:
-    """reason: one or more sentences of Markdown; foreign text in it went through `code`.
-
-    links: the evidence, shown behind the reason. evidence: lines for `--explain`, plain text. is_waiting: a FAIL
-    only because something has not happened yet.
-    """
+    """The status of one check, with its reason."""
 
     status: CheckStatus
-    reason: str
-    links: tuple[Link, ...] = ()
-    evidence: tuple[str, ...] = ()
-    is_waiting: bool = False
+    reason: str  # one or more sentences of Markdown; foreign text in it went through `code`
+    links: tuple[Link, ...] = ()  # to the evidence, shown after the reason
+    evidence: tuple[str, ...] = ()  # lines for `--explain`, plain text
+    is_waiting: bool = False  # FAIL only because something has not happened yet
 
-    def lowered(self, note: str) -> CheckOutcome:
-        """The same, but at best a WARN, because of `note`."""
+    def limit_to_warning(self, note: str) -> CheckOutcome:
+        """Turn a PASS into a WARN that starts with `note`."""
         if self.status is not CheckStatus.PASS:
             return self
         return dataclasses.replace(self, status=CheckStatus.WARN, reason=f"{note} Otherwise: {self.reason}")
@@ -73,19 +69,19 @@ def not_applicable(reason: str, evidence: Iterable[str] = ()) -> CheckOutcome:
 
 
 def code(text: object, limit: int = MAX_SHOWN) -> str:
-    """Foreign text as a Markdown code span: one line, no emoji, nothing that mentions, links or hides."""
+    """Return foreign text as a Markdown code span: one line, no emoji, mentions, links or hidden parts."""
     flat = " ".join(EMOJI.sub("?", str(text)).split())
     return escape.code(flat if len(flat) <= limit else flat[: limit - 3] + "...")
 
 
 def name_all(names: Iterable[object], limit: int = 5) -> str:
-    """Names as code, in order, each once: the first few and how many more."""
+    """Return the first few names as code, in order, each once, and the number of further names."""
     unique = list(dict.fromkeys(str(name) for name in names))
     return join_some([code(name) for name in unique], limit)
 
 
 def cut(reason: str, limit: int = MAX_REASON) -> str:
-    """A reason short enough for its row, ending before the code span that would not fit."""
+    """Shorten a reason to fit its row, without splitting a code span."""
     flat = " ".join(reason.split())
     if len(flat) <= limit:
         return flat

@@ -1,4 +1,4 @@
-"""Configurations as the checks need them: flat, and so easy to save and compare."""
+"""Describe configurations for the checks: flat values that are easy to save and compare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RECIPE_SETTINGS = ("CONFIG_FILE=", "EVAL_CONFIG_FILE=")
 
 @dataclass(frozen=True, kw_only=True)
 class KnownConfig:
-    """A configuration of the target branch, as far as the order of engines needs it."""
+    """A configuration of the base branch, with the fields that decide the order of engines."""
 
     key: str
     model_prefix: str
@@ -29,28 +29,24 @@ class KnownConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigState:
-    """One configuration at one revision. line: of its key; where it stands makes no difference.
-
-    settings: digest of everything but the concurrencies. points: digest of those. recipes: recipe files that it names.
-    speculative, agentic_speculative: whether any search space, or any AgentX one, drafts tokens.
-    """
+    """One configuration at one revision."""
 
     path: str
-    line: int = field(compare=False)
+    line: int = field(compare=False)  # of its key; a moved configuration is unchanged
     image: str
     model: str
     model_prefix: str
     precision: str
     framework: str
     runner: str
-    settings: str
-    points: str = ""
+    settings: str  # digest of everything but the concurrencies
+    points: str = ""  # digest of the concurrencies
     multinode: bool = False
     disagg: bool = False
     scenarios: tuple[str, ...] = ()
-    speculative: bool = False
-    agentic_speculative: bool = False
-    recipes: tuple[str, ...] = ()
+    speculative: bool = False  # some search space drafts tokens
+    agentic_speculative: bool = False  # some AgentX search space drafts tokens
+    recipes: tuple[str, ...] = ()  # recipe files that it names
 
     @property
     def hardware(self) -> str:
@@ -63,18 +59,15 @@ class ConfigState:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigChange:
-    """A configuration that the pull request changes or that its changelog entries name.
-
-    before: on the target branch, after: at the head; None where it does not exist.
-    """
+    """A configuration that the pull request changes or that its changelog entries name."""
 
     key: str
-    before: ConfigState | None = None
-    after: ConfigState | None = None
+    before: ConfigState | None = None  # on the base branch; None if it does not exist there
+    after: ConfigState | None = None  # at the head; None if it does not exist there
 
     @property
     def adds_points_only(self) -> bool:
-        """Nothing but concurrencies differ."""
+        """Return whether only concurrencies differ."""
         return (
             self.before is not None and self.after is not None and self.before.settings == self.after.settings
         )
@@ -98,23 +91,23 @@ def describe_config(config: Config) -> ConfigState:
         scenarios=scenarios_of(config),
         speculative=bool(drafting),
         agentic_speculative=any(isinstance(scenario, AgenticScenario) for scenario in drafting),
-        recipes=tuple(sorted(_recipes(config))),
+        recipes=tuple(sorted(_find_recipes(config))),
     )
 
 
-def _recipes(config: Config) -> set[str]:
-    """Files by their path in the repository, without the selector behind a colon."""
-    found: set[str] = set()
+def _find_recipes(config: Config) -> set[str]:
+    """Return the paths of the recipe files in the repository, without the selector after a colon."""
+    paths: set[str] = set()
     folder = f"{config.srt_recipe_dir.rstrip('/')}/" if config.srt_recipe_dir else ""
     for _, row in _searches(config):
         for name in (row.srt_recipe, row.eval_srt_recipe):
             if name:
-                found.add(folder + name.partition(":")[0])
+                paths.add(folder + name.partition(":")[0])
         for worker in (row.worker, row.prefill, row.decode):
             for setting in (worker.additional_settings or ()) if worker else ():
                 if setting.startswith(_RECIPE_SETTINGS):
-                    found.add(setting.partition("=")[2].partition(":")[0])
-    return found
+                    paths.add(setting.partition("=")[2].partition(":")[0])
+    return paths
 
 
 def _searches(config: Config) -> list[tuple[FixedScenario | AgenticScenario, SearchRow]]:
@@ -123,7 +116,7 @@ def _searches(config: Config) -> list[tuple[FixedScenario | AgenticScenario, Sea
 
 
 def _settings(config: Config) -> Any:
-    """Everything that a configuration says, without concurrencies and places."""
+    """Return all settings of a configuration without concurrencies and places."""
     values = dataclasses.asdict(config)
     for name in ("path", "line", "key"):
         values.pop(name)

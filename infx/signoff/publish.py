@@ -1,4 +1,4 @@
-"""What should stand on a pull request about its sign-offs: one comment for each, and a status on the head. Pure."""
+"""Make what a pull request should have: one comment for each sign-off, and a status on the head. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from infx.policy.signoff import CheckStatus
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.judge import Judgment, make_verdict
 from infx.signoff.outcome import code
-from infx.signoff.record import UNKNOWN, Binding, Standing, marker_of
+from infx.signoff.record import UNKNOWN, Binding, Standing, make_marker
 from infx.signoff.scope import SignoffScope
 from infx.signoff.verdict import render_failure, render_verdict
 
@@ -25,23 +25,21 @@ _OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffReading:
-    """One sign-off and what was read for it. facts: None where it is of no commit that stands there, or where they
-    could not be read. error: why no judgment can be made, in sentences; then nothing is green. unread: why nobody
-    knows yet, because GitHub or git did not answer; what was said of it before then stays.
-    """
+    """One sign-off and what was read for it."""
 
     signoff: Comment
     binding: Binding
-    facts: SignoffFacts | None = None
-    error: str | None = None
+    facts: SignoffFacts | None = None  # None if they were not needed or could not be read
+    error: str | None = None  # why no judgment is possible, in sentences; the status then fails
+    # Why GitHub or git did not answer. The status is then pending, and an earlier comment stays.
     unread: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment(SignoffReading):
-    """One sign-off and what became of it. judgment: None where it is stale, in error or unread."""
+    """One sign-off and its judgment."""
 
-    judgment: Judgment | None = None
+    judgment: Judgment | None = None  # None if the sign-off is stale, in error or unread
 
 
 def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Sticky:
@@ -49,17 +47,17 @@ def make_comment(assessment: Assessment, head_sha: str, policy: Policy) -> Stick
     signoff = assessment.signoff
     return Sticky(
         key="sign-off",
-        marker=marker_of(signoff.kind, signoff.id, policy),
-        text=f"{_remember(assessment.binding)}{_text(assessment, head_sha, policy)}",
+        marker=make_marker(signoff.kind, signoff.id, policy),
+        text=f"{_render_record(assessment.binding)}{_render_text(assessment, head_sha, policy)}",
     )
 
 
-def _remember(binding: Binding) -> str:
-    """Nothing of a sign-off that is of no commit anybody knows: a later look may know."""
+def _render_record(binding: Binding) -> str:
+    # Of a sign-off of an unknown commit nothing is recorded: a later run may find the commit.
     return "" if binding.standing is Standing.UNSEEN else f"{binding.record}\n"
 
 
-def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
+def _render_text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
     signoff, record = assessment.signoff, assessment.binding.record
     if assessment.binding.standing is Standing.STALE:
         return _render_stale(signoff, record.sha, head_sha)
@@ -71,7 +69,7 @@ def _text(assessment: Assessment, head_sha: str, policy: Policy) -> str:
 
 
 def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> str:
-    """The verdict, of the commit that was assessed first; with the head that it still covers."""
+    """Return the verdict on the commit that was assessed first, with the head that it still covers."""
     assert assessment.judgment is not None
     assert assessment.facts is not None
     verdict = make_verdict(assessment.judgment, assessment.facts, policy)
@@ -81,27 +79,28 @@ def render_assessment(assessment: Assessment, head_sha: str, policy: Policy) -> 
 
 def _render_unseen(signoff: Comment, head_sha: str) -> str:
     return (
-        f"### Sign-off of an unknown commit\n\nNothing shows that `{head_sha}` was there when {code(signoff.author.login)} "
-        "signed off. Edit the sign-off to sign that commit, or sign in a review.\n"
+        f"### Sign-off of an unknown commit\n\nIt is unknown whether `{head_sha}` was the head when "
+        f"{code(signoff.author.login)} signed off. Edit the sign-off to sign that commit, or sign in a review.\n"
     )
 
 
 def _render_stale(signoff: Comment, sha: str, head_sha: str) -> str:
+    signer = code(signoff.author.login)
     if sha == UNKNOWN:
-        told = "Somebody else has edited this comment, so that nobody remembers any more what"
         return (
-            f"### Sign-off out of date\n\n{told} {code(signoff.author.login)} has signed off. "
+            "### Sign-off out of date\n\n"
+            f"Someone else edited this comment, so the commit that {signer} signed off is unknown. "
             "Edit the sign-off or post the checklist again.\n"
         )
     return (
         "### Sign-off out of date\n\n"
-        f"{code(signoff.author.login)} signed off at `{sha}`; the head is now `{head_sha}` and changes something else. "
-        "Review what is new, then edit the sign-off or post the checklist again.\n"
+        f"{signer} signed off at `{sha}`. The head is now `{head_sha}`, and its diff is different. "
+        "Review the new changes, then edit the sign-off or post the checklist again.\n"
     )
 
 
 def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], policy: Policy) -> list[Sticky]:
-    """Comments of ours about sign-offs that are no more: deleted, dismissed, or edited into something else."""
+    """Return infx's comments on sign-offs that were deleted, dismissed or edited into something else."""
     present = {(signoff.kind, signoff.id) for signoff in signoffs}
     withdrawn: dict[tuple[CommentKind, int], Sticky] = {}
     for comment in comments:
@@ -112,15 +111,15 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
         if match is None or (CommentKind(match[1]), int(match[2])) in present:
             continue
         kind, number = CommentKind(match[1]), int(match[2])
-        text = "### Sign-off withdrawn\n\nThe sign-off that stood here before is gone or is none any more.\n"
+        text = "### Sign-off withdrawn\n\nThe sign-off was deleted or no longer qualifies.\n"
         withdrawn[kind, number] = Sticky(
-            key="withdrawn sign-off", marker=marker_of(kind, number, policy), text=text
+            key="withdrawn sign-off", marker=make_marker(kind, number, policy), text=text
         )
     return list(withdrawn.values())
 
 
 def find_former(comments: Iterable[Comment], policy: Policy) -> list[Comment]:
-    """Verdicts that stand there under an identity that no longer publishes, and are believed nothing."""
+    """Return the verdicts of identities that no longer publish; infx does not trust them."""
     former = [name for name in policy.identities if not is_listed(name, policy.publisher)]
     return [c for c in comments if is_identity(c.author, former) and c.body.startswith(policy.signoff.marker)]
 
@@ -128,7 +127,7 @@ def find_former(comments: Iterable[Comment], policy: Policy) -> list[Comment]:
 def make_status(
     scope: SignoffScope, assessments: Sequence[Assessment], policy: Policy
 ) -> DesiredStatus | None:
-    """The best that any sign-off amounts to; None where the policy asks for no status."""
+    """Return the status of the best sign-off; None if the policy sets no status."""
     if policy.signoff.status is None:
         return None
     state, text = _judge(scope, assessments)
@@ -136,19 +135,20 @@ def make_status(
         context=policy.signoff.status,
         state=state,
         description=fit_description(text, policy.limits.status_characters),
-        target_url=_target(assessments, state),
+        target_url=_find_target(assessments, state),
     )
 
 
 def _judge(scope: SignoffScope, assessments: Sequence[Assessment]) -> tuple[StatusState, str]:
     if not scope.is_required:
-        return StatusState.SUCCESS, f"Nobody has to sign. {scope.reason}"
-    by_state = {state: [a for a in assessments if state_of(a) is state] for state in StatusState}
+        return StatusState.SUCCESS, f"No sign-off is required. {scope.reason}"
+    by_state = {state: [a for a in assessments if decide_state(a) is state] for state in StatusState}
     if good := by_state[StatusState.SUCCESS]:
         return StatusState.SUCCESS, _describe_good(good[0])
     pending = by_state[StatusState.PENDING]
     if waiting := [a for a in pending if not a.binding.standing.is_open]:
-        return StatusState.PENDING, _describe_pending(waiting[-1])  # whatever somebody else got wrong
+        # One sign-off that only waits outweighs any that failed.
+        return StatusState.PENDING, _describe_pending(waiting[-1])
     if bad := by_state[StatusState.FAILURE]:
         return StatusState.FAILURE, _describe_bad(bad[-1])
     if pending:
@@ -158,7 +158,7 @@ def _judge(scope: SignoffScope, assessments: Sequence[Assessment]) -> tuple[Stat
     return StatusState.PENDING, f"Waiting for the sign-off of one owner: {join_some(scope.owners, 4)}"
 
 
-def state_of(assessment: Assessment) -> StatusState:
+def decide_state(assessment: Assessment) -> StatusState:
     if assessment.binding.standing.is_open:
         return StatusState.PENDING
     judgment = assessment.judgment
@@ -197,11 +197,11 @@ def _describe_pending(assessment: Assessment) -> str:
     if assessment.unread:
         return f"The sign-off of {who} could not be read yet: {assessment.unread}"
     if assessment.binding.standing is Standing.UNSEEN:
-        return f"Nothing shows that {sha} was there when {who} signed off; edit the sign-off to sign it"
+        return f"Unknown whether {sha} was the head when {who} signed off; edit the sign-off to sign it"
     if assessment.binding.standing is Standing.STALE or assessment.judgment is None:
         if assessment.binding.record.sha == UNKNOWN:
-            return f"Our comment on the sign-off of {who} was edited by somebody else; sign again"
-        return f"{who} signed off at {sha}; the head changes something else since"
+            return f"Someone else edited infx's comment on the sign-off of {who}; sign again"
+        return f"{who} signed off at {sha}; the diff has changed since"
     bad = [result for result in assessment.judgment.results if not result.is_good]
     waiting = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.FAIL]
     open_ = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.WARN]
@@ -210,6 +210,6 @@ def _describe_pending(assessment: Assessment) -> str:
     return f"Sign-off of {who}: {'; '.join(parts)}"
 
 
-def _target(assessments: Sequence[Assessment], state: StatusState) -> str:
-    fitting = [assessment for assessment in assessments if state_of(assessment) is state]
+def _find_target(assessments: Sequence[Assessment], state: StatusState) -> str:
+    fitting = [assessment for assessment in assessments if decide_state(assessment) is state]
     return fitting[0].signoff.url if fitting else ""

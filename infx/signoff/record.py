@@ -1,7 +1,7 @@
-"""What a verdict's comment remembers of the sign-off it is about, and what a later look makes of it.
+"""Bind a sign-off to a commit, by the record that is hidden in infx's comment on the sign-off.
 
-The first lines of the comment are hidden: the marker, which sign-off it is, and the record. Only a comment of our
-own identity is read; anybody can write such lines.
+The first lines of that comment are hidden: the marker, the id of the sign-off, and the record. Anyone can write
+such lines, so only comments of the publishing identity are read.
 """
 
 from __future__ import annotations
@@ -25,85 +25,80 @@ _RECORD = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """sha: the commit that was assessed first. diff: fingerprint of what the pull request changed then. body: digest
-    of the sign-off's text. since: when a verdict on it was first published.
-    """
+    """The commit and the diff that a sign-off covers, as infx's comment records them."""
 
-    sha: str
-    diff: str
-    body: str
-    since: datetime
+    sha: str  # the commit that was assessed first
+    diff: str  # fingerprint of what the pull request changed then
+    body: str  # digest of the sign-off's text
+    since: datetime  # when a verdict on it was first published
 
     def __str__(self) -> str:
         return f"<!-- signed-at {self.sha} {self.diff} {self.body} {self.since.isoformat()} -->"
 
 
-UNKNOWN = "0" * 40  # in the place of a commit that nobody remembers
+UNKNOWN = "0" * 40  # in place of a commit whose record was lost
 
 
 class Standing(StrEnum):
-    """fresh: never assessed, or its text is another one now. current: assessed on this head. carried: on an earlier
-    one, with the same diff. stale: on an earlier one, with another diff. unseen: nothing shows that any head was there
-    when it was written.
-    """
+    """How a sign-off relates to the current head."""
 
-    FRESH = "fresh"
-    CURRENT = "current"
-    CARRIED = "carried"
-    STALE = "stale"
-    UNSEEN = "unseen"
+    FRESH = "fresh"  # never assessed, or its text has changed since
+    CURRENT = "current"  # assessed on this head
+    CARRIED = "carried"  # assessed on an earlier head with the same diff
+    STALE = "stale"  # assessed on an earlier head with a different diff
+    UNSEEN = "unseen"  # no fact shows which commit was the head when it was written
 
     @property
     def is_open(self) -> bool:
-        """Whether what was signed off is not, or not known to be, what stands there now."""
+        """Return whether the sign-off does not cover the current head, or may not cover it."""
         return self in {Standing.STALE, Standing.UNSEEN}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
-    """What a sign-off is bound to. record: to write down with the verdict."""
+    """The commit and the diff that a sign-off is bound to."""
 
     standing: Standing
-    record: Record
+    record: Record  # to publish with the verdict
 
 
 def digest_body(body: str) -> str:
-    """Line ends are GitHub's to change."""
+    """Return a digest of a text that ignores line endings and trailing spaces, which GitHub may change."""
     text = "\n".join(line.rstrip() for line in body.splitlines())
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def marker_of(kind: CommentKind, comment_id: int, policy: Policy) -> str:
-    """The first lines of the one comment about a sign-off."""
+def make_marker(kind: CommentKind, comment_id: int, policy: Policy) -> str:
+    """Return the first lines of infx's comment on a sign-off."""
     return f"{policy.signoff.marker}\n<!-- of {kind} {comment_id} -->"
 
 
-def find_our_comment(comments: Sequence[Comment], signoff: Comment, policy: Policy) -> Comment | None:
-    """Our comment about a sign-off; of duplicates the oldest counts."""
-    own = find_own(comments, marker_of(signoff.kind, signoff.id, policy), policy.publisher)
+def find_verdict_comment(comments: Sequence[Comment], signoff: Comment, policy: Policy) -> Comment | None:
+    """Return infx's comment on a sign-off: the oldest if there are several, None if there is none."""
+    own = find_own(comments, make_marker(signoff.kind, signoff.id, policy), policy.publisher)
     return own[0] if own else None
 
 
 def find_record(
     comments: Sequence[Comment], signoff: Comment, policy: Policy, editors: Mapping[str, str]
 ) -> Record | None:
-    """What our comment about a sign-off remembers. editors: by node id, who edited a comment last; what others have put
-    into ours is forgotten, and with it what was signed off.
+    """Return the record in infx's comment on a sign-off.
+
+    If someone else edited the comment, the record has an unknown commit. editors: last editors by node id.
     """
-    own = find_our_comment(comments, signoff, policy)
+    own = find_verdict_comment(comments, signoff, policy)
     if own is None:
         return None
     editor = editors.get(own.node_id)
     if editor and not is_listed(editor, policy.publisher):
         return Record(sha=UNKNOWN, diff="0" * 64, body=digest_body(signoff.body), since=own.updated_at)
-    return read_record(own.body)
+    return parse_record(own.body)
 
 
-def read_record(body: str) -> Record | None:
-    """The record of a comment that is known to be ours."""
-    match = next(
-        (found for line in body.splitlines()[:4] if (found := _RECORD.fullmatch(line.strip()))), None
-    )
+def parse_record(body: str) -> Record | None:
+    """Parse the record in a comment that is known to be infx's own."""
+    matches = (_RECORD.fullmatch(line.strip()) for line in body.splitlines()[:4])
+    match = next(filter(None, matches), None)
     if match is None:
         return None
     try:
@@ -116,8 +111,9 @@ def read_record(body: str) -> Record | None:
 
 
 def bind(record: Record | None, signoff: Comment, head_sha: str, diff: str, now: datetime) -> Binding:
-    """An edited sign-off is a new one, of the head that stands there now. A review is of the commit it was written
-    on, whenever it is looked at first.
+    """Bind a sign-off to a commit.
+
+    An edited sign-off is a new sign-off of the current head. A review is bound to its own commit.
     """
     body = digest_body(signoff.body)
     if record is None or record.body != body:
@@ -134,13 +130,13 @@ def bind(record: Record | None, signoff: Comment, head_sha: str, diff: str, now:
 
 
 def _bind_to(sha: str, fresh: Record) -> Binding:
-    """To an earlier commit, of which nobody knows any more what it changed."""
+    """Bind to an earlier commit, whose diff is not known."""
     return Binding(standing=Standing.STALE, record=replace(fresh, sha=sha, diff="0" * 64))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
-    """A fact of GitHub's that a commit was the pull request's head, or had been, at some time."""
+    """A fact from GitHub that a commit had been the pull request's head by some time."""
 
     sha: str
     at: datetime
@@ -153,21 +149,23 @@ def find_sightings(
     comments: Iterable[Comment],
     publisher: Sequence[str],
 ) -> tuple[Sighting, ...]:
-    """Runs that pushes and labels started, our statuses on the head, and reviews: what nobody else can date back.
-    statuses: all that were ever set on the head.
+    """Return sightings from runs that pushes and labels started, from infx's own statuses, and from reviews.
+
+    No one else can date these back. statuses: every status ever set on the head.
     """
     reviews = (comment for comment in comments if comment.kind is CommentKind.REVIEW)
-    ours = (status for status in statuses if is_identity(status.creator, publisher))
+    own_statuses = (status for status in statuses if is_identity(status.creator, publisher))
     return (
         *(Sighting(sha=run.head_sha, at=run.created_at) for run in runs if run.event == "pull_request"),
-        *(Sighting(sha=pull.head_sha, at=status.created_at) for status in ours if status.created_at),
-        *(Sighting(sha=one.commit_sha, at=one.created_at) for one in reviews if one.commit_sha),
+        *(Sighting(sha=pull.head_sha, at=status.created_at) for status in own_statuses if status.created_at),
+        *(Sighting(sha=review.commit_sha, at=review.created_at) for review in reviews if review.commit_sha),
     )
 
 
 def rebind(binding: Binding, signoff: Comment, head_sha: str, sightings: Iterable[Sighting]) -> Binding:
-    """The same for a comment that was written when the head had been seen. Otherwise it is of the commit that had been
-    seen last, or of none that anybody knows: it does not say itself what its author saw. A review of the head is.
+    """Bind a fresh comment to the commit that had been seen last when the comment was written.
+
+    Unlike a review, a comment does not state its commit. Without an earlier sighting the commit is unknown.
     """
     if binding.standing is not Standing.FRESH:
         return binding

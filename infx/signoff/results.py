@@ -1,4 +1,4 @@
-"""Collected results of a run as the checks need them; foreign JSON, so everything is looked at before it is used."""
+"""Parse a run's collected results for the checks. The JSON is untrusted, so every value is checked."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ from infx.signoff.facts import EvalScore, MeasuredPoint
 _T = TypeVar("_T")
 
 MAX_ROWS = 20_000
-# What an accuracy result says about its origin, by the names of `infx.results.identity`.
-SAID = ("image", "model", "infmax_model_prefix", "hw", "framework", "precision", "spec_decoding")
+# Fields of an accuracy result that identify what was measured, as in `infx.results.identity`.
+IDENTITY_FIELDS = ("image", "model", "infmax_model_prefix", "hw", "framework", "precision", "spec_decoding")
 
 
 class ResultsFaultError(ValueError):
-    """Why an artifact cannot be used, a sentence."""
+    """Raised when an artifact cannot be used; its message is a sentence."""
 
 
-def read_scores(artifact: ReadArtifact) -> tuple[EvalScore, ...]:
-    """The rows of `agg_eval_all.json`. Raises ResultsFaultError for anything that is not what it should be."""
-    return _read(artifact, _score)
+def parse_scores(artifact: ReadArtifact) -> tuple[EvalScore, ...]:
+    """Parse the rows of `agg_eval_all.json`. Raises ResultsFaultError for malformed data."""
+    return _parse(artifact, _parse_score)
 
 
-def read_points(artifact: ReadArtifact, agentic_latency: str) -> tuple[MeasuredPoint, ...]:
-    """The rows of `agg_bmk.json`. agentic_latency: the field that is an AgentX point's latency in seconds."""
-    return _read(artifact, lambda values: _point(values, agentic_latency))
+def parse_points(artifact: ReadArtifact, agentic_latency: str) -> tuple[MeasuredPoint, ...]:
+    """Parse the rows of `agg_bmk.json`. Raises ResultsFaultError for malformed data.
+
+    agentic_latency: the field with the latency of an AgentX point in seconds.
+    """
+    return _parse(artifact, lambda values: _parse_point(values, agentic_latency))
 
 
-def _read(artifact: ReadArtifact, make: Callable[[Mapping[str, Any]], _T]) -> tuple[_T, ...]:
+def _parse(artifact: ReadArtifact, make: Callable[[Mapping[str, Any]], _T]) -> tuple[_T, ...]:
     if artifact.fault:
         raise ResultsFaultError(f"The artifact {artifact.name} cannot be used: {artifact.fault}.")
     if len(artifact.files) != 1:
@@ -44,19 +47,19 @@ def _read(artifact: ReadArtifact, make: Callable[[Mapping[str, Any]], _T]) -> tu
     except JsonFaultError as error:
         raise ResultsFaultError(f"{artifact.name}/{file.path}: {error}.") from None
     if not isinstance(rows, list) or len(rows) > MAX_ROWS:
-        raise ResultsFaultError(f"{artifact.name}/{file.path} is no list of at most {MAX_ROWS:,} rows.")
-    found = []
+        raise ResultsFaultError(f"{artifact.name}/{file.path} is not a list of at most {MAX_ROWS:,} rows.")
+    parsed = []
     for number, row in enumerate(rows):
         try:
             if not isinstance(row, dict):
-                raise TypeError("it is no mapping")
-            found.append(make(row))
+                raise TypeError("it is not a mapping")
+            parsed.append(make(row))
         except (TypeError, RowFaultError) as error:
             raise ResultsFaultError(f"{artifact.name}/{file.path}, row {number}: {error}.") from None
-    return tuple(found)
+    return tuple(parsed)
 
 
-def _score(values: Mapping[str, Any]) -> EvalScore:
+def _parse_score(values: Mapping[str, Any]) -> EvalScore:
     score = values.get("score")
     return EvalScore(
         task=_field(values, "task", str),
@@ -66,11 +69,13 @@ def _score(values: Mapping[str, Any]) -> EvalScore:
         is_sound=_field(values, "infrastructure_success", bool),
         row_id=_optional(values, "row_id", str),
         conc=_optional(values, "conc", int),
-        said={name: said for name in SAID if (said := _optional(values, name, str)) is not None},
+        identity={
+            name: value for name in IDENTITY_FIELDS if (value := _optional(values, name, str)) is not None
+        },
     )
 
 
-def _point(values: Mapping[str, Any], agentic_latency: str) -> MeasuredPoint:
+def _parse_point(values: Mapping[str, Any], agentic_latency: str) -> MeasuredPoint:
     row = parse_row(values)
     mark = values.get("isOnNormalizedInteractivityFrontier")
     return MeasuredPoint(
@@ -95,5 +100,5 @@ def _optional(values: Mapping[str, Any], name: str, kind: type[_T]) -> _T | None
 
 def _number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
-        raise TypeError(f"{name} is no finite number")
+        raise TypeError(f"{name} is not a finite number")
     return float(value)

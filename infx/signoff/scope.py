@@ -1,4 +1,4 @@
-"""Must somebody sign at all? Only if a changed file belongs to somebody who is neither core nor an administrator."""
+"""Decide whether a sign-off is required: it is, if an owner is neither in the core team nor an administrator."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from infx.signoff.outcome import code, name_all
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffScope:
-    """owners: those because of whom somebody must sign. reason: Markdown, a sentence or two."""
+    """The answer to the question whether a pull request needs a sign-off."""
 
     is_required: bool
-    reason: str
-    owners: tuple[str, ...] = ()
+    reason: str  # Markdown, a sentence or two
+    owners: tuple[str, ...] = ()  # who make a sign-off necessary
 
 
 def decide_scope(facts: SignoffFacts, policy: SignoffPolicy) -> SignoffScope:
-    """Whatever cannot be seen counts as a reason to sign."""
+    """Decide whether a sign-off is required. Anything that cannot be read makes it required."""
     if facts.shortfalls:
         return SignoffScope(is_required=True, reason=facts.shortfalls[0])
     try:
-        codeowners = read_codeowners(facts)
+        codeowners = parse_base_codeowners(facts)
     except InfxError as error:
         return SignoffScope(is_required=True, reason=f"Owners cannot be read: {error.message}")
     if codeowners.problems:
         return SignoffScope(is_required=True, reason=describe_unread(codeowners))
     outside: dict[str, str] = {}
     for path in facts.paths:
-        rule = codeowners.rule_for(path)
+        rule = codeowners.find_rule(path)
         for owner in rule.owners if rule else ():
             if not _is_exempt(owner, facts, policy):
                 outside.setdefault(owner, path)
     if not outside:
         return SignoffScope(
-            is_required=False, reason="Every changed file is the core team's, an administrator's or nobody's."
+            is_required=False,
+            reason="Every changed file belongs to the core team or an administrator, or has no owner.",
         )
     owner, path = next(iter(outside.items()))
     return SignoffScope(
@@ -51,31 +52,32 @@ def decide_scope(facts: SignoffFacts, policy: SignoffPolicy) -> SignoffScope:
 
 
 def describe_unread(codeowners: CodeOwners) -> str:
-    """Which lines of it cannot be read, and why the first cannot."""
+    """Name the unreadable lines, with the reason for the first."""
     first, *more = codeowners.problems
-    others = f" Nor can {name_lines(more)}." if more else ""
+    others = f" The same holds for {name_lines(more)}." if more else ""
     return f"{first.path}:{first.line}: {first.message}{others}"
 
 
 def name_lines(problems: Sequence[Problem], limit: int = 5) -> str:
-    """Their lines, the first few."""
+    """Name the lines of the first few problems."""
     lines = [str(problem.line) for problem in problems]
     return f"{'line' if len(lines) == 1 else 'lines'} {join_some(lines, limit)}"
 
 
-def read_codeowners(facts: SignoffFacts) -> CodeOwners:
-    """The target branch's file. Raises InfxError if there is none or GitHub would not use it."""
+def parse_base_codeowners(facts: SignoffFacts) -> CodeOwners:
+    """Parse the base branch's CODEOWNERS. Raises InfxError if it is missing or GitHub would ignore it."""
     if facts.codeowners is None:
-        raise InfxError("The target branch has no CODEOWNERS file.")
+        raise InfxError("The base branch has no CODEOWNERS file.")
     return parse_codeowners(facts.codeowners.text, facts.codeowners.path)
 
 
 def list_logins(codeowners: CodeOwners, paths: tuple[str, ...], policy: SignoffPolicy) -> tuple[str, ...]:
-    """People whose role decides whether somebody must sign, in the order in which they should be asked for; nobody
-    where a team or an address decides it.
+    """Return the people whose role decides whether a sign-off is required, in the order of their paths.
+
+    Empty if a team or an address outside of the core team makes it required anyway.
     """
     core = {owner.lower() for owner in policy.core_owners}
-    owners = [owner for path in paths if (rule := codeowners.rule_for(path)) for owner in rule.owners]
+    owners = [owner for path in paths if (rule := codeowners.find_rule(path)) for owner in rule.owners]
     outside = [owner for owner in dict.fromkeys(owners) if owner.lower() not in core]
     if not all(is_person(owner) for owner in outside):
         return ()
@@ -85,11 +87,12 @@ def list_logins(codeowners: CodeOwners, paths: tuple[str, ...], policy: SignoffP
 def list_teams(
     codeowners: CodeOwners, paths: tuple[str, ...], login: str, policy: SignoffPolicy
 ) -> tuple[str, ...]:
-    """Teams on whose lines somebody is not named, and that the policy does not list: whether that person is a member
-    has to be asked.
+    """Return the teams whose membership decides whether a person is an owner.
+
+    These teams are not listed in the policy and own paths on lines that do not name the person.
     """
     listed = {team.lower() for team in policy.teams}
-    rules = [rule for path in paths if (rule := codeowners.rule_for(path))]
+    rules = [rule for path in paths if (rule := codeowners.find_rule(path))]
     teams = dict.fromkeys(
         owner
         for rule in rules
@@ -101,7 +104,7 @@ def list_teams(
 
 
 def is_person(owner: str) -> bool:
-    """Neither a team nor an e-mail address."""
+    """Return whether an owner is a login, not a team or an e-mail address."""
     return owner.startswith("@") and "/" not in owner
 
 
@@ -110,5 +113,5 @@ def _is_exempt(owner: str, facts: SignoffFacts, policy: SignoffPolicy) -> bool:
         return True
     if not is_person(owner):
         return False
-    person = facts.person(owner[1:])
+    person = facts.find_person(owner[1:])
     return person is not None and person.is_admin

@@ -1,4 +1,4 @@
-"""A judgment for people at a terminal and for programs."""
+"""Render a judgment for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _render_result(result: Result) -> dict[str, Any]:
 
 
 def require_check(word: str) -> Check:
-    """A check by its number or slug. Raises UsageError for any other word."""
+    """Return a check by its number or slug. Raises UsageError for any other word."""
     check = find_check(word)
     if check is None:
         names = ", ".join(f"{check.number} {check.slug}" for check in CHECKS)
@@ -48,13 +48,16 @@ def require_check(word: str) -> Check:
 
 
 def render_explanation(judgment: Judgment, word: str) -> str:
-    """Everything that one check looked at. word: its number or slug. Raises UsageError for any other."""
+    """Return everything that one check read. Raises UsageError for an unknown check.
+
+    word: the check's number or slug.
+    """
     check = require_check(word)
     result = judgment.results[check.number]
     lines = [f"Check {check.number} ({check.name}): {result.outcome.status}", result.outcome.reason]
     lines += [f"  {link.text}: {link.url}" for link in result.outcome.links]
     if result.outcome.evidence:
-        lines += ["Looked at:", *(f"  {line}" for line in result.outcome.evidence)]
+        lines += ["Evidence:", *(f"  {line}" for line in result.outcome.evidence)]
     if result.settlement:
         comment = result.settlement.comment
         lines.append(f"Settled by {comment.author.login} ({comment.url}): {result.settlement.reason}")

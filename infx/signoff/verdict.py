@@ -1,4 +1,4 @@
-"""The verdict as text. `tests/signoff/grammar.py` reads it back and holds every verdict of the tests to this form.
+"""Render the verdict as text.
 
     ## ❌❌❌ **REJECTED** ❌❌❌
     @amy, …
@@ -14,7 +14,8 @@
 
     Assessed commit: `<40 hex digits>`.
 
-The header follows from the rows; every check has one row; what passed is folded away, the rest is in sight.
+The header follows from the rows. Every check has one row; rows that passed or do not apply are folded.
+`tests/signoff/grammar.py` checks the form of every verdict in the tests.
 """
 
 from __future__ import annotations
@@ -45,26 +46,23 @@ ESCALATION = "please look at the warnings below."
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRow:
-    """reason: Markdown on one line; its code spans hold whatever is not ours."""
+    """The row of one check."""
 
     number: int
     name: str
     status: CheckStatus
-    reason: str
+    reason: str  # Markdown on one line; foreign text is in code spans
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffVerdict:
-    """rows: one for each check. signer: mentioned on rejection. escalated: logins mentioned on a warning.
+    """The published answers of all checks to one sign-off."""
 
-    sha: the commit that was looked at. covered_sha: a later head with the same diff, or None.
-    """
-
-    rows: tuple[VerdictRow, ...]
-    signer: str
-    sha: str
-    covered_sha: str | None = None
-    escalated: tuple[str, ...] = ()
+    rows: tuple[VerdictRow, ...]  # one for each check
+    signer: str  # mentioned on rejection
+    sha: str  # the assessed commit
+    covered_sha: str | None = None  # a later head with the same diff
+    escalated: tuple[str, ...] = ()  # logins mentioned on a warning
 
     @property
     def status(self) -> CheckStatus:
@@ -72,24 +70,24 @@ class SignoffVerdict:
 
 
 def compute_status(statuses: Iterable[CheckStatus]) -> CheckStatus:
-    """FAIL beats WARN beats PASS; not applicable counts as passed."""
-    found = set(statuses)
+    """Return FAIL if any check failed, else WARN if any check warns, else PASS."""
+    present = set(statuses)
     return next(
-        (status for status in (CheckStatus.FAIL, CheckStatus.WARN) if status in found), CheckStatus.PASS
+        (status for status in (CheckStatus.FAIL, CheckStatus.WARN) if status in present), CheckStatus.PASS
     )
 
 
 def render_verdict(verdict: SignoffVerdict) -> str:
-    """The text of the comment after its marker, ending in one newline."""
+    """Return the text of the comment after its marker, ending in one newline."""
     ordered = sorted(verdict.rows, key=lambda row: row.number)
-    seen = [_render_row(row) for row in ordered if row.status not in FOLDED]
+    visible = [_render_row(row) for row in ordered if row.status not in FOLDED]
     folded = [_render_row(row) for row in ordered if row.status in FOLDED]
     lines = [HEADERS[verdict.status], *_render_mentions(verdict), ""]
-    if seen:
-        lines += [*seen, ""]
+    if visible:
+        lines += [*visible, ""]
     if folded:
         lines += ["<details>", f"<summary>{SUMMARY}</summary>", "", *folded, "", "</details>", ""]
-    covered = f" It covers `{verdict.covered_sha}`, whose diff against the target branch is identical."
+    covered = f" It covers `{verdict.covered_sha}`, whose diff against the base branch is identical."
     lines.append(f"Assessed commit: `{verdict.sha}`.{covered if verdict.covered_sha else ''}")
     return "\n".join(lines) + "\n"
 
@@ -108,7 +106,7 @@ def _render_row(row: VerdictRow) -> str:
 
 
 def render_failure(signer: str, sha: str, why: str) -> str:
-    """The rejection for when no verdict could be made: nothing green, and what to do. why: plain text, of anybody."""
+    """Return the rejection for a sign-off that could not be judged. why: plain text, untrusted."""
     return (
         f"{HEADERS[CheckStatus.FAIL]}\n@{signer}, this sign-off could not be verified.\n\n"
         f"{cut(escape.foreign(why))}\n\nEdit the sign-off, or run the workflow again, to retry.\n\nCommit: `{sha}`.\n"

@@ -78,5 +78,5 @@ def _missing(step: WorkflowStep) -> Finding[Path]:
     return Finding(
         at=(*step.path, "uses"),
         message=f"{step.uses} does not exist in this repository.",
-        hint=_REPLACE if step.is_ours(r"[\w-]+") else "Add it, or name the right one.",
+        hint=_REPLACE if step.is_identity(r"[\w-]+") else "Add it, or name the right one.",
     )

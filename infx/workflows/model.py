@@ -29,7 +29,7 @@ class WorkflowStep:
     def is_checkout(self) -> bool:
         return self.uses.startswith("actions/checkout@")
 
-    def is_ours(self, *actions: str) -> bool:
+    def is_identity(self, *actions: str) -> bool:
         """Whether one of these actions of infx is used, by whichever path."""
         return bool(re.search(rf"\.github/actions/({'|'.join(actions)})(@|/?$)", self.uses))
 

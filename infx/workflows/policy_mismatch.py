@@ -10,7 +10,7 @@ from infx.errors import Level, Problem
 from infx.policy.model import Policy
 from infx.policy.paths import compile_glob
 from infx.rules import Finding, Path
-from infx.signoff.trigger import trigger_words
+from infx.signoff.trigger import list_trigger_words
 from infx.workflows import expressions
 from infx.workflows.expressions import CANCELLED, FAILED, RUNNING, Node, Value
 from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep, find_nodes, texts
@@ -99,7 +99,7 @@ def find_absent_checks(workflows: Iterable[Workflow], policy: Policy) -> Iterato
 
 def policy_mismatches(file: Workflow, policy: Policy) -> Iterator[Finding[Path]]:
     """Where a file must repeat what the policy says, both say the same; else nothing starts, and nothing says why."""
-    if file.path == policy.sweep.workflow or any(step.is_ours(*_ACTIONS) for step in file.steps):
+    if file.path == policy.sweep.workflow or any(step.is_identity(*_ACTIONS) for step in file.steps):
         differences = [*_compare_filters(file, policy), *_compare_runs(file, policy)]
         for job in file.jobs:
             for step in job.steps:
@@ -129,7 +129,7 @@ def _compare_runs(file: Workflow, policy: Policy) -> Iterator[tuple[Path, str]]:
     """The workflows of the policy exist, and who follows their runs names them as they name themselves."""
     if file.path == policy.sweep.workflow and policy.sweep.job not in {job.id for job in file.jobs}:
         yield ("jobs",), f"There is no job {policy.sweep.job}, by which the policy knows a sweep."
-    used = [name for step in file.steps for name in _ACTIONS if step.is_ours(name)]
+    used = [name for step in file.steps for name in _ACTIONS if step.is_identity(name)]
     followed = {"sweep.workflow": policy.sweep.workflow}
     if "signoff" in used:
         followed["signoff.relay-workflow"] = policy.signoff.relay_workflow
@@ -151,11 +151,11 @@ def _compare_words(
     file: Workflow, job: WorkflowJob, step: WorkflowStep, policy: Policy
 ) -> Iterator[tuple[Path, str]]:
     """A filter of comments lets through what holds a word of the policy, and nothing else."""
-    words = {policy.sweep.approve_command: "sweep.approve-command"} if step.is_ours("approve") else {}
-    if step.is_ours("signoff"):
+    words = {policy.sweep.approve_command: "sweep.approve-command"} if step.is_identity("approve") else {}
+    if step.is_identity("signoff"):
         keys = {policy.signoff.settle_command: "signoff.settle-command"}
         keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")
-        words = {word: keys.get(word, "signoff.phrase") for word in trigger_words(policy)}
+        words = {word: keys.get(word, "signoff.phrase") for word in list_trigger_words(policy)}
     asks = [job.asks, expressions.parse_condition(step.condition)]
     at = (*(job if job.condition else step).path, "if")
     places = {_BODY: "a comment"}
@@ -184,11 +184,11 @@ def _compare_names(file: Workflow, step: WorkflowStep, policy: Policy) -> Iterat
     uploads = [other.inputs for other in file.steps if other.uses.startswith("actions/upload-artifact@")]
     names = [str(inputs.get("name", "artifact")) for inputs in uploads]
     wanted = policy.comments.visualizer.results
-    if step.is_ours("results") and wanted not in names and "${{" not in "".join(names):
+    if step.is_identity("results") and wanted not in names and "${{" not in "".join(names):
         key = "comments.visualizer.results"
         yield step.path, f"No step uploads the artifact {wanted}, by which the policy knows results ({key})."
     path = str(step.inputs.get("priorities", policy.priorities)).rpartition(":")[2]
-    if step.is_ours("plan") and "${{" not in path and path != policy.priorities:
+    if step.is_identity("plan") and "${{" not in path and path != policy.priorities:
         at = (*step.path, "with", "priorities")
         yield at, f"The priorities are read from {path}, but the policy's are in {policy.priorities}."
 

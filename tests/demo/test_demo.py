@@ -331,7 +331,7 @@ def test_nothing_else_has_a_status(played: Play) -> None:
         ]),
         (DISAGG, [
             ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
-            ("pending", "noor signed off at …; the head changes something else since"),
+            ("pending", "noor signed off at …; the diff has changed since"),
             ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
             ("success", "Signed off by noor at …, 3 warnings settled"),
         ]),
@@ -371,7 +371,7 @@ def test_a_verdict_says_which_file_the_wrong_owner_does_not_own(played: Play) ->
     rejected, signed = verdicts(played, OFFLOAD)
     assert "`amy` does not own `configs/nvidia-master.yaml` (owners: `@noor`)" in rejected
     head = played.hub.state.pulls[OFFLOAD].head_sha
-    assert f"It covers `{head}`, whose diff against the target branch is identical." in signed
+    assert f"It covers `{head}`, whose diff against the base branch is identical." in signed
 
 
 def test_every_sign_off_is_the_template_filled_in(played: Play) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from infx.evidence.proof import Proof, find_arrival, find_settler, list_settlers
-from infx.markdown import MAX_STRANGE
+from infx.markdown import MAX_UNTRUSTED
 from infx.model import Run
 from infx.policy.signoff import Role
 from tests.builders import HEAD, NOW, OLD, comment, person, run
@@ -59,7 +59,7 @@ PEOPLE = {"mia": person("mia", "maintain")}
         (WORD, at(1), {}, None),  # about what was there before
         (WORD, None, {}, None),  # nobody knows when the head came
         (WORD, at(-1), {"updated_at": at(5)}, None),  # edited
-        (WORD + "x" * MAX_STRANGE, at(-1), {}, None),
+        (WORD + "x" * MAX_UNTRUSTED, at(-1), {}, None),
         ("/settle accuracy I have read the workflow", at(-1), {}, None),
     ],
 )

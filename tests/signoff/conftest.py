@@ -1,4 +1,4 @@
-"""The hub with one pull request, for every test that takes it."""
+"""Provide the hub with one pull request."""
 
 from __future__ import annotations
 

@@ -78,20 +78,20 @@ WORKLOADS: Mapping[str, FixedWorkload | AgenticWorkload] = {
 def row(
     number: int, *, conc: int = 0, evaluated: bool = False, scenario: str = "8k1k", **fields: Any
 ) -> IdentifiedRow:
-    """fields: of its recipe."""
+    """Return a row; `fields` are of its recipe."""
     defaults: dict[str, Any] = {
         "image": IMAGE, "model": "org/M1", "model_prefix": "m1", "precision": "fp8", "framework": "vllm",
         "runner": "h200", "spec_decoding": SpecDecoding.NONE, "layout": Parallelism(tp=8, ep=1, dp_attn=False),
         "workload": WORKLOADS[scenario],
     }  # fmt: skip
-    made = Row(
+    planned = Row(
         recipe=Recipe(**{**defaults, **fields}),
         conc=(conc or 2**number,),
         exp_name=f"m1_{scenario}",
         run_eval=evaluated,
         eval_only=evaluated,
     )
-    return IdentifiedRow(id=f"{number:012x}", row=made)
+    return IdentifiedRow(id=f"{number:012x}", row=planned)
 
 
 ROWS = (
@@ -126,17 +126,17 @@ def file(path: str, *lines: str, **fields: Any) -> FileChange:
 
 
 def score(planned: IdentifiedRow, value: float | None = 0.95, **fields: Any) -> EvalScore:
-    """said: what it says beside the image and the model."""
+    """Return a score of a planned row, with the planned image and model unless `identity` has others."""
     defaults: dict[str, Any] = {
         "task": "gsm8k", "value": value, "samples": 1319, "original": 1319, "row_id": planned.id,
         "conc": planned.row.conc[0],
     }  # fmt: skip
-    said = {"image": planned.recipe.image, "infmax_model_prefix": planned.recipe.model_prefix}
-    return EvalScore(**{**defaults, **fields, "said": said | fields.get("said", {})})
+    identity = {"image": planned.recipe.image, "infmax_model_prefix": planned.recipe.model_prefix}
+    return EvalScore(**{**defaults, **fields, "identity": identity | fields.get("identity", {})})
 
 
 def point(planned: IdentifiedRow, **fields: Any) -> MeasuredPoint:
-    """By rising concurrency both latency and throughput rise, so each lies on the frontier."""
+    """Return a point on the frontier: latency and throughput both rise with the concurrency."""
     conc = planned.row.conc[0]
     defaults: dict[str, Any] = {
         "curve": curve_of(planned.recipe), "conc": conc, "latency": float(conc), "throughput": 100.0 * conc,
@@ -189,7 +189,7 @@ def judged(path: str, text: str | None, head: str | None = "same") -> JudgedFile
 
 
 def facts(**fields: Any) -> SignoffFacts:
-    """Only concurrencies of one configuration change, so that no check needs a human."""
+    """Return facts that pass every check: only concurrencies of one configuration change."""
     defaults: dict[str, Any] = {
         "repository": "acme/bench",
         "pull": pull(),

@@ -1,4 +1,4 @@
-"""The grammar of verdicts: what was rendered is read back, what cannot have been rendered is refused."""
+"""The grammar of verdicts: parse a rendered verdict, and refuse every other text."""
 
 from __future__ import annotations
 
@@ -29,24 +29,23 @@ _LOGIN = rf"@{LOGIN}(?:/[A-Za-z0-9._-]+)?"
 _MENTION = re.compile(rf"({_LOGIN}(?: {_LOGIN})*), (?:{re.escape(REJECTION)}|{re.escape(ESCALATION)})")
 _FOOTER = re.compile(
     r"Assessed commit: `(?P<sha>[0-9a-f]{40})`\."
-    r"(?: It covers `(?P<covered>[0-9a-f]{40})`, whose diff against the target branch is identical\.)?"
+    r"(?: It covers `(?P<covered>[0-9a-f]{40})`, whose diff against the base branch is identical\.)?"
 )
 
 
 class VerdictError(Exception):
-    """A text that is no verdict of ours."""
+    """Raised when a comment is not an infx verdict."""
 
 
 def parse_verdict(text: str, allowed: Mapping[int, Sequence[CheckStatus]]) -> SignoffVerdict:
-    """Read a verdict back and hold it to the grammar.
+    """Parse a verdict. Raises VerdictError with the first deviation from the grammar.
 
-    allowed: every check's number with the statuses it may have.
-    Raises VerdictError with the first thing that is wrong.
+    allowed: the statuses that each check may have, by number.
     """
     lines = text.split("\n")
     header = next((status for status, words in HEADERS.items() if words == lines[0]), None)
     if header is None:
-        raise VerdictError("The first line is none of the three headers.")
+        raise VerdictError("The first line is not one of the three headers.")
     rows: list[VerdictRow] = []
     mentions: list[str] = []
     footer: re.Match[str] | None = None
@@ -58,12 +57,12 @@ def parse_verdict(text: str, allowed: Mapping[int, Sequence[CheckStatus]]) -> Si
             rows.append(_parse_row(match, number, folded=fold.is_open))
         elif match := _MENTION.fullmatch(line):
             if rows or fold.is_open:
-                raise VerdictError(f"Line {number} mentions somebody outside of the top.")
+                raise VerdictError(f"Line {number} mentions an account below the top.")
             mentions.append(match[1])
         elif match := _FOOTER.fullmatch(line):
             footer = match
         elif line and not fold.take(line):
-            raise VerdictError(f"Line {number} is no part of a verdict.")
+            raise VerdictError(f"Line {number} is not part of a verdict.")
     if footer is None or fold.is_open:
         raise VerdictError("The footer or the end of the details is missing.")
     _check_rows(rows, header, allowed)
@@ -72,7 +71,7 @@ def parse_verdict(text: str, allowed: Mapping[int, Sequence[CheckStatus]]) -> Si
 
 @dataclass
 class _Fold:
-    """The one collapsed group; never opened by attribute, its title on the next line."""
+    """The collapsed group, which has no attribute `open` and its title on the next line."""
 
     is_open: bool = False
     is_done: bool = False
@@ -94,16 +93,14 @@ class _Fold:
 def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> VerdictRow:
     status = CheckStatus(match["status"])
     if match["emoji"] != EMOJI_OF[status]:
-        raise VerdictError(f"Line {line}: the emoji does not say {status}.")
+        raise VerdictError(f"Line {line}: the emoji is not that of {status}.")
     if folded is not (status in FOLDED):
-        raise VerdictError(
-            f"Line {line}: {status} stands {'inside' if folded else 'outside of'} the details."
-        )
+        raise VerdictError(f"Line {line}: {status} is {'inside' if folded else 'outside of'} the details.")
     prose = CODE_SPAN.sub("", match["reason"])
     if EMOJI.search(match["reason"]) or EMOJI.search(match["name"]):
-        raise VerdictError(f"Line {line} holds another emoji.")
+        raise VerdictError(f"Line {line} contains another emoji.")
     if re.search(r"[@<`]", re.sub(r"\]\([^()\s]*\)", "]", prose)) or "![" in prose:
-        raise VerdictError(f"Line {line} holds a mention, HTML, an image or a loose backtick.")
+        raise VerdictError(f"Line {line} contains a mention, HTML, an image or a loose backtick.")
     return VerdictRow(number=int(match["number"]), name=match["name"], status=status, reason=match["reason"])
 
 
@@ -117,7 +114,7 @@ def _check_rows(
         if row.status not in allowed[row.number]:
             raise VerdictError(f"Check {row.number} may not end in {row.status}.")
     if compute_status(row.status for row in rows) is not header:
-        raise VerdictError("The header is not what the rows amount to.")
+        raise VerdictError("The header does not follow from the rows.")
 
 
 def _assemble(
@@ -129,7 +126,7 @@ def _assemble(
             raise VerdictError("A rejection mentions the signer below the header.")
         signer = mentions.pop(0)[1:]
     if len(mentions) > 1:
-        raise VerdictError("Somebody is mentioned more often than the grammar has it.")
+        raise VerdictError("There are more mentions than the grammar allows.")
     escalated = tuple(login[1:] for login in mentions[0].split(" ")) if mentions else ()
     return SignoffVerdict(
         rows=tuple(sorted(rows, key=lambda row: row.number)),

@@ -1,4 +1,4 @@
-"""The current checklist against what a reviewer ticked: wording may drift, meaning may not."""
+"""Comparison of the checklist with a reviewer's copy: the wording may differ, the meaning may not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from infx.signoff.checklist import (
     compare_checklist,
     fill_signature,
     find_signature,
-    read_items,
-    read_template,
+    parse_items,
+    parse_template,
 )
 from tests.signoff.facts import ITEMS, PHRASE, POLICY, TEMPLATE, checklist
 
@@ -27,7 +27,7 @@ NESTED = f"{PHRASE}\n\n- [ ] **Recipe.** Documented it\n  - [ ] **Merged.** It i
 
 
 def states(comment: str, template: str = TEMPLATE) -> list[ItemState]:
-    items = read_items(read_template(template, WORDS))
+    items = parse_items(parse_template(template, WORDS))
     return [match.state for match in compare_checklist(items, comment)]
 
 
@@ -48,26 +48,26 @@ def states(comment: str, template: str = TEMPLATE) -> list[ItemState]:
         checklist().replace("\n", "\r\n"),
     ],
 )
-def test_drift_does_not_matter(comment: str) -> None:
+def test_small_changes_of_wording_do_not_matter(comment: str) -> None:
     assert states(comment) == [CHECKED] * 6
 
 
 @pytest.mark.parametrize("box", ["[ x ]", "[]", "(x)", "[y]", "x"])
-def test_other_marks_are_no_boxes(box: str) -> None:
+def test_other_marks_are_not_boxes(box: str) -> None:
     assert states(checklist().replace("- [x]", f"- {box}")) == [MISSING] * 6
 
 
-def test_nested_items_count() -> None:
+def test_nested_items_are_compared() -> None:
     assert states(NESTED.replace("[ ]", "[x]"), NESTED) == [CHECKED] * 3
     assert states(NESTED.replace("[ ]", "[x]").replace("[x] **Merged", "[ ] **Merged"), NESTED)[1] is OPEN
     flat = NESTED.replace("[ ]", "[x]").replace("  - ", "- ")
     assert states(flat, NESTED) == [CHECKED] * 3
 
 
-@pytest.mark.parametrize("gone", range(6))
-def test_each_item_is_missed(gone: int) -> None:
-    found = states(checklist(items=ITEMS[:gone] + ITEMS[gone + 1 :]))
-    assert [number for number, state in enumerate(found) if state is not CHECKED] == [gone]
+@pytest.mark.parametrize("missing", range(6))
+def test_each_missing_item_is_found(missing: int) -> None:
+    item_states = states(checklist(items=ITEMS[:missing] + ITEMS[missing + 1 :]))
+    assert [number for number, state in enumerate(item_states) if state is not CHECKED] == [missing]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_each_item_is_missed(gone: int) -> None:
     ],
 )
 def test_reasons_by_number(detail: str, explained: list[int]) -> None:
-    found = states(checklist([True, True, False, False, True, True], detail=detail))
+    item_states = states(checklist([True, True, False, False, True, True], detail=detail))
     assert [
-        number for number, state in enumerate(found, start=1) if state is ItemState.EXPLAINED
+        number for number, state in enumerate(item_states, start=1) if state is ItemState.EXPLAINED
     ] == explained
 
 
@@ -128,15 +128,15 @@ def test_reasons_by_name_or_in_place(comment: str, state: ItemState) -> None:
         ("Linked a sweep that validates the change", "~~Linked a sweep that validates the change~~"),
     ],
 )
-def test_a_denial_is_another_meaning(was: str, now: str) -> None:
+def test_a_negation_changes_the_meaning(was: str, now: str) -> None:
     assert set(states(checklist().replace(was, now))) - {CHECKED} <= {ItemState.REWORDED, MISSING}
     assert set(states(checklist().replace(was, now))) != {CHECKED}
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
-def test_our_own_checklists_can_be_filled_in(path: Path) -> None:
-    template = read_template(path.read_text(), WORDS)
-    items = read_items(template)
+def test_the_own_checklists_can_be_filled_in(path: Path) -> None:
+    template = parse_template(path.read_text(), WORDS)
+    items = parse_items(template)
     assert len(items) == 17
     assert len({item.lead for item in items}) == 17
     signed = fill_signature(template, "noor")
@@ -144,8 +144,8 @@ def test_our_own_checklists_can_be_filled_in(path: Path) -> None:
     assert set(states(signed.replace("[ ]", "[x]"), path.read_text())) == {CHECKED}
     for item in items:
         lines = [line for line in signed.replace("[ ]", "[x]").split("\n") if item.lead not in line]
-        found = states("\n".join(lines), path.read_text())
-        assert [n for n, state in enumerate(found, start=1) if state is not CHECKED] == [item.number]
+        item_states = states("\n".join(lines), path.read_text())
+        assert [n for n, state in enumerate(item_states, start=1) if state is not CHECKED] == [item.number]
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_signature(text: str, login: str | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# Checklist\n\n- [ ] a\n", f"> {PHRASE}\n"])
-def test_document_without_the_phrase(text: str) -> None:
+def test_a_document_without_the_phrase_is_refused(text: str) -> None:
     if text.startswith(">"):
-        assert read_template(text, WORDS)
+        assert parse_template(text, WORDS)
         return
     with pytest.raises(InfxError, match="no paragraph"):
-        read_template(text, WORDS)
+        parse_template(text, WORDS)
 
 
 @given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
@@ -185,7 +185,7 @@ def test_properties_any_comment_can_be_compared(text: str) -> None:
     assert len(states(text)) == 6
 
 
-def test_brackets_without_a_reason_are_read_in_time() -> None:
-    """Looked at to the end from each of them, they would take minutes."""
+def test_many_brackets_are_parsed_in_time() -> None:
+    # Searching to the end from each bracket would take minutes.
     comment = f"{NESTED.replace('Read it all', 'Read it all ' + '(' * 200_000 + ':')}"
     assert states(comment, NESTED) == [OPEN] * 3

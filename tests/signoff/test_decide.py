@@ -1,4 +1,4 @@
-"""One call makes of what was read everything that should stand there: no token, no clone, no hub."""
+"""From gathered facts to comments and status, without token, clone or hub."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from datetime import timedelta
 import pytest
 
 from infx.errors import InfxError
-from infx.markdown import MAX_STRANGE
+from infx.markdown import MAX_UNTRUSTED
 from infx.model import Collaborator, Comment, CommentKind, CommentReference, StatusState
 from infx.signoff.decide import GatheredSignoffs, decide_signoffs
 from infx.signoff.publish import SignoffReading
 from infx.signoff.record import bind
-from infx.signoff.selection import MAX_SIGNERS, MAX_SIGNOFFS, list_edited, list_strangers, read_said, select
+from infx.signoff.selection import (
+    MAX_SIGNERS,
+    MAX_SIGNOFFS,
+    find_edited_comments,
+    list_long_comment_authors,
+    parse_conversation,
+    select_signoffs,
+)
 from tests.builders import BOT, HEAD, NOW, comment, person, pull
 from tests.signoff.facts import POLICY, checklist, facts
 
@@ -22,9 +29,9 @@ PEOPLE = {"noor": person("noor"), "eve": person("eve", "read")}
 
 
 def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> GatheredSignoffs:
-    """What a gatherer hands over; every sign-off is a new one of the head."""
-    said = read_said(comments, POLICY, people)
-    selection = select(said, people, {})
+    """Return gathered facts in which every sign-off is a fresh sign-off of the head."""
+    conversation = parse_conversation(comments, POLICY, people)
+    selection = select_signoffs(conversation, people, {})
     shared = facts()
     readings = [
         SignoffReading(
@@ -35,7 +42,7 @@ def gather(*comments: Comment, people: dict[str, Collaborator] = PEOPLE) -> Gath
         for signoff in selection.choose(None)
     ]
     return GatheredSignoffs(
-        pull=pull(), said=said, selection=selection, shared=shared, readings=tuple(readings)
+        pull=pull(), conversation=conversation, selection=selection, shared=shared, readings=tuple(readings)
     )
 
 
@@ -48,35 +55,35 @@ def test_a_good_signoff_makes_one_comment_and_a_green_status() -> None:
     assert (decided.unread, decided.former, decided.passed_over) == ((), (), ())
 
 
-def test_what_could_not_be_read_says_nothing_and_is_pending() -> None:
-    found = gather(facts().signoff)
-    unread = tuple(replace(reading, facts=None, unread="git did not answer") for reading in found.readings)
-    decided = decide_signoffs(replace(found, readings=unread), POLICY)
+def test_an_unread_signoff_is_pending_without_a_comment() -> None:
+    gathered = gather(facts().signoff)
+    unread = tuple(replace(reading, facts=None, unread="git did not answer") for reading in gathered.readings)
+    decided = decide_signoffs(replace(gathered, readings=unread), POLICY)
     assert decided.stickies == ()
     assert decided.unread == (f"{facts().signoff.url}: git did not answer",)
     assert decided.status is not None
     assert decided.status.state is StatusState.PENDING
 
 
-def test_what_keeps_us_from_judging_is_a_failure() -> None:
-    found = gather(facts().signoff)
-    failed = tuple(replace(reading, facts=None, error="The plan is broken.") for reading in found.readings)
-    decided = decide_signoffs(replace(found, readings=failed), POLICY)
+def test_an_error_during_the_judgment_is_a_failure() -> None:
+    gathered = gather(facts().signoff)
+    failed = tuple(replace(reading, facts=None, error="The plan is broken.") for reading in gathered.readings)
+    decided = decide_signoffs(replace(gathered, readings=failed), POLICY)
     assert "The plan is broken" in (decided.stickies[0].text or "")
     assert decided.status is not None
     assert decided.status.state is StatusState.FAILURE
 
 
-def test_an_author_whom_nobody_knows_is_looked_at_again() -> None:
+def test_an_author_unknown_to_github_is_read_again() -> None:
     gone = comment(SIGNED, "gone")
-    found = gather(gone, people={"gone": person("gone", "", is_known=False)})
-    decided = decide_signoffs(replace(found, unknown=(gone,)), POLICY)
-    assert decided.unread == (f"{gone.url}: What gone may do here could not be read.",)
+    gathered = gather(gone, people={"gone": person("gone", "", is_known=False)})
+    decided = decide_signoffs(replace(gathered, unknown=(gone,)), POLICY)
+    assert decided.unread == (f"{gone.url}: The role of gone could not be read.",)
 
 
-def test_of_many_signoffs_the_newest_are_assessed_and_the_one_that_is_meant() -> None:
+def test_the_newest_signoffs_and_the_named_one_are_assessed() -> None:
     many = [comment(SIGNED, id=n, created_at=NOW + timedelta(minutes=n)) for n in range(1, 13)]
-    selection = select(read_said(many, POLICY, PEOPLE), PEOPLE, {})
+    selection = select_signoffs(parse_conversation(many, POLICY, PEOPLE), PEOPLE, {})
     assert [signoff.id for signoff in selection.choose(None)] == list(range(3, 3 + MAX_SIGNOFFS))
     first = CommentReference(repository="acme/bench", pull_number=77, kind=CommentKind.ISSUE, id=1)
     assert [signoff.id for signoff in selection.choose(first)] == [1, *range(3, 13)]
@@ -84,28 +91,34 @@ def test_of_many_signoffs_the_newest_are_assessed_and_the_one_that_is_meant() ->
         selection.require(replace(first, id=99), many)
 
 
-def test_only_the_newest_signers_are_asked_for() -> None:
+def test_only_the_roles_of_the_newest_signers_are_read() -> None:
     many = [
         comment(SIGNED, f"p{n}", id=n, created_at=NOW + timedelta(minutes=n)) for n in range(MAX_SIGNERS + 3)
     ]
-    said = read_said(many, POLICY, {})
-    assert said.signers == tuple(f"p{n}" for n in range(MAX_SIGNERS + 2, 2, -1))
+    conversation = parse_conversation(many, POLICY, {})
+    assert conversation.signers == tuple(f"p{n}" for n in range(MAX_SIGNERS + 2, 2, -1))
     people = {f"p{n}": person(f"p{n}") for n in range(MAX_SIGNERS + 3)}
-    passed_over = select(said, people, {}).passed_over
-    assert [one.author.login for one, _ in passed_over] == ["p0", "p1", "p2"]
+    passed_over = select_signoffs(conversation, people, {}).passed_over
+    assert [rejected.author.login for rejected, _ in passed_over] == ["p0", "p1", "p2"]
 
 
-def test_a_long_comment_is_parsed_only_for_somebody_who_may_write() -> None:
-    long = f"{SIGNED}\n{'x' * MAX_STRANGE}"
+def test_a_long_comment_is_parsed_only_with_write_access() -> None:
+    long = f"{SIGNED}\n{'x' * MAX_UNTRUSTED}"
     comments = [comment(long, "eve", id=1), comment(long, "noor", id=2), comment(SIGNED, "cody", id=3)]
-    assert list_strangers(comments, POLICY) == ("eve", "noor")
-    said = read_said(comments, POLICY, PEOPLE)
-    assert [(one.id, why is None) for one, why in said.alike] == [(1, False), (2, True), (3, True)]
+    assert list_long_comment_authors(comments, POLICY) == ("eve", "noor")
+    conversation = parse_conversation(comments, POLICY, PEOPLE)
+    assert [(candidate.id, why is None) for candidate, why in conversation.candidates] == [
+        (1, False),
+        (2, True),
+        (3, True),
+    ]
 
 
-def test_words_of_somebody_else_are_passed_over() -> None:
+def test_a_signoff_edited_by_another_person_is_passed_over() -> None:
     edited = comment(SIGNED, updated_at=NOW + timedelta(minutes=1), node_id="IC_1")
-    assert list_edited([edited, comment(SIGNED, id=2)], [edited, comment("x", BOT)], POLICY) == (edited,)
-    selection = select(read_said([edited], POLICY, PEOPLE), PEOPLE, {"IC_1": "eve"})
+    assert find_edited_comments([edited, comment(SIGNED, id=2)], [edited, comment("x", BOT)], POLICY) == (
+        edited,
+    )
+    selection = select_signoffs(parse_conversation([edited], POLICY, PEOPLE), PEOPLE, {"IC_1": "eve"})
     assert selection.signoffs == ()
     assert selection.passed_over[0][1].startswith("eve edited it last")

@@ -1,4 +1,4 @@
-"""docs/signoff.md says what infx says. REFRESH=1 writes its tables anew."""
+"""The examples of docs/signoff.md are infx's own words. REFRESH=1 rewrites its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.signoff.facts import POLICY, facts
 
 PAGE = Path(__file__).parents[2] / "docs/signoff.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# Beside the first case of each status in the table of tests these say more.
+# These cases explain more than the first case of their status in the table of tests.
 CHOSEN = {
     ("owner", CheckStatus.FAIL): "other owner",
     ("sweep", CheckStatus.FAIL): "accuracy row missing",
@@ -44,9 +44,9 @@ def anchor(number: int, name: str) -> str:
 def draw_examples(slug: str) -> str:
     lines = ["| example | ends in | and says |", "| --- | --- | --- |"]
     for status in CheckStatus:
-        found = [case for case in CASES if case[0] == slug and case[3] is status]
-        chosen = [case for case in found if case[1] == CHOSEN.get((slug, status))]
-        for _, name, fields, _, _ in (chosen or found)[:1]:
+        cases = [case for case in CASES if case[0] == slug and case[3] is status]
+        chosen = [case for case in cases if case[1] == CHOSEN.get((slug, status))]
+        for _, name, fields, _, _ in (chosen or cases)[:1]:
             reason = outcome(slug, facts(**fields)).reason.replace("|", "\\|")
             lines.append(f"| {name} | {status.value} | {reason} |")
     return "\n".join(lines)
@@ -60,7 +60,7 @@ def fill(page: str) -> str:
     return BLOCK.sub(draw, page)
 
 
-def test_the_page_is_true() -> None:
+def test_the_tables_show_the_current_words() -> None:
     page = PAGE.read_text(encoding="utf-8")
     if os.environ.get(REFRESH):
         PAGE.write_text(fill(page), encoding="utf-8")

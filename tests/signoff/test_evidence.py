@@ -1,4 +1,4 @@
-"""Which runs and which earlier words count for a sign-off's head, end to end."""
+"""Which runs and which earlier sign-offs count for a head, end to end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from infx.signoff.facts import LinkState
 from tests.signoff.world import BASE, ENTRY, MASTER, OLD, World, open_world, signed_off
 
 
-def check_1(world: World) -> tuple[str, str]:
+def verify_sweep(world: World) -> tuple[str, str]:
+    """Return status and reason of check 1."""
     called = world.verify("--pr", "77", "--format", "json")
     check = json.loads(called.out)["checks"][1]
     return check["status"], check["reason"]
@@ -24,48 +25,48 @@ def check_1(world: World) -> tuple[str, str]:
     "title",
     ["PR 77 at {other}", "PR 78 at {head}", "PR 77 at its head", "full-sweep --model-prefix m1", "run-sweep"],
 )
-def test_a_dispatch_that_measured_something_else_is_no_evidence(
+def test_a_dispatch_for_another_commit_or_selection_is_not_evidence(
     world: World, branch: str, title: str
 ) -> None:
-    """The workflow is unmodified and all rows succeeded, but of another commit, pull request, or selection."""
+    # The workflow is unmodified and all rows succeeded, but for another commit, pull request or selection.
     named = title.format(head=world.head, other=world.hub.git.resolve("main"))
     world.sweep(event="workflow_dispatch", branch=branch, title=named)
     world.sign()
-    status, reason = check_1(world)
+    status, reason = verify_sweep(world)
     assert status == "FAIL"
     assert "There is no run of" in reason
 
 
-def test_a_dispatch_for_this_head_on_the_target_branch_is_evidence(world: World) -> None:
+def test_a_dispatch_for_this_head_on_the_base_branch_is_evidence(world: World) -> None:
     base = world.hub.git.resolve("main")
     world.sweep(event="workflow_dispatch", branch="main", head_sha=base, title=f"PR 77 at {world.head}")
     world.sign()
-    assert check_1(world)[0] == "PASS"
+    assert verify_sweep(world)[0] == "PASS"
 
 
-def test_a_dispatch_of_the_branch_s_own_workflow_is_for_a_human(world: World) -> None:
+def test_a_dispatch_of_the_branch_s_own_workflow_warns(world: World) -> None:
     workflow = ".github/workflows/run-sweep.yml"
     world.hub.push("feat-x", {workflow: "jobs: {}\n"}, "mine")
     world.sweep(event="workflow_dispatch", branch="feat-x", title=f"PR 77 at {world.head}")
     world.sign()
-    status, reason = check_1(world)
+    status, reason = verify_sweep(world)
     assert (status, workflow in reason) == ("WARN", True)
 
 
-def test_a_run_of_the_same_branch_elsewhere_is_no_evidence(world: World) -> None:
+def test_a_run_of_another_repository_is_not_evidence(world: World) -> None:
     run = world.sweep()
     world.hub.state.runs[run.id].head_repository = "eve/bench"
     world.sign()
-    assert check_1(world)[0] == "FAIL"
+    assert verify_sweep(world)[0] == "FAIL"
 
 
-def test_rows_that_are_not_planned_are_for_a_human(world: World) -> None:
+def test_unplanned_rows_warn(world: World) -> None:
     run = world.sweep()
     world.hub.add_job(run.id, f"sweep / rows / {'0' * 12} · single-node 8k1k · h200 · m1")
     world.sign()
-    status, reason = check_1(world)
+    status, reason = verify_sweep(world)
     assert status == "WARN"
-    assert "1 more row of the run is in no plan of this head: `000000000000`" in reason
+    assert "The run also has 1 unplanned row: `000000000000`." in reason
 
 
 # A sign-off that carries over
@@ -79,7 +80,7 @@ POINTS = "".join(
 
 
 def scenarios(first: str, second: str) -> str:
-    """One configuration with two scenarios of 28 lines each that read the same."""
+    """Return one configuration with two scenarios, whose 28 lines each may be identical."""
     head = MASTER.partition("      - isl")[0]
     return head + SCENARIO.format(isl=1024) + first + SCENARIO.format(isl=8192) + second
 
@@ -91,7 +92,7 @@ SCRIPT = "benchmarks/single_node/m1_fp8_h200_vllm.sh"
 
 @pytest.fixture
 def twins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A configuration and a script in which the same lines stand at two places; the first of each is edited."""
+    """Open a world whose configuration and script repeat their lines; the first copy of a line is edited."""
     monkeypatch.setattr(infx.gather.signoff_links, "fetch_page", lambda url: LinkState.PUBLISHED)
     base = {**BASE, "configs/nvidia.yaml": scenarios(POINTS, POINTS), SCRIPT: TWICE}
     change = {"configs/nvidia.yaml": scenarios(EDITED, POINTS), "perf-changelog.yaml": OLD + "\n" + ENTRY}
@@ -99,7 +100,7 @@ def twins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         yield world
 
 
-def stands(world: World) -> str:
+def verify_standing(world: World) -> str:
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
     if verdict.startswith("### Sign-off out of date"):
@@ -107,20 +108,20 @@ def stands(world: World) -> str:
     return "carried" if "It covers" in verdict else "current"
 
 
-def test_an_edit_that_moves_to_another_scenario_is_another_change(twins: World) -> None:
+def test_an_edit_moved_to_another_scenario_is_a_different_diff(twins: World) -> None:
     signed_off(twins)
     twins.hub.push("feat-x", {"configs/nvidia.yaml": scenarios(POINTS, EDITED)}, "move it")
-    assert stands(twins) == "stale"
+    assert verify_standing(twins) == "stale"
     assert (twins.status() or ("",))[0] == "pending"
 
 
-def test_an_edit_that_moves_in_a_script_is_another_change(twins: World) -> None:
+def test_an_edit_moved_within_a_script_is_a_different_diff(twins: World) -> None:
     first = TWICE.replace("port 8000", "port 9000", 1)
     second = "port 9000".join(TWICE.rsplit("port 8000", 1))
     twins.hub.push("feat-x", {SCRIPT: first}, "first")
     signed_off(twins)
     twins.hub.push("feat-x", {SCRIPT: second}, "second")
-    assert stands(twins) == "stale"
+    assert verify_standing(twins) == "stale"
 
 
 @pytest.mark.parametrize(
@@ -135,11 +136,11 @@ def test_an_edit_that_moves_in_a_script_is_another_change(twins: World) -> None:
     ],
     ids=["value", "comment", "remark"],
 )
-def test_any_other_line_is_another_change(twins: World, before: str, after: str) -> None:
+def test_any_changed_line_is_a_different_diff(twins: World, before: str, after: str) -> None:
     signed_off(twins)
     text = scenarios(EDITED, POINTS)
     twins.hub.push("feat-x", {"configs/nvidia.yaml": text.replace(before, after, 1)}, "more")
-    assert stands(twins) == "stale"
+    assert verify_standing(twins) == "stale"
 
 
 def merge_main(world: World, files: dict[str, str]) -> None:
@@ -160,24 +161,26 @@ FAR = "\nm9-fp8-h200-vllm:\n" + MASTER.partition("\n")[2].replace("CONC", "[4]")
     ],
     ids=["prose", "another entry", "another file", "the same entry"],
 )
-def test_what_a_merge_of_the_target_brings(twins: World, files: dict[str, str], expected: str) -> None:
+def test_a_signoff_carries_over_merges_of_the_base_branch(
+    twins: World, files: dict[str, str], expected: str
+) -> None:
     signed_off(twins)
     merge_main(twins, files)
-    assert stands(twins) == expected
+    assert verify_standing(twins) == expected
 
 
-def test_a_merge_that_takes_back_a_change_of_the_target_is_another_change(twins: World) -> None:
-    """The file reads as it did when it was signed; but then it left the target's as it was, and now it does not."""
+def test_reverting_a_change_of_the_base_branch_is_a_different_diff(twins: World) -> None:
+    # The file is the same as when it was signed, but it now reverts a line of the base branch.
     own = TWICE + "echo own\n"
     twins.hub.push("feat-x", {SCRIPT: own}, "own")
     signed_off(twins)
     merge_main(twins, {SCRIPT: "echo first\n" + TWICE})
     twins.hub.push("feat-x", {SCRIPT: own}, "take it back")
-    assert stands(twins) == "stale"
+    assert verify_standing(twins) == "stale"
 
 
-def test_a_mode_is_a_change(world: World) -> None:
-    """A script that becomes executable has the same content."""
+def test_a_changed_mode_is_a_different_diff(world: World) -> None:
+    # A script that becomes executable keeps its content.
     from infx.git import Git
 
     signed_off(world)
@@ -189,4 +192,4 @@ def test_a_mode_is_a_change(world: World) -> None:
     git.run("push", "--quiet", "origin", "HEAD:feat-x")
     world.hub.sync()
     git.run("checkout", "--quiet", "--force", "main")
-    assert stands(world) == "stale"
+    assert verify_standing(world) == "stale"

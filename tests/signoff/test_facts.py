@@ -1,4 +1,4 @@
-"""Facts as they are saved and read again: a row in them has the form that it has in every plan."""
+"""Saved facts can be loaded again; their rows have the same form as in a plan."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.signoff.facts import ROWS, facts, plan
 SHAPES = (FIXED, AGENTIC, DISAGG, replace(DISAGG, workload=AGENTIC.workload))
 
 
-def test_saved_rows_of_every_shape_are_the_same_rows_again() -> None:
+def test_rows_of_every_shape_survive_saving() -> None:
     rows = identify_rows(
         made(recipe, 8, eval_only=eval_only) for recipe in SHAPES for eval_only in (False, True)
     )
-    given = facts(plan=plan(rows, base_rows=tuple(one.row for one in rows)))
-    saved = dump_json(given)
-    assert parse_json(SignoffFacts, saved.encode(), "facts.json") == given
+    original = facts(plan=plan(rows, base_rows=tuple(identified.row for identified in rows)))
+    saved = dump_json(original)
+    assert parse_json(SignoffFacts, saved.encode(), "facts.json") == original
     [variant] = json.loads(saved)["plan"]["variants"]
-    assert variant["rows"] == [{"id": one.id, "row": render_row(one.row)} for one in rows]
+    assert variant["rows"] == [{"id": row.id, "row": render_row(row.row)} for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_saved_rows_of_every_shape_are_the_same_rows_again() -> None:
         ({"id": "00000000000a", "row": {**render_row(ROWS[0].row), "tp": float("nan")}}, "rows.0.row: "),
     ],
 )  # fmt: skip
-def test_saved_facts_of_another_form_are_refused(row: Any, message: str) -> None:
-    """Those of before rows stood in them whole, among others: the place is named, and what to do."""
+def test_saved_facts_in_another_form_are_refused(row: Any, message: str) -> None:
+    # An older version saved rows in another form. The error names the place and the remedy.
     saved = json.dumps({**to_json(facts()), "plan": {"variants": [{"name": "full", "rows": [row]}]}})
     with pytest.raises(UsageError, match=rf"plan\.variants\.0\..*{message}") as error:
         parse_json(SignoffFacts, saved.encode(), "facts.json")

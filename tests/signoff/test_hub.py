@@ -38,7 +38,7 @@ def test_good_signoff_passes(world: World) -> None:
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
 
 
-def test_a_second_look_writes_nothing(world: World) -> None:
+def test_a_second_verification_writes_nothing(world: World) -> None:
     signed_off(world)
     world.hub.clear_log()
     world.verify("--pr", "77", "--publish")
@@ -55,7 +55,7 @@ def test_other_owner_is_rejected(world: World) -> None:
     assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
 
 
-def test_an_owner_who_waits_outweighs_somebody_who_was_rejected(world: World) -> None:
+def test_a_waiting_owner_outweighs_a_rejected_signer(world: World) -> None:
     world.sweep()
     world.sign()
     world.sign(by="amy")
@@ -64,7 +64,7 @@ def test_an_owner_who_waits_outweighs_somebody_who_was_rejected(world: World) ->
 
 
 def test_signoff_waits_for_its_sweep(world: World) -> None:
-    """The event of the finished run is enough to verify again; the same comment turns green."""
+    # The event of the finished run starts another verification, which edits the comment.
     world.sign()
     world.verify("--pr", "77", "--publish")
     assert world.status() == (
@@ -79,7 +79,7 @@ def test_signoff_waits_for_its_sweep(world: World) -> None:
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
 
 
-def test_failed_sweep_is_no_waiting(world: World) -> None:
+def test_a_failed_sweep_is_not_waited_for(world: World) -> None:
     reuse(world, world.sweep(failing=[2]).id)
     world.sign()
     world.verify("--pr", "77", "--publish")
@@ -93,8 +93,8 @@ def test_low_score_fails(world: World) -> None:
     assert "reached 0.5, below 0.9" in world.verdicts()[0]
 
 
-def test_settlement(world: World) -> None:
-    """Only after the verdict, only by somebody with the role, never by the author; the row stays WARN."""
+def test_a_settled_warning_stays_a_warning(world: World) -> None:
+    # A command counts only after the verdict, from a person with the role who is not the author.
     world.sweep()
     world.sign()
     early = world.hub.comment(77, "/settle 4 merged by hand this time", by="mia")
@@ -132,15 +132,15 @@ def test_push_makes_a_signoff_stale(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (text,) = world.verdicts()
     assert text.startswith(
-        f"### Sign-off out of date\n\n`noor` signed off at `{first}`; the head is now `{world.head}`"
+        f"### Sign-off out of date\n\n`noor` signed off at `{first}`. The head is now `{world.head}`"
     )
     assert world.status() == (
         "pending",
-        f"noor signed off at {first[:12]}; the head changes something else since",
+        f"noor signed off at {first[:12]}; the diff has changed since",
     )
 
 
-def test_edited_signoff_is_a_new_one(world: World) -> None:
+def test_an_edited_signoff_is_a_new_signoff(world: World) -> None:
     signed_off(world)
     world.hub.push("feat-x", {**CHANGE, "README.md": "more\n"}, "more")
     comment = world.hub.comments_of(77)[1]
@@ -151,7 +151,7 @@ def test_edited_signoff_is_a_new_one(world: World) -> None:
 
 
 def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
-    """Also when somebody else's entry came first in the changelog, and the link was made canonical."""
+    # The merge also brings another entry before the own one, and the link becomes canonical.
     signed_off(world)
     first = world.head
     other = OLD.replace("old one", "another").replace("pull/10", "pull/11")
@@ -172,12 +172,12 @@ def test_merge_of_main_with_the_same_diff_carries_over(world: World) -> None:
     assert world.head != first
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
-    footer = f"Assessed commit: `{first}`. It covers `{world.head}`, whose diff against the target branch is identical."
+    footer = f"Assessed commit: `{first}`. It covers `{world.head}`, whose diff against the base branch is identical."
     assert verdict.rstrip().endswith(footer)
     assert world.status() == ("success", f"Signed off by noor at {first[:12]}, carried over to the same diff")
 
 
-def test_the_same_lines_elsewhere_are_another_diff(world: World) -> None:
+def test_the_same_lines_elsewhere_are_a_different_diff(world: World) -> None:
     twice = MASTER + MASTER.replace("m1-fp8-h200-vllm", "m1-fp8-h200-vllm-2")
     world.hub.push("main", {**BASE, "configs/nvidia.yaml": twice.replace("CONC", "[4, 8]")}, "two", by="mia")
     bodies = [
@@ -197,7 +197,7 @@ def test_the_same_lines_elsewhere_are_another_diff(world: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "edited away"])
-def test_withdrawn(world: World, how: str) -> None:
+def test_a_deleted_or_emptied_signoff_is_withdrawn(world: World, how: str) -> None:
     signed_off(world)
     comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     if how == "deleted":
@@ -210,7 +210,7 @@ def test_withdrawn(world: World, how: str) -> None:
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
-def test_emphasis_in_the_phrase_is_no_other_phrase(world: World) -> None:
+def test_emphasis_in_the_phrase_is_ignored(world: World) -> None:
     reuse(world, world.sweep().id)
     world.sign(checklist().replace("CODEOWNER", "**CODEOWNER**", 1))
     world.verify("--pr", "77", "--publish")
@@ -228,14 +228,14 @@ def test_emphasis_in_the_phrase_is_no_other_phrase(world: World) -> None:
         ("We need As a PR reviewer and CODEOWNER, I have reviewed this and have, somewhere", "noor"),
     ],
 )
-def test_what_is_no_signoff_starts_nothing(world: World, body: str, login: str) -> None:
+def test_other_comments_are_not_verified(world: World, body: str, login: str) -> None:
     world.sign(body, by=login)
     world.verify("--pr", "77", "--publish")
     assert world.verdicts() == []
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
-def test_nobody_has_to_sign(world: World) -> None:
+def test_no_signoff_is_required_for_exempt_owners(world: World) -> None:
     world.hub.push("docs", {"README.md": "hello\n"}, "docs")
     world.hub.open_pull("docs", title="Docs", number=78)
     world.verify("--pr", "78", "--publish")
@@ -243,16 +243,16 @@ def test_nobody_has_to_sign(world: World) -> None:
     assert (status.sha, status.state) == (world.hub.state.pulls[78].head_sha, "success")
 
 
-def test_status_says_why_owners_are_unknown(tmp_path: Path) -> None:
+def test_the_status_names_the_reason_for_unknown_owners(tmp_path: Path) -> None:
     with open_world(
         tmp_path, {path: text for path, text in BASE.items() if "CODEOWNERS" not in path}
     ) as world:
         world.verify("--pr", "77", "--publish")
-        words = "Waiting for a sign-off. Owners cannot be read: The target branch has no CODEOWNERS file."
+        words = "Waiting for a sign-off. Owners cannot be read: The base branch has no CODEOWNERS file."
         assert world.status() == ("pending", words)
 
 
-def test_review_and_line_comment_count(world: World) -> None:
+def test_a_review_and_a_line_comment_are_signoffs(world: World) -> None:
     reuse(world, world.sweep().id)
     world.hub.review(77, checklist(), by="noor")
     world.hub.review_comment(77, checklist("amy"), path="configs/nvidia.yaml", by="amy")
@@ -282,14 +282,14 @@ def test_review_of_an_older_head_is_stale(world: World) -> None:
 def test_json_is_one_document(world: World) -> None:
     assert json.loads(world.verify("--pr", "77", "--format", "json").out) == []
     world.sign()
-    one = json.loads(world.verify("--pr", "77", "--format", "json").out)
-    assert (one["pull"], one["checks"][0]["evidence"][1]) == (
+    signoff = json.loads(world.verify("--pr", "77", "--format", "json").out)
+    assert (signoff["pull"], signoff["checks"][0]["evidence"][1]) == (
         77,
         "perf-changelog.yaml: line 1 * @acme/core: yes",
     )
     world.sign(by="amy")
-    found = json.loads(world.verify("--pr", "77", "--format", "json").out)
-    assert [one["checks"][0]["status"] for one in found] == ["PASS", "FAIL"]
+    signoffs = json.loads(world.verify("--pr", "77", "--format", "json").out)
+    assert [signoff["checks"][0]["status"] for signoff in signoffs] == ["PASS", "FAIL"]
 
 
 @pytest.mark.parametrize(
@@ -297,13 +297,13 @@ def test_json_is_one_document(world: World) -> None:
     [
         ("eval_results_all", b"not a zip", "not a readable zip"),
         ("eval_results_all", {"agg_eval_all.json": "[{"}, "is not JSON"),
-        ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "no list"),
+        ("eval_results_all", {"agg_eval_all.json": '{"a": 1}'}, "not a list"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": 1}]'}, "task is int"),
         ("eval_results_all", {"agg_eval_all.json": '[{"task": "gsm8k", "score": NaN}]'}, "NaN"),
         (
             "eval_results_all",
             {"agg_eval_all.json": f'[{{"task": "gsm8k", "score": 1{"0" * 400}}}]'},
-            "no finite number",
+            "not a finite number",
         ),
         ("eval_results_all", {"agg_eval_all.json": "[]", "../../evil.json": "[]"}, "2 JSON files"),
         (
@@ -339,7 +339,7 @@ def test_bad_artifacts_turn_nothing_green(world: World, name: str, content: Any,
     assert world.status() != ("success", f"Signed off by noor at {world.head[:12]}")
 
 
-def test_unseen_files_turn_nothing_green(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unlisted_files_turn_nothing_green(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def short(_: GitHub, pull: PullRequest) -> list[object]:
         raise IncompleteListError(f"Pull request {pull.number} has 3,200 files; GitHub lists only 3,000.")
 
@@ -355,8 +355,8 @@ def test_unseen_files_turn_nothing_green(world: World, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("labels", [4, 8])
-def test_runs_that_sweep_nothing_hide_no_sweep(world: World, labels: int) -> None:
-    """Every label starts a run whose gate decides against a sweep; the plan of a sweep is found in one list."""
+def test_idle_runs_do_not_hide_a_sweep(world: World, labels: int) -> None:
+    # Every label starts a run whose gate decides against a sweep.
     run = world.sweep()
     world.hub.add_artifact(run.id, "sweep-plan", {"plan.json": "{}"})
     for _ in range(labels):
@@ -370,17 +370,17 @@ def test_runs_that_sweep_nothing_hide_no_sweep(world: World, labels: int) -> Non
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
 
 
-def test_failed_sweep_is_shown_though_a_label_came_later(world: World) -> None:
+def test_a_failed_sweep_is_shown_despite_a_later_label(world: World) -> None:
     run = world.sweep(failing=[2])
     world.hub.finish_run(world.hub.add_run(pull=77).id)
     reuse(world, run.id)
     world.sign()
     world.verify("--pr", "77", "--publish")
-    assert "1 of 7 rows ended badly" in world.verdicts()[0]
+    assert "1 of 7 rows did not succeed" in world.verdicts()[0]
     assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
 
 
-def test_gate_that_decided_against_a_sweep_leaves_it_to_come(world: World) -> None:
+def test_a_sweep_may_still_come_after_an_idle_run(world: World) -> None:
     world.hub.finish_run(world.hub.add_run(pull=77).id)
     world.sign()
     world.verify("--pr", "77", "--publish")
@@ -401,7 +401,7 @@ def test_saved_facts_replay_the_verdict(world: World, tmp_path: Path) -> None:
     assert sum("done: m1 fp8 h200" in line for line in explained.out.splitlines()) == 7
 
 
-def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
+def test_invalid_saved_facts_are_refused(world: World, tmp_path: Path) -> None:
     bad = tmp_path / "facts.json"
     bad.write_text('{"repository": 3}', encoding="utf-8")
     called = world.try_to_verify("--facts", str(bad))
@@ -419,7 +419,7 @@ def test_saved_facts_that_are_none(world: World, tmp_path: Path) -> None:
         (["--pr", "77", "--explain", "99"], "no check '99'"),
     ],
 )
-def test_options_that_cannot_be_meant_together(world: World, arguments: list[str], words: str) -> None:
+def test_conflicting_options_are_refused(world: World, arguments: list[str], words: str) -> None:
     called = world.try_to_verify(*arguments)
     assert called.code == 2
     assert words in called.err
@@ -435,7 +435,7 @@ def test_rejection_is_exit_code_1_on_a_laptop(world: World) -> None:
 
 
 def test_budget_of_requests(world: World) -> None:
-    """40 files, 30 commits, 300 comments: at most 25 requests and further pages, under 3 seconds."""
+    # 40 files, 30 commits and 300 comments take at most 25 requests and pages, and less than 3 seconds.
     files = {f"benchmarks/x{number}.sh": f"echo {number}\n" for number in range(38)}
     for number, part in enumerate(zip(list(files)[::2], list(files)[1::2], strict=True)):
         world.hub.push("feat-x", {path: files[path] for path in part}, f"part {number}")
@@ -452,11 +452,11 @@ def test_budget_of_requests(world: World) -> None:
     took = time.perf_counter() - start
     assert len(world.hub.log) <= 25
     assert took < 3
-    assert world.verdicts()[0].startswith(WARN)  # the new scripts are for a human
+    assert world.verdicts()[0].startswith(WARN)  # the new scripts need human review
 
 
 def test_budget_with_many_owners_runs_and_signoffs(world: World) -> None:
-    """Teams are asked for once, whoever signs; of runs that swept nothing no jobs are read."""
+    # Each team is requested once for all signers, and no jobs are read of runs without rows.
     owners = (
         "* @acme/core @acme/a\nconfigs/nvidia.yaml @noor @acme/b\nbenchmarks/ @o1 @o2 @o3 @acme/c @acme/d\n"
     )
@@ -477,7 +477,7 @@ def test_budget_with_many_owners_runs_and_signoffs(world: World) -> None:
 
 
 def count_requests(world: World) -> int:
-    """Without further pages of lists, and without downloads from the file store, which is not GitHub's API."""
+    """Count requests without further pages and without downloads from the file store, which is not the API."""
     return sum(
         exchange.query.get("page", "1") == "1" and not exchange.path.startswith("/_store/")
         for exchange in world.hub.log
@@ -485,7 +485,7 @@ def count_requests(world: World) -> int:
 
 
 def test_budget_does_not_grow_with_rows(world: World) -> None:
-    """1,502 rows, each with a job and an artifact of its own: at most 25 requests and 16 further pages of jobs."""
+    # 1,502 rows with a job and an artifact each take at most 25 requests and 16 further pages of jobs.
     concs = ", ".join(map(str, range(1, 1501)))
     world.hub.push("feat-x", {**CHANGE, "configs/nvidia.yaml": MASTER.replace("CONC", f"[{concs}]")}, "many")
     run = world.sweep()
@@ -502,21 +502,20 @@ def test_budget_does_not_grow_with_rows(world: World) -> None:
     assert "All 1,502 rows" in world.verdicts()[0]
 
 
-def reads_of(world: World) -> int:
+def count_verification(world: World) -> int:
     world.hub.clear_log()
     world.verify("--pr", "77", "--publish")
     return len(world.hub.log)
 
 
 def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sign-off that must not pass does not pass either while GitHub fails from some request on; the next look
-    ends as an undisturbed one does.
-    """
+    # A sign-off that must not pass does not pass while GitHub fails from some request on. The next run ends as
+    # without the fault.
     monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
     reuse(world, world.sweep(failing=[0]).id)
     world.sign()
     clean = world.hub.snapshot()
-    total = reads_of(world)
+    total = count_verification(world)
     undisturbed = world.status()
     kinds = [FaultKind.BAD_GATEWAY, FaultKind.FORBIDDEN, FaultKind.DROP]
     for nth in range(1, total + 1):
@@ -534,7 +533,7 @@ def test_a_fault_at_any_request_turns_nothing_green(world: World, monkeypatch: p
 
 @pytest.mark.parametrize("order", [(77, 78), (78, 77)])
 def test_one_commit_has_one_signoff_status(world: World, order: tuple[int, int]) -> None:
-    """77 and 78 have the same head, and only 77 is signed off: the worse of both counts, whoever is looked at last."""
+    # 77 and 78 have the same head, and only 77 is signed off: the worse status counts, in any order.
     signed_off(world)
     assert (world.status() or ("",))[0] == "success"
     world.hub.push("feat-y", {}, start="feat-x")

@@ -13,7 +13,7 @@ from infx.policy.load import parse_policy
 from infx.policy.signoff import CheckStatus
 from infx.results.identity import plan_identity
 from infx.signoff.judge import judge, make_verdict
-from infx.signoff.results import SAID
+from infx.signoff.results import IDENTITY_FIELDS
 from infx.signoff.verdict import render_verdict
 from tests.builders import pull
 from tests.signoff.cases import CASES, FAIL, NA, PASS, WARN, outcome
@@ -25,8 +25,8 @@ from tests.signoff.grammar import parse_verdict
     ("slug", "name", "fields", "status", "words"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES]
 )
 def test_check(slug: str, name: str, fields: dict[str, Any], status: CheckStatus, words: str) -> None:
-    found = outcome(slug, facts(**fields))
-    assert (found.status, words in found.reason) == (status, True), found.reason
+    check_outcome = outcome(slug, facts(**fields))
+    assert (check_outcome.status, words in check_outcome.reason) == (status, True), check_outcome.reason
 
 
 def test_every_status_of_every_check_is_in_the_table() -> None:
@@ -41,21 +41,24 @@ def test_every_status_of_every_check_is_in_the_table() -> None:
     assert missing <= {("reuse", FAIL), ("pareto", FAIL)}
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", IDENTITY_FIELDS)
 def test_a_score_of_something_else_fails(name: str) -> None:
     """Each thing that a score says about its origin is compared with its row, and both are named."""
-    wrong = results(scores=(score(ROWS[6], said={name: "x/y:1"}), score(ROWS[7])))
+    wrong = results(scores=(score(ROWS[6], identity={name: "x/y:1"}), score(ROWS[7])))
     [found] = (r.outcome for r in judge(facts(results=wrong), POLICY).results if r.check.slug == "accuracy")
     [planned] = plan_identity(ROWS[6].row)[name]
-    said = f"`gsm8k` ran with the {name} `x/y:1`, the plan says `{planned}`"
-    assert (found.status, said in found.reason) == (FAIL, True)
+    words = f"`gsm8k` ran with the {name} `x/y:1`, the plan says `{planned}`"
+    assert (found.status, words in found.reason) == (FAIL, True)
 
 
 def test_a_score_says_what_no_plan_knows() -> None:
     """Facts may be written by hand; what cannot be compared never passes."""
-    wrong = results(scores=(score(ROWS[6], said={"weather": "fine"}), score(ROWS[7])))
-    found = outcome("accuracy", facts(results=wrong))
-    assert (found.status, "the weather `fine`, the plan says nothing" in found.reason) == (FAIL, True)
+    wrong = results(scores=(score(ROWS[6], identity={"weather": "fine"}), score(ROWS[7])))
+    check_outcome = outcome("accuracy", facts(results=wrong))
+    assert (check_outcome.status, "the weather `fine`, the plan says nothing" in check_outcome.reason) == (
+        FAIL,
+        True,
+    )
 
 
 def test_the_share_of_samples_is_the_policy_s() -> None:
@@ -88,7 +91,7 @@ def test_forbidden_status_fails(slug: str) -> None:
     spoilt = facts(comments=(), results=None)
     (found,) = (r.outcome for r in judge(spoilt, policy).results if r.check.slug == slug)
     assert found.status is FAIL
-    assert found.reason.startswith("WARN is not allowed here")
+    assert found.reason.startswith("The policy does not allow WARN")
 
 
 def test_everything_fails_without_everything_read() -> None:
@@ -112,15 +115,15 @@ def test_what_may_still_come_is_waited_for(fields: dict[str, Any], waiting: bool
 
 @pytest.mark.parametrize("slug", [check.slug for check in CHECKS])
 def test_each_check_can_be_off(slug: str) -> None:
-    """It then ends in N/A, whatever the facts, and its row stays; all others are made as before."""
+    """It then ends in N/A, whatever the facts, and its row stays; all allowed_statuses are made as before."""
     own = f"repository: acme/bench\nmaster-configs: [{MASTER}]\nsignoff: {{checks: {{{slug}: off}}}}\n"
     policy = parse_policy(own.encode(), "policy.yaml")
     unread = facts(shortfalls=("Page 2 of the comments is missing.",))
-    for given, others in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
-        found = {result.check.slug: result.outcome for result in judge(given, policy).results}
-        assert (found[slug].status, found[slug].reason) == (NA, "The policy has switched this check off.")
-        assert len(found) == 16
-        assert {outcome.status for name, outcome in found.items() if name != slug} <= others
+    for signoff_facts, allowed_statuses in ((unread, {FAIL}), (facts(), {FAIL, PASS, NA, WARN})):
+        outcomes = {result.check.slug: result.outcome for result in judge(signoff_facts, policy).results}
+        assert (outcomes[slug].status, outcomes[slug].reason) == (NA, "The policy turns this check off.")
+        assert len(outcomes) == 16
+        assert {outcome.status for name, outcome in outcomes.items() if name != slug} <= allowed_statuses
     judgment = judge(facts(), policy)
     allowed = {check.number: (*policy.signoff.checks[check.slug].statuses, FAIL) for check in CHECKS}
     assert parse_verdict(render_verdict(make_verdict(judgment, facts(), policy)), allowed).rows

@@ -1,4 +1,4 @@
-"""What is published when GitHub fails or asks to wait on the way."""
+"""Publishing while GitHub fails or asks to wait."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.signoff.world import CHANGE, World, checklist, reuse
 PASS = "## ✅✅✅"
 
 
-def test_a_limited_write_is_waited_for_and_looked_at_again(
+def test_after_a_rate_limited_write_everything_is_read_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sign-off is edited during the wait: what is published is the verdict on what stands there now."""
+    # The sign-off is edited during the wait, and the published verdict is about its new text.
     reuse(world, world.sweep().id)
     signoff = world.sign()
     waits: list[float] = []
@@ -34,7 +34,7 @@ def test_a_limited_write_is_waited_for_and_looked_at_again(
     assert called.err.count("codeowner-signoff-verify: ") == 1
 
 
-def test_a_wait_beyond_the_budget_is_said_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_beyond_the_budget_is_reported_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infx.cli.github.wait", lambda seconds: pytest.fail("waited"))
     world.sign()
     world.hub.faults.add(Fault(kind=FaultKind.SECONDARY_LIMIT, writes=True, seconds=1000, times=FOREVER))
@@ -43,10 +43,8 @@ def test_a_wait_beyond_the_budget_is_said_once(world: World, monkeypatch: pytest
     assert called.err.count("Waiting 1000 s is more than") == 1
 
 
-def test_one_that_cannot_be_read_keeps_no_other_from_its_verdict(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two pull requests have the same head; that of the older one cannot be read."""
+def test_an_unreadable_pull_does_not_stop_the_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two pull requests have the same head, and the older one cannot be read.
     monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
     git = Git(world.folder / "clone")
     git.run("push", "--quiet", "origin", "refs/remotes/origin/feat-x:refs/heads/feat-z")
@@ -69,7 +67,7 @@ def test_one_that_cannot_be_read_keeps_no_other_from_its_verdict(
     assert world.status() == ("pending", "PR 76: Could not be read")
 
 
-def test_a_fork_whose_approval_cannot_be_read_keeps_no_other_from_its_verdict(
+def test_an_unreadable_fork_approval_does_not_stop_the_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)

@@ -1,4 +1,4 @@
-"""Real pull requests, acceptance lengths and thresholds are read as they are."""
+"""Real pull requests, acceptance lengths and thresholds can be read."""
 
 from __future__ import annotations
 
@@ -36,21 +36,28 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     assert plan.problem is None
     assert len({row.id for row in plan.rows}) == len(plan.rows)
     named = [key for entry in plan.entries for key in entry.config_keys]
-    found = read_configs(revisions, named, list(revisions.added_lines()))
-    changes, known = found.changes, found.known
-    assert found.problems == ()
+    configs = read_configs(revisions, named, list(revisions.added_lines()))
+    changes, known = configs.changes, configs.known
+    assert configs.problems == ()
     assert (len(changes), {change.adds_points_only for change in changes}) == (keys, {points_only})
     assert {change.key for change in changes} >= set(named)
     assert len(known) > 150
     lines = revisions.added_lines()
-    assert sum(len(found or ()) for path, found in lines.items() if path.startswith("configs/")) == added
+    assert (
+        sum(len(added_lines or ()) for path, added_lines in lines.items() if path.startswith("configs/"))
+        == added
+    )
     assert len(revisions.fingerprint()) == 64
 
 
-def test_files_that_are_judged_by(shared: Path) -> None:
+def test_real_thresholds_and_acceptance_lengths(shared: Path) -> None:
     data = shared / "inferencex"
     bars = parse_thresholds((data / "eval-thresholds.yaml").read_text(), "eval-thresholds.yaml")
-    assert (bars.bar("qwen3.5", "gsm8k"), bars.bar("new", "gsm8k"), bars.bar("new", "new")) == (
+    assert (
+        bars.find_bar("qwen3.5", "gsm8k"),
+        bars.find_bar("new", "gsm8k"),
+        bars.find_bar("new", "new"),
+    ) == (
         0.94,
         0.9,
         0.85,

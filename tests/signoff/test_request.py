@@ -1,4 +1,4 @@
-"""Is a comment a sign-off, whose, which event wakes the verification, and who must sign at all."""
+"""Which comments are sign-offs, who may sign, which events start a verification, and when a sign-off is required."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from infx.signoff.request import (
     find_signer_refusal,
 )
 from infx.signoff.scope import decide_scope
-from infx.signoff.trigger import Trigger, read_trigger, trigger_words
+from infx.signoff.trigger import Trigger, list_trigger_words, parse_trigger
 from tests.builders import HEAD, NOW, comment, person, pull
 from tests.signoff.facts import MASTER, POLICY, checklist, facts, file
 
@@ -79,7 +79,7 @@ A, C, R, D, P = (
 
 
 @pytest.mark.parametrize(
-    ("states", "standing"),
+    ("states", "current"),
     [
         ([A], {0}),
         ([A, A], {1}),
@@ -95,28 +95,26 @@ A, C, R, D, P = (
         ([A, None], set()),
     ],
 )
-def test_newest_review_counts_whatever_its_state(
-    states: list[ReviewState | None], standing: set[int]
-) -> None:
-    """Another person's review takes nothing back, nor does the order in which they are listed tell anything."""
-    given = [
+def test_newest_review_counts_whatever_its_state(states: list[ReviewState | None], current: set[int]) -> None:
+    """Only the same person's later review counts, in whatever order the reviews are listed."""
+    reviews = [
         comment(checklist(), id=place, kind=CommentKind.REVIEW, review_state=state, created_at=NOW + timedelta(hours=place))
         for place, state in enumerate(states)
     ]  # fmt: skip
     other = comment(checklist(), "amy", id=90, kind=CommentKind.REVIEW, review_state=A, created_at=NOW + timedelta(days=1))  # fmt: skip
-    for listed in (given, given[::-1]):
+    for listed in (reviews, reviews[::-1]):
         outdated = find_outdated([*listed, other])
-        assert {review.id for review in given} - outdated.keys() == standing
+        assert {review.id for review in reviews} - outdated.keys() == current
         assert 90 not in outdated
 
 
-def test_what_merely_carries_comments_on_lines_is_no_review() -> None:
-    given = [
+def test_a_review_that_only_carries_line_comments_is_ignored() -> None:
+    comments = [
         comment(checklist(), id=1, kind=CommentKind.REVIEW, review_state=A),
         comment(" ", id=2, kind=CommentKind.REVIEW, review_state=C),
         comment("/settle 3 because", id=3, created_at=NOW + timedelta(days=1)),
     ]
-    assert find_outdated(given) == {2: "noor has written another review since."}
+    assert find_outdated(comments) == {2: "noor has written a newer review."}
 
 
 @pytest.mark.parametrize(
@@ -128,18 +126,20 @@ def test_what_merely_carries_comments_on_lines_is_no_review() -> None:
         GHOST,
     ],
 )
-def test_nobody_else_signs(author: User) -> None:
-    given = replace(comment(checklist()), author=author)
-    assert "no person" in (find_refusal(given, PHRASE) or "")
+def test_only_people_can_sign(author: User) -> None:
+    signoff = replace(comment(checklist()), author=author)
+    assert "not a person" in (find_refusal(signoff, PHRASE) or "")
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
-    [({}, None), ({"is_open": False}, "#77 is closed."), ({"base_ref": "evil"}, "#77 is against evil")],
+    [({}, None), ({"is_open": False}, "#77 is closed."), ({"base_ref": "evil"}, "#77 targets evil")],
 )
-def test_only_open_pull_requests_against_the_base_branch(fields: dict[str, Any], words: str | None) -> None:
-    found = find_scope_refusal(pull(**fields), "main")
-    assert found is None if words is None else words in (found or "")
+def test_only_open_pull_requests_into_the_base_branch_are_verified(
+    fields: dict[str, Any], words: str | None
+) -> None:
+    refusal = find_scope_refusal(pull(**fields), "main")
+    assert refusal is None if words is None else words in (refusal or "")
 
 
 @pytest.mark.parametrize(
@@ -215,37 +215,37 @@ RUN = {"id": 5, "path": POLICY.sweep.workflow, "head_sha": HEAD, "event": "pull_
     ],
 )
 def test_trigger(name: str, payload: dict[str, Any], expected: Trigger) -> None:
-    assert read_trigger(name, payload, POLICY) == expected
+    assert parse_trigger(name, payload, POLICY) == expected
 
 
 @pytest.mark.parametrize(
     ("name", "payload", "words"),
     [
-        ("issue_comment", event("Nice."), "none of our commands"),
+        ("issue_comment", event("Nice."), "contains no command"),
         ("issue_comment", event(GREETING, kind="Bot"), "only people"),
-        ("issue_comment", event(checklist(), on="other"), "no pull request"),
-        ("issue_comment", {}, "no pull request"),
-        ("issue_comment", {"issue": {"number": "77", "pull_request": {}}}, "no pull request"),
+        ("issue_comment", event(checklist(), on="other"), "not on a pull request"),
+        ("issue_comment", {}, "not on a pull request"),
+        ("issue_comment", {"issue": {"number": "77", "pull_request": {}}}, "not on a pull request"),
         ("workflow_run", {"workflow_run": {**RUN, "path": ".github/workflows/ci.yml"}}, "another workflow"),
         ("workflow_run", {"workflow_run": {**RUN, "head_sha": "main"}}, "no commit"),
         ("workflow_run", {"workflow_run": None}, "another workflow"),
         ("workflow_dispatch", {"inputs": {"pr": "77; rm"}}, "no pull request"),
-        ("push", {}, "says nothing"),
+        ("push", {}, "does not concern"),
     ],
 )
 def test_no_trigger(name: str, payload: dict[str, Any], words: str) -> None:
-    trigger = read_trigger(name, payload, POLICY)
+    trigger = parse_trigger(name, payload, POLICY)
     assert (trigger.pull, trigger.head_sha) == (None, None)
     assert words in trigger.reason
 
 
 def test_the_workflow_filters_by_the_same_words() -> None:
-    """A word that only one side knows would let a look that waits be replaced by one that does not look."""
+    # Otherwise a waiting verification could be replaced by a run that verifies nothing.
     workflow = yaml12.load((ROOT / ".github/workflows/signoff.yml").read_bytes(), "signoff.yml").value
     words = set(
         re.findall(r"contains\(github\.event\.comment\.body, '([^']+)'\)", workflow["jobs"]["verify"]["if"])
     )
-    assert words == set(trigger_words(POLICY))
+    assert words == set(list_trigger_words(POLICY))
     assert workflow["on"]["workflow_run"]["workflows"] == ["run-sweep", "signoff-relay"]
 
 
@@ -268,8 +268,8 @@ SCOPED = replace(POLICY.signoff, core_owners=("@acme/core",))
     ],
 )
 def test_scope(paths: tuple[str, ...], known: tuple[Collaborator, ...], required: bool) -> None:
-    given = facts(files=tuple(file(path) for path in paths), people=known)
-    assert decide_scope(given, SCOPED).is_required is required
+    signoff_facts = facts(files=tuple(file(path) for path in paths), people=known)
+    assert decide_scope(signoff_facts, SCOPED).is_required is required
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_scope(paths: tuple[str, ...], known: tuple[Collaborator, ...], required
         {"files": (file("misc/x", status=FileStatus.RENAMED, previous_path="configs/amd.yaml"),)},
     ],
 )
-def test_what_cannot_be_seen_must_be_signed(fields: dict[str, Any]) -> None:
+def test_unreadable_facts_require_a_signoff(fields: dict[str, Any]) -> None:
     assert decide_scope(facts(**fields), SCOPED).is_required
 
 
@@ -299,4 +299,4 @@ def test_policy_path(source: str | None, path: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_comments_of_facts_are_issue_comments() -> None:
-    assert {given.kind for given in facts().comments} == {CommentKind.ISSUE}
+    assert {saved.kind for saved in facts().comments} == {CommentKind.ISSUE}

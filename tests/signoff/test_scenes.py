@@ -1,4 +1,4 @@
-"""Three pull requests as they really went, on the project's own configurations: signed off right, and wrong."""
+"""Three real pull requests with the project's own configurations, with right and wrong sign-offs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import infx.gather.signoff_links
-from infx.signoff.checklist import fill_signature, read_template
+from infx.signoff.checklist import fill_signature, parse_template
 from infx.signoff.facts import LinkState
 from tests.signoff.facts import POLICY
 from tests.signoff.world import World, open_world
@@ -35,7 +35,7 @@ def own_files() -> dict[str, str]:
 
 
 def without(text: str, key: str) -> str:
-    """A file of configurations without one of them."""
+    """Remove one configuration from a file of configurations."""
     return re.sub(rf"(?m)^{re.escape(key)}:\n(?:(?!\S).*\n)*", "", text)
 
 
@@ -46,19 +46,19 @@ def entry(key: str, words: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """base, change: files that differ from the project's own. ends: checks that end in something else than PASS."""
+    """A pull request and the expected outcomes of its checks."""
 
     key: str
     words: str
     rows: int
-    base: Mapping[str, str]
-    change: Mapping[str, str] = field(default_factory=dict)
-    ends: Mapping[int, str] = field(default_factory=dict)
+    base: Mapping[str, str]  # files that differ from the project's own
+    change: Mapping[str, str] = field(default_factory=dict)  # files that differ from the base
+    ends: Mapping[int, str] = field(default_factory=dict)  # statuses other than PASS, by check
     body: str = ""
 
 
 def scene_a() -> Scene:
-    """A new model on GB200 with KV offload; its golden length is on the target branch."""
+    """Add a new model on GB200 with KV offload; its golden length is on the base branch."""
     key = "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake"
     script = "benchmarks/agentic/dsv41flash_fp4_gb200_vllm.sh"
     return Scene(
@@ -72,7 +72,7 @@ def scene_a() -> Scene:
 
 
 def scene_b() -> Scene:
-    """Two more parallelisms beside an unchanged grid; one accuracy run for each of the three."""
+    """Add two parallelisms to an unchanged grid; each of the three has one accuracy run."""
     key = "dsv41flash-fp4-b300-vllm-agentic-dspark"
     text = own_files()[NVIDIA]
     block = re.search(rf"(?m)^{key}:\n(?:(?!\S).*\n)*", text)
@@ -81,7 +81,7 @@ def scene_b() -> Scene:
     script = "benchmarks/agentic/dsv41flash_fp4_b300_vllm.sh"
     return Scene(
         key=key,
-        words="TEP4 and DEP4 beside TP4",
+        words="TEP4 and DEP4 next to TP4",
         rows=17,
         base={NVIDIA: text.replace(block[0], block[0][:arms] + "\n"), script: SERVE % (5, "3.51")},
         change={script: SERVE % (5, "3.51")},
@@ -90,7 +90,7 @@ def scene_b() -> Scene:
 
 
 def scene_c() -> Scene:
-    """A disaggregated deployment whose recipe names the length; one point, so the frontier is an exception."""
+    """Add a disaggregated deployment with one point, whose recipe names the length; the frontier needs a settlement."""
     key = "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d"
     recipe = "recipes/vllm/kimi-k3/agentic/disagg-b300-1p1d-dcp8-dspark-mooncake.yaml"
     return Scene(
@@ -113,7 +113,7 @@ def scene(request: pytest.FixtureRequest) -> Scene:
 
 @pytest.fixture
 def world(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The scene's pull request, open and not yet swept."""
+    """Open the scene's pull request, without a sweep."""
     monkeypatch.setattr(
         infx.gather.signoff_links,
         "fetch_page",
@@ -127,7 +127,7 @@ def world(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def signed(login: str, *, skip: str = "", detail: str = PAGE) -> str:
-    template = read_template(own_files()["docs/PR_REVIEW_CHECKLIST.md"], POLICY.signoff.phrase)
+    template = parse_template(own_files()["docs/PR_REVIEW_CHECKLIST.md"], POLICY.signoff.phrase)
     lines = [line for line in template.replace("[ ]", "[x]").split("\n") if not skip or skip not in line]
     return fill_signature("\n".join(lines).replace("Recipe:\n", f"Recipe: {detail}\n"), login)
 
@@ -137,14 +137,13 @@ def checks(world: World) -> dict[int, str]:
     return {check["number"]: check["status"] for check in json.loads(called.out)["checks"]}
 
 
-def test_signed_off_right(scene: Scene, world: World) -> None:
-    """What is left is what a human must settle; then the status is green."""
+def test_a_right_signoff_turns_green_after_settlements(scene: Scene, world: World) -> None:
     assert len(world.rows()) == scene.rows
     run = world.sweep()
     world.hub.comment(77, f"/use {run.id}", by="mia")
     world.sign(signed("noor"))
-    found = checks(world)
-    assert found == {**dict.fromkeys(range(16), "PASS"), **scene.ends}
+    statuses = checks(world)
+    assert statuses == {**dict.fromkeys(range(16), "PASS"), **scene.ends}
     world.verify("--pr", "77", "--publish")
     for number, status in scene.ends.items():
         if status == "WARN":
@@ -165,7 +164,7 @@ def test_signed_off_right(scene: Scene, world: World) -> None:
     ],
     ids=["other owner", "older checklist", "no recipe", "row failed", "low score"],
 )
-def test_signed_off_wrong(world: World, wrong: dict[str, Any], failing: set[int]) -> None:
+def test_a_wrong_signoff_is_rejected(world: World, wrong: dict[str, Any], failing: set[int]) -> None:
     run = world.sweep(failing=[0] if wrong.get("fail") else (), score=wrong.get("score", 0.95))
     world.hub.comment(77, f"/use {run.id}", by="mia")
     login = wrong.get("by", "noor")

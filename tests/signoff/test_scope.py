@@ -1,4 +1,4 @@
-"""Must somebody sign? What cannot be read of CODEOWNERS is a reason to, and the status names it."""
+"""When a sign-off is required: an unreadable line of CODEOWNERS requires it, and the status names the line."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ SIGNOFF = replace(POLICY.signoff, core_owners=("@acme/core",))
 
 
 def status(text: str) -> tuple[StatusState, str]:
-    """With this file of owners, without a sign-off: state and description. Changed are a script and configs/nvidia.yaml."""
-    given = facts(codeowners=TextFile(path=".github/CODEOWNERS", text=text))
-    made = make_status(decide_scope(given, SIGNOFF), (), POLICY)
-    assert made is not None
-    return made.state, made.description
+    """Return state and description for this CODEOWNERS file, without a sign-off.
+
+    The pull request changes configs/nvidia.yaml and the changelog.
+    """
+    signoff_facts = facts(codeowners=TextFile(path=".github/CODEOWNERS", text=text))
+    desired = make_status(decide_scope(signoff_facts, SIGNOFF), (), POLICY)
+    assert desired is not None
+    return desired.state, desired.description
 
 
-@pytest.mark.parametrize("text", ["@noor\n", "# owners\n@acme/core\n", "*\n", "# nobody yet\n", "configs/\n"])
-def test_a_file_that_names_nobody_is_a_reason_to_sign(text: str) -> None:
+@pytest.mark.parametrize("text", ["@noor\n", "# owners\n@acme/core\n", "*\n", "# none yet\n", "configs/\n"])
+def test_a_file_without_owners_requires_a_signoff(text: str) -> None:
     state, words = status(text)
     assert state is StatusState.PENDING
-    assert "names nobody for anything" in words
+    assert "names no owner for any path" in words
 
 
 @pytest.mark.parametrize(
@@ -43,23 +46,25 @@ def test_a_file_that_names_nobody_is_a_reason_to_sign(text: str) -> None:
         "@noor",
         "configs/nvidia.yaml, @noor",
         "configs/{amd,nvidia}.yaml @noor",
-        "docs/elsewhere @noor, @amy",  # nobody knows what it was meant to say
+        "docs/elsewhere @noor, @amy",  # it is unknown what its author intended
     ],
 )
-def test_a_line_that_cannot_be_read_is_a_reason_to_sign_and_named(line: str) -> None:
+def test_an_unreadable_line_requires_a_signoff_and_is_named(line: str) -> None:
     state, words = status(f"* @acme/core\n{line}\n")
     assert state is StatusState.PENDING
     assert words.startswith("Waiting for a sign-off. .github/CODEOWNERS:2: This line cannot be read: ")
 
 
-def test_several_lines_are_named() -> None:
-    given = facts(codeowners=TextFile(path="CODEOWNERS", text="* @acme/core\n" + "x noor\n" * 8))
-    assert decide_scope(given, SIGNOFF).reason.endswith("Nor can lines 3, 4, 5, 6, 7 and 2 more.")
+def test_several_unreadable_lines_are_named() -> None:
+    signoff_facts = facts(codeowners=TextFile(path="CODEOWNERS", text="* @acme/core\n" + "x noor\n" * 8))
+    assert decide_scope(signoff_facts, SIGNOFF).reason.endswith(
+        "The same holds for lines 3, 4, 5, 6, 7 and 2 more."
+    )
 
 
 @pytest.mark.parametrize("text", ["* @acme/core\n", "* @acme/core\nconfigs/nvidia.yaml\n", "docs/ @noor\n"])
-def test_who_is_named_in_words_that_can_be_read_decides(text: str) -> None:
-    """Core's, expressly nobody's, and without any line."""
+def test_a_readable_file_without_outside_owners_requires_none(text: str) -> None:
+    # The core team owns the file, a line removes its owners, and no line matches it.
     state, words = status(text)
     assert state is StatusState.SUCCESS
-    assert words.startswith("Nobody has to sign. ")
+    assert words.startswith("No sign-off is required. ")

@@ -1,4 +1,4 @@
-"""Who settles a warning, with which words, and for which commit."""
+"""Settlements: who may settle a warning, with which command, and for which commit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from infx.signoff.record import (
     digest_body,
     find_record,
     find_sightings,
-    marker_of,
-    read_record,
+    make_marker,
+    parse_record,
     rebind,
 )
 from tests.builders import EVE, HEAD, NOW, OLD, comment, person, pull, run, status
@@ -102,13 +102,15 @@ def test_without_a_verdict_there_is_nothing_to_settle() -> None:
 
 
 def test_reviews_settle_nothing() -> None:
-    given = settle("/settle 4 merged by hand", kind=CommentKind.REVIEW)
-    assert select_settlements([given], POLICY.signoff, author="cody", since=NOW, people=PEOPLE) == ({}, ())
+    review = settle("/settle 4 merged by hand", kind=CommentKind.REVIEW)
+    assert select_settlements([review], POLICY.signoff, author="cody", since=NOW, people=PEOPLE) == ({}, ())
 
 
-def test_the_row_stays_a_warning_and_names_them() -> None:
-    given = facts(comments=(settle("/settle 4 merged by hand", "mia"),), people=tuple(PEOPLE.values()))
-    (result,) = (result for result in judge(given, POLICY).results if result.check.number == 4)
+def test_a_settled_row_stays_a_warning_and_names_the_person() -> None:
+    signoff_facts = facts(
+        comments=(settle("/settle 4 merged by hand", "mia"),), people=tuple(PEOPLE.values())
+    )
+    (result,) = (result for result in judge(signoff_facts, POLICY).results if result.check.number == 4)
     assert result.outcome.status is CheckStatus.WARN
     assert result.is_good
     assert result.settlement is not None
@@ -116,18 +118,20 @@ def test_the_row_stays_a_warning_and_names_them() -> None:
 
 
 def test_only_warnings_are_settled() -> None:
-    given = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
-    judgment = judge(given, POLICY)
+    signoff_facts = facts(codeowners=None, comments=(settle("/settle 0 I know that they own it"),), people=tuple(PEOPLE.values()))  # fmt: skip
+    judgment = judge(signoff_facts, POLICY)
     result = judgment.results[0]
     assert (result.outcome.status, result.settlement) == (CheckStatus.FAIL, None)
-    assert [refusal.why for refusal in judgment.refused] == ["Check 0 ended in FAIL; only a WARN is settled."]
+    assert [refusal.why for refusal in judgment.refused] == [
+        "Check 0 ended in FAIL; only a WARN can be settled."
+    ]
 
 
 def test_what_the_policy_lets_nobody_settle_is_said() -> None:
     strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NO_ONE)
     policy = replace(POLICY.signoff, checks={**POLICY.signoff.checks, "reuse": strict})
-    given = [settle("/settle 4 merged by hand", "mia")]
-    settled, (refusal,) = select_settlements(given, policy, author="cody", since=NOW, people=PEOPLE)
+    commands = [settle("/settle 4 merged by hand", "mia")]
+    settled, (refusal,) = select_settlements(commands, policy, author="cody", since=NOW, people=PEOPLE)
     assert (settled, refusal.why) == ({}, "Check 4 is not to be settled; mend what it warns of.")
 
 
@@ -160,8 +164,8 @@ RECORD = Record(sha=OLD, diff="d" * 64, body=digest_body(checklist()), since=NOW
     ],
 )
 def test_binding(record: Record | None, head: str, diff: str, standing: Standing, sha: str) -> None:
-    found = bind(record, SIGNOFF, head, diff, LATER)
-    assert (found.standing, found.record.sha) == (standing, sha)
+    binding = bind(record, SIGNOFF, head, diff, LATER)
+    assert (binding.standing, binding.record.sha) == (standing, sha)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +177,15 @@ def test_binding(record: Record | None, head: str, diff: str, standing: Standing
         (CommentKind.REVIEW_COMMENT, OLD, Standing.FRESH),
     ],
 )
-def test_a_review_is_of_its_commit(kind: CommentKind, written_on: str | None, standing: Standing) -> None:
-    given = replace(SIGNOFF, kind=kind, commit_sha=written_on)
-    assert bind(None, given, HEAD, "d" * 64, NOW).standing is standing
+def test_a_review_is_bound_to_its_commit(
+    kind: CommentKind, written_on: str | None, standing: Standing
+) -> None:
+    review = replace(SIGNOFF, kind=kind, commit_sha=written_on)
+    assert bind(None, review, HEAD, "d" * 64, NOW).standing is standing
 
 
 def seen(sha: str, minutes: int) -> Sighting:
-    """A commit, so long after the sign-off was written."""
+    """Return a sighting of a commit, so many minutes after the sign-off was written."""
     return Sighting(sha=sha, at=NOW + timedelta(minutes=minutes))
 
 
@@ -191,20 +197,20 @@ def seen(sha: str, minutes: int) -> Sighting:
         ((seen(OLD, 2), seen(HEAD, 5)), Standing.UNSEEN),
         ((seen(OLD, -5),), Standing.STALE),  # the head was pushed and started nothing
         ((seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),
-        ((seen(HEAD, -9), seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),  # taken back in between
+        ((seen(HEAD, -9), seen(OLD, -5), seen(HEAD, 5)), Standing.STALE),  # the head was reset in between
         ((seen(HEAD, -1),), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, 0)), Standing.FRESH),
         ((seen(OLD, -5), seen(HEAD, -1), seen(HEAD, 5)), Standing.FRESH),  # a label came later
     ],
 )
-def test_a_signoff_is_of_the_head_that_was_seen_last(
+def test_a_signoff_is_bound_to_the_head_seen_last(
     sightings: tuple[Sighting, ...], standing: Standing
 ) -> None:
     fresh = bind(None, SIGNOFF, HEAD, "d" * 64, LATER)
-    for given in (sightings, sightings[::-1]):
-        found = rebind(fresh, SIGNOFF, HEAD, given)
-        assert found.standing is standing
-        assert found.record.sha == (OLD if standing is Standing.STALE else HEAD)
+    for ordered in (sightings, sightings[::-1]):
+        binding = rebind(fresh, SIGNOFF, HEAD, ordered)
+        assert binding.standing is standing
+        assert binding.record.sha == (OLD if standing is Standing.STALE else HEAD)
 
 
 @pytest.mark.parametrize(
@@ -215,31 +221,29 @@ def test_a_signoff_is_of_the_head_that_was_seen_last(
         (CommentKind.REVIEW_COMMENT, HEAD, Standing.UNSEEN),  # GitHub moves it to later heads
     ],
 )
-def test_a_review_of_the_head_needs_nobody_who_saw_it(
-    kind: CommentKind, sha: str, standing: Standing
-) -> None:
-    given = replace(SIGNOFF, kind=kind, commit_sha=sha)
-    fresh = bind(replace(RECORD, body="0" * 16), given, HEAD, "d" * 64, LATER)
-    assert rebind(fresh, given, HEAD, ()).standing is standing
+def test_a_review_of_the_head_needs_no_sighting(kind: CommentKind, sha: str, standing: Standing) -> None:
+    review = replace(SIGNOFF, kind=kind, commit_sha=sha)
+    fresh = bind(replace(RECORD, body="0" * 16), review, HEAD, "d" * 64, LATER)
+    assert rebind(fresh, review, HEAD, ()).standing is standing
 
 
-def test_what_was_assessed_once_stays_bound() -> None:
+def test_an_assessed_signoff_stays_bound() -> None:
     current = bind(RECORD, SIGNOFF, OLD, "d" * 64, LATER)
     assert rebind(current, SIGNOFF, OLD, (seen(HEAD, -5), seen(OLD, 5))) == current
 
 
-def test_what_tells_when_a_head_was_there() -> None:
-    """Of others' statuses and of dispatches, which name another commit than they run on, nothing is concluded."""
+def test_runs_own_statuses_and_reviews_are_sightings() -> None:
+    # Statuses of other accounts do not count, nor do dispatches, which run on another commit than they name.
     pending = status(state=StatusState.PENDING)
     review = comment("", kind=CommentKind.REVIEW, commit_sha="e" * 40)
-    found = find_sightings(
+    sightings = find_sightings(
         pull(),
         [run(head_sha=OLD), run(event="workflow_dispatch")],
         [pending, replace(pending, creator=EVE), replace(pending, created_at=None)],
         [review, comment("", commit_sha=HEAD), replace(review, kind=CommentKind.REVIEW_COMMENT)],
         POLICY.publisher,
     )
-    assert [(one.sha, one.at) for one in found] == [
+    assert [(sighting.sha, sighting.at) for sighting in sightings] == [
         (OLD, run().created_at),
         (HEAD, NOW),
         ("e" * 40, NOW),
@@ -247,7 +251,7 @@ def test_what_tells_when_a_head_was_there() -> None:
 
 
 def test_record_round_trip_and_line_ends() -> None:
-    assert read_record(f"x\n{RECORD}\r\ny") == RECORD
+    assert parse_record(f"x\n{RECORD}\r\ny") == RECORD
     assert digest_body("a \r\nb\n") == digest_body("a\nb")
     assert isinstance(bind(RECORD, SIGNOFF, OLD, "d" * 64, NOW), Binding)
 
@@ -262,16 +266,16 @@ def test_record_round_trip_and_line_ends() -> None:
         "\n" * 9 + str(RECORD),
     ],
 )
-def test_what_is_no_record(line: str) -> None:
-    assert read_record(line) is None
+def test_malformed_records_are_ignored(line: str) -> None:
+    assert parse_record(line) is None
 
 
 @pytest.mark.parametrize(
     ("author", "found"), [("github-actions[bot]", True), ("eve", False), ("coverage[bot]", False)]
 )
-def test_only_our_own_comment_is_remembered(author: str, found: bool) -> None:
-    body = f"{marker_of(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
-    given = comment(body, author=author, id=901)
-    assert (find_record((given,), SIGNOFF, POLICY, {}) == RECORD) is found
-    later = replace(given, body="Look:\n" + body)
-    assert find_record((later,), SIGNOFF, POLICY, {}) is None
+def test_only_records_in_own_comments_are_trusted(author: str, found: bool) -> None:
+    body = f"{make_marker(SIGNOFF.kind, SIGNOFF.id, POLICY)}\n{RECORD}\n## ✅✅✅ **Verdict: PASS** ✅✅✅\n"
+    own = comment(body, author=author, id=901)
+    assert (find_record((own,), SIGNOFF, POLICY, {}) == RECORD) is found
+    moved = replace(own, body="Look:\n" + body)
+    assert find_record((moved,), SIGNOFF, POLICY, {}) is None

@@ -1,4 +1,4 @@
-"""The commit status of sign-offs, within what GitHub takes."""
+"""The commit status of sign-offs fits GitHub's limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from infx.signoff.publish import make_status
 from infx.signoff.scope import SignoffScope
 
 
-def test_very_many_owners_are_cut_in_their_line() -> None:
+def test_a_long_list_of_owners_is_cut() -> None:
     owners = tuple(f"@acme/the-team-that-owns-recipes-{number}" for number in range(4))
     status = make_status(SignoffScope(is_required=True, reason="", owners=owners), (), default_policy())
     assert status is not None

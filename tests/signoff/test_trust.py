@@ -1,4 +1,4 @@
-"""Whom and what a verification does not believe: others' words, others' records, branches, workflows and settings."""
+"""What a verification does not trust: edits by others, forged records, branches, workflows and settings."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PASS, REJECTED = "## ✅✅✅", "## ❌❌❌"
 
 @pytest.mark.parametrize("editor", ["cody", "mia", "ghost"])
 @pytest.mark.parametrize("kind", ["comment", "review"])
-def test_words_of_another_are_no_signoff(world: World, kind: str, editor: str) -> None:
-    """Whoever may write here may edit everybody's comments; the author of the pull request most of all."""
+def test_a_comment_edited_by_another_person_is_not_a_signoff(world: World, kind: str, editor: str) -> None:
+    # Everyone with write access can edit all comments, the author of the pull request included.
     reuse(world, world.sweep().id)
     comment = world.hub.comment(77, "Nice.", by="noor") if kind == "comment" else world.hub.review(77, "Nice.", by="noor")  # fmt: skip
     if kind == "comment":
@@ -37,7 +37,7 @@ def test_words_of_another_are_no_signoff(world: World, kind: str, editor: str) -
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
-def test_another_who_edits_a_signoff_withdraws_it(world: World) -> None:
+def test_an_edit_by_another_person_withdraws_a_signoff(world: World) -> None:
     signed_off(world)
     comment = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     text = comment.body or ""
@@ -50,21 +50,21 @@ def test_another_who_edits_a_signoff_withdraws_it(world: World) -> None:
 
 
 def pushed_after_the_signoff(world: World) -> Comment:
-    """Signed off at one head, then another is pushed and swept. Returns our comment."""
+    """Sign off one head, push and sweep another, and return infx's comment."""
     signed_off(world)
     world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick")
     world.sweep()
     return next(c for c in world.hub.comments_of(77) if c.author == "github-actions[bot]")
 
 
-def test_record_that_others_have_edited_is_forgotten(world: World) -> None:
+def test_a_record_edited_by_another_person_is_ignored(world: World) -> None:
     first = world.head
-    ours = pushed_after_the_signoff(world)
-    world.hub.edit_comment(ours.id, (ours.body or "").replace(first, world.head), by="cody")
+    own = pushed_after_the_signoff(world)
+    world.hub.edit_comment(own.id, (own.body or "").replace(first, world.head), by="cody")
     for _ in range(2):
         world.verify("--pr", "77", "--publish")
-        assert "Somebody else has edited this comment" in world.verdicts()[0]
-        words = "Our comment on the sign-off of noor was edited by somebody else; sign again"
+        assert "Someone else edited this comment" in world.verdicts()[0]
+        words = "Someone else edited infx's comment on the sign-off of noor; sign again"
         assert world.status() == ("pending", words)
     signoff = next(c for c in world.hub.comments_of(77) if c.author == "noor")
     world.hub.edit_comment(signoff.id, f"{signoff.body}\nSeen.\n")
@@ -72,14 +72,14 @@ def test_record_that_others_have_edited_is_forgotten(world: World) -> None:
     assert f"Assessed commit: `{world.head}`" in world.verdicts()[0]
 
 
-def test_record_that_others_have_deleted_signs_no_later_head(world: World) -> None:
-    ours = pushed_after_the_signoff(world)
-    world.hub.delete_comment(ours.id, by="cody")
+def test_a_deleted_record_does_not_sign_a_later_head(world: World) -> None:
+    own = pushed_after_the_signoff(world)
+    world.hub.delete_comment(own.id, by="cody")
     world.verify("--pr", "77", "--publish")
     assert world.verdicts()[0].startswith("### Sign-off out of date")
 
 
-def test_crowd_of_strangers_hides_no_signoff(world: World) -> None:
+def test_many_invalid_signoffs_do_not_hide_a_valid_one(world: World) -> None:
     signed_off(world)
     for _ in range(45):
         world.sign(checklist("eve"), by="eve")
@@ -88,10 +88,10 @@ def test_crowd_of_strangers_hides_no_signoff(world: World) -> None:
 
 
 @pytest.mark.parametrize("words", [PHRASE, "/settle 3 as agreed in the meeting", "/use 42"])
-def test_long_comments_of_strangers_are_not_parsed(
+def test_long_comments_without_write_access_are_not_parsed(
     world: World, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    """A comment of brackets alone keeps a parser of Markdown busy for seconds, and there may be hundreds."""
+    # A comment of brackets keeps the Markdown parser busy for seconds, and there may be hundreds.
     signed_off(world)
     world.sign(f"{words}\n\n{'[' * 60_000}", by="eve")
     parse, seen = MarkdownIt.parse, list[str]()
@@ -108,7 +108,7 @@ def test_long_comments_of_strangers_are_not_parsed(
 
 @pytest.mark.parametrize("last", ["dismissed", "requests changes", "withdraws in words"])
 def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
-    """Whatever became of it; none before it is revived."""
+    # An older review does not take the place of a dismissed one.
     reuse(world, world.sweep().id)
     world.hub.review(77, checklist(), by="noor")
     body = checklist() if last == "dismissed" else "Wait, this is wrong."
@@ -122,8 +122,8 @@ def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
 
-def test_a_comment_on_a_line_takes_no_review_back(world: World) -> None:
-    """GitHub wraps it into a review without words of its own."""
+def test_a_line_comment_does_not_replace_a_review(world: World) -> None:
+    # GitHub wraps the comment into a review without text.
     reuse(world, world.sweep().id)
     world.hub.review(77, checklist(), by="noor")
     world.hub.review(77, "", by="noor")
@@ -155,8 +155,8 @@ def with_identities(world: World, *names: str) -> None:
     Git(world.folder / "clone").run("pull", "--quiet")
 
 
-def test_only_the_identity_that_publishes_is_believed(world: World) -> None:
-    """A branch's own workflow writes as github-actions[bot], and may edit what that one wrote before."""
+def test_only_the_publishing_identity_is_trusted(world: World) -> None:
+    # A branch's own workflow writes as github-actions[bot], and may edit older comments of that account.
     with_identities(world, APP, "github-actions[bot]")
     first = world.head
     world.hub.set_status(first, "infx/sweep", "pending", by=APP)
@@ -189,14 +189,14 @@ def test_a_token_of_another_identity_publishes_no_verdict(world: World, names: t
     assert world.status() is None
 
 
-def test_a_status_of_another_identity_is_said_to_be_none(world: World) -> None:
-    """Where there is no comment to write first."""
+def test_a_token_of_another_identity_sets_no_status(world: World) -> None:
+    # Without a sign-off the status is the first write.
     called = world.try_to_verify("--pr", "77", "--publish", app=APP)
     assert called.code == 1
     assert "statuses as bench-bot[bot]" in called.err
 
 
-def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
+def test_verdicts_on_a_closed_pull_request_stay(world: World) -> None:
     signed_off(world)
     before = world.verdicts()
     world.hub.close_pull(77)
@@ -208,7 +208,7 @@ def test_what_stands_on_a_closed_pull_request_stays(world: World) -> None:
 
 
 def test_another_base_branch_gives_no_status(world: World) -> None:
-    """Its status would stand on the same commit: who can push a branch would choose the owners."""
+    # Otherwise anyone who can push a branch could choose the owners for the shared commit.
     world.hub.push("mine", {**BASE, ".github/CODEOWNERS": "* @acme/core\n"}, "mine", by="cody")
     world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
     assert world.hub.state.pulls[78].head_sha == world.head
@@ -216,8 +216,8 @@ def test_another_base_branch_gives_no_status(world: World) -> None:
     assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
 
-def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
-    """The comment was written before the push; every push starts a run, which tells when it was."""
+def test_a_push_before_the_first_run_is_not_signed_off(world: World) -> None:
+    # The comment was written before the push. The run that every push starts shows its time.
     old = world.head
     reuse(world, world.sweep().id)
     world.sign()
@@ -234,9 +234,8 @@ def test_push_before_the_first_look_is_not_signed_off(world: World) -> None:
 
 @pytest.mark.parametrize("swept", [True, False])
 def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bool) -> None:
-    """`[skip ci]`: no run tells when the head came. What was seen before the comment, if anything was, is signed off; a
-    later sweep makes nothing of it, and an edit after the first look does.
-    """
+    # With `[skip ci]` no run shows when the head came. The sign-off is bound to the last commit seen before the
+    # comment, if any. A later sweep does not change this; an edit after the first verification does.
     old = world.head
     world.hub.listeners.clear()
     if swept:
@@ -267,7 +266,7 @@ def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bo
         ("https://github.com/acme/bench/pull/77#issuecomment-{own}x", 2, "not the URL"),
         ("https://github.com/acme/bench/pull/77#discussion_r{own}", 1, "no discussion_r"),
         ("https://github.com/acme/bench/pull/77#pullrequestreview-{own}", 1, "no pullrequestreview"),
-        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", 1, "no sign-off"),
+        ("https://github.com/acme/bench/pull/77#issuecomment-{chat}", 1, "not a sign-off"),
     ],
 )
 def test_comment_url_must_lead_to_a_signoff_of_this_pull_request(
@@ -303,10 +302,10 @@ def test_url_and_number_must_agree(world: World) -> None:
     ],
     ids=["new", "old", "file"],
 )
-def test_broken_configuration_is_no_missing_one(
+def test_an_invalid_configuration_does_not_count_as_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
 ) -> None:
-    """Nobody can say of it that no configuration changes."""
+    # A check must not end in N/A because the changed configuration cannot be parsed.
     monkeypatch.setattr(infx.gather.signoff_links, "fetch_page", lambda url: LinkState.PUBLISHED)
     with open_world(tmp_path, BASE, {"configs/nvidia.yaml": text}) as world:
         world.sign()
@@ -318,8 +317,8 @@ def test_broken_configuration_is_no_missing_one(
         assert (world.status() or ("",))[0] == "failure"
 
 
-def test_edited_workflow_is_no_evidence(world: World) -> None:
-    """Neither in the diff nor in an earlier commit whose run would serve."""
+def test_an_edited_workflow_lowers_its_evidence(world: World) -> None:
+    # The same holds for an earlier commit whose run is the evidence.
     world.hub.push("feat-x", {**CHANGE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine")
     run = world.sweep()
     reuse(world, run.id)
@@ -329,13 +328,13 @@ def test_edited_workflow_is_no_evidence(world: World) -> None:
     (verdict,) = world.verdicts()
     for number in (1, 2, 14):
         assert re.search(
-            rf"⚠️ Check {number} .*WARN — The pull request edits what produced this evidence \(`.github/workflows/run-sweep.yml`\)",
+            rf"⚠️ Check {number} .*WARN — The pull request changes the rules that produced this evidence \(`.github/workflows/run-sweep.yml`\)",
             verdict,
         )
 
 
-def test_workflow_of_another_target_is_no_evidence(world: World) -> None:
-    """The same commit, in a pull request into a branch whose workflow names its jobs at will."""
+def test_the_workflow_of_another_target_lowers_its_evidence(world: World) -> None:
+    # The same commit has a pull request into a branch whose workflow may choose its job names.
     world.hub.push("mine", {**BASE, ".github/workflows/run-sweep.yml": "jobs: {}\n"}, "mine", by="cody")
     world.hub.open_pull("feat-x", title="Harmless", number=78, base="mine", by="cody")
     run = world.sweep()
@@ -345,15 +344,17 @@ def test_workflow_of_another_target_is_no_evidence(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
     for number in (1, 2, 14):
-        words = r"WARN — The pull request edits what produced this evidence \(`.github/ of mine`\)"
+        words = (
+            r"WARN — The pull request changes the rules that produced this evidence \(`.github/ of mine`\)"
+        )
         assert re.search(rf"⚠️ Check {number} .*{words}", verdict)
     reuse(world, world.sweep().id)  # when only one was open
     world.verify("--pr", "77", "--publish")
     assert world.status() == ("success", f"Signed off by noor at {world.head[:12]}")
 
 
-def test_submodule_and_link_are_for_a_human(world: World) -> None:
-    """All that a diff shows of them is an id or a path."""
+def test_submodules_and_links_need_human_review(world: World) -> None:
+    # A diff shows only an id or a path of them.
     git = Git(world.folder / "clone")
     git.run("fetch", "--quiet", "origin", "feat-x")
     git.run("checkout", "--quiet", "FETCH_HEAD")
@@ -401,12 +402,14 @@ def test_fork_counts_only_its_approved_run(world: World) -> None:
     world.hub.finish_run(run.id)
     called = world.verify("--pr", "79", "--format", "json")
     assert json.loads(called.out)["checks"][1]["reason"].startswith(
-        "There is no run of `.github/workflows/run-sweep.yml` that its approval names"
+        "There is no run of `.github/workflows/run-sweep.yml` named by its approval"
     )
     url = f"https://github.com/acme/bench/actions/runs/{run.id}"
     world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url, by="eve")
     called = world.verify("--pr", "79", "--format", "json")
-    assert json.loads(called.out)["checks"][1]["status"] == "FAIL"  # anybody may set a status
+    assert (
+        json.loads(called.out)["checks"][1]["status"] == "FAIL"
+    )  # any account with write access may set a status
     world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url)
     called = world.verify("--pr", "79", "--format", "json")
     assert json.loads(called.out)["checks"][1]["status"] == "PASS"
@@ -415,8 +418,8 @@ def test_fork_counts_only_its_approved_run(world: World) -> None:
     assert "#79" in called.err
 
 
-def test_configuration_of_git_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the user's nor a .gitmodules' hides a change or makes another diff of it."""
+def test_git_settings_do_not_change_the_facts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Neither the user's settings nor .gitmodules hide a change or alter the diff.
     modules = '[submodule "engine"]\n\tpath = engine\n\turl = https://example.org/e\n\tignore = all\n'
     world.hub.push("main", {".gitmodules": modules}, "modules", by="mia")
     git = Git(world.folder / "clone")
@@ -447,8 +450,8 @@ def test_configuration_of_git_changes_nothing(world: World, monkeypatch: pytest.
     assert [file["added"] for file in seen[0][1] if file["path"] == "engine"] == [None]
 
 
-def test_a_script_alone_passes_nothing_by(tmp_path: Path) -> None:
-    """Without an entry in the changelog nothing is planned; what the script serves is judged all the same."""
+def test_a_script_without_an_entry_is_checked(tmp_path: Path) -> None:
+    # Without a changelog entry nothing is planned, but the configurations that the script serves are checked.
     script = "benchmarks/single_node/m1_fp8_h200_vllm.sh"
     change = {script: "vllm serve --kv-cache-dtype fp8\n", "benchmarks/other.sh": "echo\n"}
     with open_world(tmp_path, change=change) as world:

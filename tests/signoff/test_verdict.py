@@ -1,4 +1,4 @@
-"""The verdict's grammar: what is rendered can be read back, what cannot have been rendered is refused."""
+"""The verdict's grammar: every rendered verdict can be parsed, and every other text is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from infx.markdown import read_blocks
+from infx.markdown import parse_markdown
 from infx.model import User
 from infx.policy.checks import CHECKS
 from infx.policy.signoff import CheckStatus
@@ -45,7 +45,7 @@ SHA, OTHER = "a" * 40, "b" * 40
 
 
 def verdict(*statuses: CheckStatus, **fields: Any) -> SignoffVerdict:
-    """Three checks, in the given statuses."""
+    """Return a verdict of three checks with these statuses."""
     names = ("Owner", "Green sweep", "Accuracy")
     rows = tuple(
         VerdictRow(number=number, name=name, status=status, reason=f"Because of `{name}`.")
@@ -60,15 +60,17 @@ def three(count: int = 3) -> dict[int, tuple[CheckStatus, ...]]:
 
 @pytest.mark.parametrize("login", ["amy_acme", "noor-", "a--b", "1"])
 def test_accounts_of_every_kind_are_mentioned(login: str) -> None:
-    given = verdict(CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.PASS, signer=login, escalated=(login,))
-    assert parse_verdict(render_verdict(given), three()) == given
+    rejection = verdict(
+        CheckStatus.FAIL, CheckStatus.WARN, CheckStatus.PASS, signer=login, escalated=(login,)
+    )
+    assert parse_verdict(render_verdict(rejection), three()) == rejection
 
 
 def test_rejection_as_text() -> None:
-    given = verdict(
+    rejection = verdict(
         CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.WARN, covered_sha=OTHER, escalated=("mia", "amy")
     )
-    assert render_verdict(given) == (
+    assert render_verdict(rejection) == (
         "## ❌❌❌ **REJECTED** ❌❌❌\n"
         "@noor, a check below failed; correct what it names, or edit your sign-off.\n"
         "@mia @amy, please look at the warnings below.\n"
@@ -83,7 +85,7 @@ def test_rejection_as_text() -> None:
         "\n"
         "</details>\n"
         "\n"
-        f"Assessed commit: `{SHA}`. It covers `{OTHER}`, whose diff against the target branch is identical.\n"
+        f"Assessed commit: `{SHA}`. It covers `{OTHER}`, whose diff against the base branch is identical.\n"
     )
 
 
@@ -109,14 +111,14 @@ BAD = render_verdict(verdict(CheckStatus.FAIL, CheckStatus.PASS, CheckStatus.PAS
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "none of the three headers"),
-        ("\n" + GOOD, "none of the three headers"),
-        (GOOD.replace("⚠️ **Verdict: WARN** ⚠️", "✅✅✅ **Verdict: PASS** ✅✅✅"), "not what the rows amount to"),
+        ("", "not one of the three headers"),
+        ("\n" + GOOD, "not one of the three headers"),
+        (GOOD.replace("⚠️ **Verdict: WARN** ⚠️", "✅✅✅ **Verdict: PASS** ✅✅✅"), "does not follow from the rows"),
         (GOOD.replace("Check 1", "Check 2"), "each of the checks"),
         (GOOD.replace("Check 1", "Check 7"), "each of the checks"),
         (GOOD.replace("- ⚠️ Check 1", "- ✅ Check 1"), "emoji"),
-        (GOOD.replace("<details>", "<details open>"), "no part of a verdict"),
-        (GOOD.replace("Passed and", "Failed and"), "no part of a verdict"),
+        (GOOD.replace("<details>", "<details open>"), "not part of a verdict"),
+        (GOOD.replace("Passed and", "Failed and"), "not part of a verdict"),
         (GOOD.replace("<details>\n<summary>Passed and not applicable checks</summary>\n", ""), "outside of the details"),
         (GOOD.replace("</details>\n", ""), "missing"),
         (GOOD.replace("Because", "@mia because"), "mention"),
@@ -124,18 +126,18 @@ BAD = render_verdict(verdict(CheckStatus.FAIL, CheckStatus.PASS, CheckStatus.PAS
         (GOOD.replace("Because", "![x](y)"), "image"),
         (GOOD.replace("Because", "🎉"), "another emoji"),
         (GOOD.replace("Because of `", "Because of "), "backtick"),
-        (GOOD.replace("- ⚠️ Check", "Also.\n- ⚠️ Check"), "no part of a verdict"),
+        (GOOD.replace("- ⚠️ Check", "Also.\n- ⚠️ Check"), "not part of a verdict"),
         (GOOD + "More.\n", "follows the footer"),
-        (GOOD.replace("Assessed commit", "Commit"), "no part of a verdict"),
-        (GOOD.replace(f"`{SHA}`", "`abc`"), "no part of a verdict"),
+        (GOOD.replace("Assessed commit", "Commit"), "not part of a verdict"),
+        (GOOD.replace(f"`{SHA}`", "`abc`"), "not part of a verdict"),
         (GOOD + GOOD, "follows the footer"),
-        (BAD.replace("@noor, ", ""), "no part of a verdict"),
+        (BAD.replace("@noor, ", ""), "not part of a verdict"),
         (BAD.replace("@noor, a check below failed; correct what it names, or edit your sign-off.\n", ""), "mentions the signer"),
         (BAD.replace("@noor", "@noor @eve"), "mentions the signer"),
-        (BAD.replace("\n\n- ❌", "\n@eve, please look at the warnings below.\n@mia, please look at the warnings below.\n\n- ❌"), "more often"),
+        (BAD.replace("\n\n- ❌", "\n@eve, please look at the warnings below.\n@mia, please look at the warnings below.\n\n- ❌"), "more mentions"),
     ],
 )  # fmt: skip
-def test_what_is_no_verdict(text: str, words: str) -> None:
+def test_other_texts_are_refused(text: str, words: str) -> None:
     with pytest.raises(VerdictError, match=words):
         parse_verdict(text, three())
 
@@ -149,7 +151,7 @@ def test_bullets_are_optional() -> None:
     assert parse_verdict(GOOD.replace("- ⚠️", "⚠️"), three()) == parse_verdict(GOOD, three())
 
 
-def test_failure_is_red_and_no_verdict() -> None:
+def test_a_failure_is_red_and_not_a_verdict() -> None:
     text = render_failure("noor", SHA, "GitHub answered 502.")
     assert text.startswith("## ❌❌❌ **REJECTED** ❌❌❌\n@noor, ")
     with pytest.raises(VerdictError):
@@ -184,7 +186,7 @@ VERDICTS = st.builds(
 
 @settings(max_examples=FEWER)
 @given(VERDICTS)
-def test_properties_what_is_rendered_is_read_back(given: SignoffVerdict) -> None:
+def test_properties_a_rendered_verdict_is_parsed(given: SignoffVerdict) -> None:
     read = parse_verdict(render_verdict(given), ALLOWED)
     signer = given.signer if given.status is CheckStatus.FAIL else ""
     rows = tuple(replace(row, reason=cut(row.reason)) for row in given.rows)
@@ -193,10 +195,10 @@ def test_properties_what_is_rendered_is_read_back(given: SignoffVerdict) -> None
 
 @settings(max_examples=FEWER)
 @given(VERDICTS, st.data())
-def test_properties_what_is_read_is_what_the_grammar_renders(
+def test_properties_an_altered_verdict_is_refused_or_consistent(
     given: SignoffVerdict, data: st.DataObject
 ) -> None:
-    """Whatever is done to a verdict's text: either it is refused, or it still says what its header says."""
+    # Any edit of a verdict's text is refused, or its header still follows from its rows.
     text = render_verdict(given)
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
@@ -239,7 +241,7 @@ HOSTILE = "x` @mia <img src=x onerror=1> <!-- codeowner-signoff-verify --> 🎉 
 
 
 def hostile_facts(text: str) -> SignoffFacts:
-    """Every text that a pull request, a comment or an artifact can bring, filled with the same bad one."""
+    """Return facts in which every untrusted text has the same hostile value."""
     rows = (row(1, image=text, model=text, model_prefix=text, framework=text, precision=text, runner=text),
             row(2, image=text, model_prefix=text, evaluated=True))  # fmt: skip
     config = state(path=text, image=text, model_prefix=text, framework=text, runner=text, speculative=True)
@@ -260,7 +262,7 @@ def hostile_facts(text: str) -> SignoffFacts:
 
 
 def broken_facts(text: str) -> tuple[SignoffFacts, ...]:
-    """What says why something cannot be read quotes what the pull request has in its files."""
+    """Return facts whose error messages quote hostile text from the pull request's files."""
     titled = MODELS.replace("m1: {title: M1", f"m1: {{deprecated: 2026-01-01, title: {json.dumps(text)}")
     append = plan(problem=text, entries=(plan_entry(append_only=True),))
     return (
@@ -272,12 +274,12 @@ def broken_facts(text: str) -> tuple[SignoffFacts, ...]:
 
 @pytest.mark.parametrize("text", [HOSTILE, "@mia", "``", "a`b``c", "</details>", KEY, "\u202e", "x" * 5000])
 def test_hostile_text_stays_text(text: str) -> None:
-    """The verdict over it keeps to the grammar, within GitHub's limit, and mentions nobody but the signer."""
-    given = hostile_facts(text)
-    rendered = render_verdict(make_verdict(judge(given, POLICY), given, POLICY))
+    # The verdict keeps to the grammar and GitHub's limit, and mentions only the signer.
+    hostile = hostile_facts(text)
+    rendered = render_verdict(make_verdict(judge(hostile, POLICY), hostile, POLICY))
     assert parse_verdict(rendered, ALLOWED).status is CheckStatus.FAIL
     assert len(rendered) < 65_536
-    shown = " ".join(block.source for block in read_blocks(rendered))
+    shown = " ".join(block.source for block in parse_markdown(rendered))
     assert "<img" not in rendered.replace("`", "") or "<img" in shown  # only inside code
 
 
@@ -295,19 +297,22 @@ def test_quoted_faults_stay_text(text: str) -> None:
 @settings(max_examples=FEWER)
 @given(st.text("`@<>![]()\n abé🎉#*_|", max_size=80))
 def test_properties_hostile_text_stays_text(text: str) -> None:
-    given = hostile_facts(text or "x")
-    parse_verdict(render_verdict(make_verdict(judge(given, POLICY), given, POLICY)), ALLOWED)
+    hostile = hostile_facts(text or "x")
+    parse_verdict(render_verdict(make_verdict(judge(hostile, POLICY), hostile, POLICY)), ALLOWED)
 
 
 def test_same_facts_same_bytes_and_round_trip() -> None:
-    given = facts()
-    saved = dump_json(given)
+    original = facts()
+    saved = dump_json(original)
     again = parse_json(SignoffFacts, saved.encode(), "facts.json")
-    assert again == given
+    assert again == original
     assert dump_json(again) == saved
-    texts = {render_verdict(make_verdict(judge(one, POLICY), one, POLICY)) for one in (given, again)}
+    texts = {
+        render_verdict(make_verdict(judge(signoff_facts, POLICY), signoff_facts, POLICY))
+        for signoff_facts in (original, again)
+    }
     assert len(texts) == 1
-    assert json.loads(saved) == to_json(given)
+    assert json.loads(saved) == to_json(original)
 
 
 @pytest.mark.parametrize(

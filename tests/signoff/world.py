@@ -1,5 +1,6 @@
-"""A hub with one benchmark repository whose pull request 77 adds points, its sweep, and verification through the
-command line, as the workflow runs it.
+"""Provide a hub with a benchmark repository whose pull request 77 adds points.
+
+The world can sweep the pull request, and verify it through the command line like the workflow.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class World:
     pages: dict[str, str] = field(default_factory=lambda: {PAGE: "published"})
 
     def tick(self) -> datetime:
-        """A clock that moves a second whenever it is looked at."""
+        """Return a time that is one second later at every call."""
         self.now += timedelta(seconds=1)
         return self.now
 
@@ -103,14 +104,14 @@ class World:
         return self.hub.state.pulls[77].head_sha
 
     def rows(self) -> tuple[IdentifiedRow, ...]:
-        """The plan at the head, recomputed."""
+        """Recompute the plan at the head."""
         git = Git(self.folder / "clone")
         base = GitClone(git).fetch("main", [77])
         policy = parse_policy(git.read("main", "configs/policy.yaml") or b"", "configs/policy.yaml")
         return read_plan(open_revisions(git, policy, base, self.head)).rows
 
     def sweep(self, *, failing: Sequence[int] = (), score: float = 0.95, **more: Any) -> Run:
-        """A finished sweep of the head with its collected results. failing: places of rows that fail."""
+        """Add a finished sweep of the head with collected results. failing: indexes of rows that fail."""
         run = self.hub.add_run(pull=77, **more)
         rows = self.rows()
         for place, row in enumerate(rows):
@@ -131,7 +132,7 @@ class World:
     def verify(
         self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
     ) -> Called:
-        """`infx signoff verify` that comes to a verdict."""
+        """Run `infx signoff verify`, which must reach a verdict."""
         called = self.try_to_verify(*arguments, event=event, app=app)
         assert called.code in {0, 1}, called.err
         return called
@@ -139,19 +140,20 @@ class World:
     def try_to_verify(
         self, *arguments: str, event: tuple[str, Mapping[str, Any]] | None = None, app: str | None = None
     ) -> Called:
-        """`infx signoff verify` as a workflow with a write token runs it. app: whose token it is, in the place of the
-        workflow's own.
+        """Run `infx signoff verify` like a workflow with a write token.
+
+        app: the app whose token is used instead of the workflow's own.
         """
         scopes = {"contents": "read", "actions": "read", "pull_requests": "write", "statuses": "write"}
         token = self.hub.app_token(app, scopes) if app else self.hub.workflow_token(scopes)
         environ = {**self.hub.environ(token), "INFX_POLICY": "main:configs/policy.yaml"}
-        given = list(arguments)
+        options = list(arguments)
         if event is not None:
             file = self.folder / "event.json"
             file.write_text(json.dumps(event[1]), encoding="utf-8")
-            given += ["--event", str(file), "--event-name", event[0]]
+            options += ["--event", str(file), "--event-name", event[0]]
         with self._inside():
-            return call("signoff", "verify", *given, environ=environ)
+            return call("signoff", "verify", *options, environ=environ)
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
@@ -163,7 +165,7 @@ class World:
             os.chdir(before)
 
     def verdicts(self) -> list[str]:
-        """Our comments without their hidden lines, oldest first."""
+        """Return infx's comments without their hidden lines, oldest first."""
         own = [c for c in self.hub.comments_of(77) if c.author == "github-actions[bot]"]
         return [
             "\n".join(line for line in (c.body or "").splitlines() if not line.startswith("<!--"))
@@ -171,17 +173,17 @@ class World:
         ]
 
     def status(self) -> tuple[str, str] | None:
-        """State and description of the head's sign-off status."""
-        found = [
+        """Return state and description of the head's sign-off status."""
+        statuses = [
             s
             for s in self.hub.state.statuses
             if (s.sha, s.context) == (self.head, "codeowner-signoff-verify")
         ]
-        return (found[-1].state, found[-1].description or "") if found else None
+        return (statuses[-1].state, statuses[-1].description or "") if statuses else None
 
 
-def reconciled(hub: Hub, event: Event) -> None:
-    """Reconciling puts its status on every head that it sees, soon after the push."""
+def reconcile(hub: Hub, event: Event) -> None:
+    """Set a status on each new head, like reconciling does soon after the push."""
     if event.name == "pull_request" and event.action in {"opened", "synchronize"}:
         hub.set_status(event.payload["pull_request"]["head"]["sha"], "infx/sweep", "pending")
 
@@ -197,7 +199,7 @@ def open_world(
 
     with Hub(folder / "hub", clock=clock) as hub:
         hub.is_limited = False
-        hub.listeners.append(lambda event: reconciled(hub, event))  # taken away where nobody is to see a head
+        hub.listeners.append(lambda event: reconcile(hub, event))  # tests remove this for unseen heads
         for login, role in {
             "mia": "admin",
             "cody": "write",
@@ -218,7 +220,7 @@ def open_world(
 def point(row: Row) -> dict[str, Any]:
     conc, recipe = row.conc[0], row.recipe
     return {
-        **said(recipe), "conc": conc, "disagg": False,
+        **describe(recipe), "conc": conc, "disagg": False,
         "isl": 0 if recipe.is_agentic else 8192, "osl": 0 if recipe.is_agentic else 1024, "tput_per_gpu": 100.0 * conc,
         "p90_e2el" if recipe.is_agentic else "median_e2el": float(conc),
     }  # fmt: skip
@@ -226,12 +228,12 @@ def point(row: Row) -> dict[str, Any]:
 
 def accuracy(row: IdentifiedRow, score: float) -> dict[str, Any]:
     return {
-        **said(row.recipe), "task": "gsm8k", "conc": row.row.eval_concs[0], "score": score, "n_eff": 1319,
+        **describe(row.recipe), "task": "gsm8k", "conc": row.row.eval_concs[0], "score": score, "n_eff": 1319,
         "n_original": 1319, "infrastructure_success": True, "row_id": row.id,
     }  # fmt: skip
 
 
-def said(recipe: Recipe) -> dict[str, str]:
+def describe(recipe: Recipe) -> dict[str, str]:
     return {
         "hw": recipe.runner, "image": recipe.image, "model": recipe.model, "infmax_model_prefix": recipe.model_prefix,
         "framework": recipe.framework, "precision": recipe.precision, "spec_decoding": recipe.spec_decoding.value,
@@ -243,7 +245,7 @@ def reuse(world: World, run_id: int) -> None:
 
 
 def signed_off(world: World) -> None:
-    """A sweep, its reuse, a good sign-off, and the verdict on it."""
+    """Add a sweep, its reuse, a good sign-off, and the verdict."""
     reuse(world, world.sweep().id)
     world.sign()
     world.verify("--pr", "77", "--publish")

@@ -8,7 +8,7 @@ import pytest
 
 from infx.cli.workflows import read_sources
 from infx.policy.load import default_policy, parse_policy
-from infx.signoff.trigger import trigger_words
+from infx.signoff.trigger import list_trigger_words
 from infx.workflows.check import check_files
 from tests.conftest import ROOT
 
@@ -110,7 +110,7 @@ def test_a_change_of_the_policy_alone_is_found(change: str, file: str, words: st
     assert any(name == file and words in message for name, message in mismatches(change)), mismatches(change)
 
 
-@pytest.mark.parametrize("word", trigger_words(POLICY))
+@pytest.mark.parametrize("word", list_trigger_words(POLICY))
 def test_every_word_that_wakes_signoff_is_compared(word: str) -> None:
     """A word of the policy that the file does not know starts nothing; one that only the file knows is foreign."""
     path = ".github/workflows/signoff.yml"
@@ -190,6 +190,6 @@ def test_the_artifact_with_results_has_the_policys_name(name: str, found: int) -
 
 
 def test_the_words_of_the_policy_are_those_of_all_its_keys() -> None:
-    """Who adds a word to the policy adds it to trigger_words, by which files are compared."""
+    """Who adds a word to the policy adds it to list_trigger_words, by which files are compared."""
     signoff = replace(POLICY.signoff, phrase="a b", settle_command="/c")
-    assert set(trigger_words(replace(POLICY, signoff=signoff))) == {"b", "/c", *POLICY.reuse.commands}
+    assert set(list_trigger_words(replace(POLICY, signoff=signoff))) == {"b", "/c", *POLICY.reuse.commands}

@@ -1,1 +1,1 @@
-"""The numbered checks, one module each: facts and policy in, an `Outcome` out."""
+"""The numbered checks: facts and policy in, a `CheckOutcome` out."""

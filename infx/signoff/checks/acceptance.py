@@ -15,7 +15,7 @@ from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
 from infx.signoff.facts import JudgedFile, RecipeFile, SignoffFacts
-from infx.signoff.lines import files_of, without_comments
+from infx.signoff.lines import find_files_of, strip_comments
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -24,26 +24,26 @@ TOLERANCE = 0.005  # the curves have two decimals
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptanceCell:
-    """One committed value. mode: the thinking mode. length: mean acceptance for `tokens` drafted ones."""
+    """One committed acceptance length."""
 
     path: str
-    mode: str
-    tokens: int
-    length: float
+    mode: str  # the thinking mode
+    tokens: int  # drafted tokens
+    length: float  # mean number of accepted tokens
 
     def __str__(self) -> str:
         return f"{self.length:g} ({self.mode}, {self.tokens} draft tokens, {self.path})"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulated:
-    """What a file tells an engine. tokens: the draft lengths that the same file names."""
+class SimulatedLength:
+    """An acceptance length that a file sets for an engine."""
 
     path: str
     line: int
     engine: str
     length: float
-    tokens: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()  # the draft lengths in the same file
 
     @property
     def place(self) -> str:
@@ -51,7 +51,7 @@ class Simulated:
 
 
 def parse_curve(text: str, path: str) -> tuple[AcceptanceCell, ...]:
-    """Raises ProblemsError for what is no file of acceptance lengths."""
+    """Parse a file of acceptance lengths. Raises ProblemsError if it does not match the schema."""
     document = yaml12.load_mapping(text.encode(), path, text_keys=True)
     if problems := schema.check("golden-al", document):
         raise ProblemsError(problems)
@@ -64,27 +64,29 @@ def parse_curve(text: str, path: str) -> tuple[AcceptanceCell, ...]:
     )
 
 
-def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[Simulated, ...]:
-    """Every simulated acceptance length in a file, by the policy's expressions for each engine."""
-    text = without_comments(text)
+def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[SimulatedLength, ...]:
+    """Return every simulated acceptance length in a file, by the policy's expressions for each engine."""
+    text = strip_comments(text)
     tokens = tuple(
         dict.fromkeys(
             int(match[1]) for way in policy.draft_tokens_expressions for match in way.finditer(text)
         )
     )
-    found = []
+    simulated = []
     for engine, way in policy.acceptance.items():
         if not all(re.search(needed, text) for needed in way.required):
             continue
         for match in re.finditer(way.pattern, text):
             line = text.count("\n", 0, match.start()) + 1
             length = float(match[1]) + way.offset
-            found.append(Simulated(path=path, line=line, engine=engine, length=length, tokens=tokens))
-    return tuple(found)
+            simulated.append(
+                SimulatedLength(path=path, line=line, engine=engine, length=length, tokens=tokens)
+            )
+    return tuple(simulated)
 
 
 def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Against the target branch's curves; where the pull request changes one of them, both are shown."""
+    """Compare simulated lengths with the base branch's curves. A changed curve is a WARN that shows both."""
     affected = [change for change in facts.configs if change.after and change.after.agentic_speculative]
     if stray := list(_find_stray(facts, policy)):
         return failed(f"Acceptance is simulated outside of AgentX: {name_all(stray)}.")
@@ -108,25 +110,25 @@ def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 
 def _find_stray(facts: SignoffFacts, policy: Policy) -> Iterator[str]:
-    """Simulation in files that serve only configurations without AgentX. Of one that does not draft only what the pull
-    request changes counts: else the files of drafting ones, whose names are longer, would be laid to its charge.
-    """
+    """Return simulated lengths in files that serve only configurations without AgentX."""
+    # For a configuration that does not draft, only files that the pull request changes count: its name may be
+    # the start of a drafting configuration's name, whose files then seem to serve it.
     for file in facts.recipes:
         served = [
-            change.after for change in facts.configs if change.after and file in files_of(change, facts)
+            change.after for change in facts.configs if change.after and file in find_files_of(change, facts)
         ]
         if any(state.is_agentic for state in served):
             continue
         if any(state.speculative for state in served) or (served and file.path in facts.paths):
-            yield from (found.place for found in find_simulated(file.path, file.text, policy.signoff))
+            yield from (length.place for length in find_simulated(file.path, file.text, policy.signoff))
 
 
 def _judge(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> tuple[bool, bool, str]:
-    """Whether it is wrong, whether it is doubtful, and the words."""
+    """Return whether a configuration is wrong, whether it is doubtful, and the reason."""
     assert change.after is not None
-    files = _agentic_files(change, facts)
+    files = _find_agentic_files(change, facts)
     simulated = [s for file in files for s in find_simulated(file.path, file.text, policy.signoff)]
-    curves = _curves_of(change, facts)
+    curves = _find_curves(change, facts)
     if not files:
         return False, True, "no file that serves it was found, so nothing shows that acceptance is simulated"
     if not simulated:
@@ -137,76 +139,71 @@ def _judge(change: ConfigChange, facts: SignoffFacts, policy: Policy) -> tuple[b
     head = [cell for curve in curves if curve.head for cell in parse_curve(curve.head, curve.path)]
     if not base:
         added = f"; this pull request adds {name_all(map(str, head[:3]))}" if head else ""
-        text = f"the target branch has no curve for {code(change.after.model_prefix)}{added}"
-        places = name_all(f"{one.length:g} at {one.place}" for one in simulated)
-        return False, True, f"{text}; where does {places} come from?"
-    texts = {file.path: without_comments(file.text) for file in files}
+        text = f"the base branch has no curve for {code(change.after.model_prefix)}{added}"
+        places = name_all(f"{length.length:g} at {length.place}" for length in simulated)
+        return False, True, f"{text}; state the source of {places}"
+    texts = {file.path: strip_comments(file.text) for file in files}
     verdicts = [
-        _judge_one(one, *(_of_mode(cells, texts[one.path]) for cells in (base, head))) for one in simulated
+        _judge_length(length, *(_select_mode(cells, texts[length.path]) for cells in (base, head)))
+        for length in simulated
     ]
     worst = max(verdicts, key=lambda verdict: (verdict[0], verdict[1]))
     if worst[0] or worst[1]:
         return worst
-    silent = [file.path for file in files if file.path not in {one.path for one in simulated}]
-    if silent:
-        return False, True, f"{verdicts[0][2]}; {name_all(silent)} may serve it as well and simulates nothing"
+    unsimulated = [file.path for file in files if file.path not in {length.path for length in simulated}]
+    if unsimulated:
+        return False, True, f"{verdicts[0][2]}; {name_all(unsimulated)} may serve it too, without simulation"
     return verdicts[0]
 
 
-def _agentic_files(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
-    """What serves its AgentX rows: of files whose paths tell the scenario only those."""
-    files = files_of(change, facts)
+def _find_agentic_files(change: ConfigChange, facts: SignoffFacts) -> list[RecipeFile]:
+    """Return the files with `agentic` in their path, else all files that serve the configuration."""
+    files = find_files_of(change, facts)
     return [file for file in files if AGENTIC in file.path.lower()] or files
 
 
-def _judge_one(
-    one: Simulated, base: list[AcceptanceCell], head: list[AcceptanceCell]
+def _judge_length(
+    simulated: SimulatedLength, base: list[AcceptanceCell], head: list[AcceptanceCell]
 ) -> tuple[bool, bool, str]:
-    said = code(f"{one.place} has {one.length:g}")
-    due = [cell for cell in base if not one.tokens or cell.tokens in one.tokens]
-    if not due:
-        drafts = ", ".join(map(str, one.tokens))
-        text = f"{said}, but no committed length for {drafts} draft tokens"
-        added = [cell for cell in head if cell.tokens in one.tokens]
+    shown = code(f"{simulated.place} has {simulated.length:g}")
+    expected = [cell for cell in base if not simulated.tokens or cell.tokens in simulated.tokens]
+    if not expected:
+        drafts = ", ".join(map(str, simulated.tokens))
+        text = f"{shown}, but there is no committed length for {drafts} draft tokens"
+        added = [cell for cell in head if cell.tokens in simulated.tokens]
         if not added:
             return True, False, text
-        return (
-            not _find_fitting(one, added),
-            True,
-            f"{text}; this pull request adds {name_all(map(str, added))}",
-        )
-    fitting = _find_fitting(one, due)
-    moved = [cell for cell in due if cell not in head]
-    if moved:
-        now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in moved})))
-        return (
-            not fitting,
-            True,
-            f"{said}; committed is {name_all(map(str, due))}, this pull request says {now}",
-        )
+        is_wrong = not _find_fitting(simulated, added)
+        return is_wrong, True, f"{text}; this pull request adds {name_all(map(str, added))}"
+    fitting = _find_fitting(simulated, expected)
+    changed = [cell for cell in expected if cell not in head]
+    if changed:
+        now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in changed})))
+        text = f"{shown}; committed is {name_all(map(str, expected))}, this pull request has {now}"
+        return not fitting, True, text
     if not fitting:
-        return True, False, f"{said}, committed is {name_all(map(str, due))}"
-    if not one.tokens or len(one.tokens) > 1:
-        return False, True, f"{said} equals {name_all(map(str, fitting))}; the draft length is not certain"
-    return False, False, f"{said}, as committed: {name_all(map(str, fitting))}"
+        return True, False, f"{shown}, committed is {name_all(map(str, expected))}"
+    if not simulated.tokens or len(simulated.tokens) > 1:
+        return False, True, f"{shown} equals {name_all(map(str, fitting))}; the draft length is not certain"
+    return False, False, f"{shown}, as committed: {name_all(map(str, fitting))}"
 
 
-def _of_mode(cells: list[AcceptanceCell], text: str) -> list[AcceptanceCell]:
-    """Those of the thinking modes that a file names; all of them where it names none."""
+def _select_mode(cells: list[AcceptanceCell], text: str) -> list[AcceptanceCell]:
+    """Return the cells of the thinking modes that a file names; all cells if it names none."""
     named = [cell for cell in cells if re.search(rf"\b{re.escape(cell.mode)}\b", text)]
     return named or cells
 
 
-def _find_fitting(one: Simulated, cells: Iterable[AcceptanceCell]) -> list[AcceptanceCell]:
-    return [cell for cell in cells if math.isclose(cell.length, one.length, abs_tol=TOLERANCE)]
+def _find_fitting(simulated: SimulatedLength, cells: Iterable[AcceptanceCell]) -> list[AcceptanceCell]:
+    return [cell for cell in cells if math.isclose(cell.length, simulated.length, abs_tol=TOLERANCE)]
 
 
 def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
-    return any(re.search(way.pattern, without_comments(text)) for way in policy.acceptance.values())
+    return any(re.search(way.pattern, strip_comments(text)) for way in policy.acceptance.values())
 
 
-def _curves_of(change: ConfigChange, facts: SignoffFacts) -> list[JudgedFile]:
-    """Files named after the model's prefix; of several those whose method the key or a recipe's name holds."""
+def _find_curves(change: ConfigChange, facts: SignoffFacts) -> list[JudgedFile]:
+    """Return the files named after the model's prefix, if possible only those of a method in use."""
     assert change.after is not None
     prefix = change.after.model_prefix
     own = [

@@ -1,4 +1,4 @@
-"""Check 2: every accuracy run of the plan reached its bar, with the image that the plan names."""
+"""Check 2: every accuracy run of the plan reached its bar, with the planned image."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from infx.signoff.coverage import SweepCoverage, choose_coverage
 from infx.signoff.facts import EvalScore, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
 
-DEFAULT_BAR = 0.85  # of a task that the file does not name
+DEFAULT_BAR = 0.85  # of a task that the thresholds file does not name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Scores from 0 to 1: of a model and task, else of a task."""
+    """The least scores that accuracy runs must reach, from 0 to 1."""
 
     tasks: Mapping[str, float]
-    models: Mapping[str, Mapping[str, float]]
+    models: Mapping[str, Mapping[str, float]]  # model prefix → task → score; beats `tasks`
 
-    def bar(self, model_prefix: str, task: str) -> float:
+    def find_bar(self, model_prefix: str, task: str) -> float:
         own = self.models.get(model_prefix, {})
         return own.get(task, self.tasks.get(task, DEFAULT_BAR))
 
 
 def parse_thresholds(text: str, path: str) -> Thresholds:
-    """Raises ProblemsError for what is no file of thresholds."""
+    """Parse a thresholds file. Raises ProblemsError if it does not match the schema."""
     document = yaml12.load_mapping(text.encode(), path)
     if problems := schema.check("eval-thresholds", document):
         raise ProblemsError(problems)
@@ -42,16 +42,16 @@ def parse_thresholds(text: str, path: str) -> Thresholds:
     return Thresholds(tasks=value.get("default", {}), models=value.get("models", {}))
 
 
-def _read_bars(text: str | None, path: str) -> Thresholds:
-    """Where there is no such file each task has the one bar of those that a file does not name."""
+def _parse_bars(text: str | None, path: str) -> Thresholds:
+    # Without a file every task has the default bar.
     return Thresholds(tasks={}, models={}) if text is None else parse_thresholds(text, path)
 
 
 def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Bars are those of the target branch; where the pull request changes one that was used, both are shown."""
+    """Compare scores with the base branch's bars. A changed bar in use is a WARN that shows both values."""
     plan = facts.plan
     if plan is None or plan.problem:
-        return failed("Without a plan nobody knows which accuracy runs are due.")
+        return failed("Without a plan, the required accuracy runs are unknown.")
     coverage = choose_coverage(facts, policy)
     rows = [row for row in (coverage.variant.rows if coverage else plan.rows) if row.row.eval_only]
     if not rows:
@@ -61,7 +61,7 @@ def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if facts.thresholds is None:
         return failed(f"{code(policy.eval_thresholds)} was not read, so there is no bar.")
     try:
-        bars = _read_bars(facts.thresholds.base, facts.thresholds.path)
+        bars = _parse_bars(facts.thresholds.base, facts.thresholds.path)
     except InfxError as error:
         return failed(f"The thresholds cannot be read: {code(error.message, 300)}.")
     return _judge(facts, coverage, rows, bars, policy)
@@ -77,17 +77,17 @@ def _judge(
         text = f"Run {run.id} has no collected accuracy results."
         return failed(text, link, is_waiting=not run.is_completed or coverage.is_idle)
     if results.problems:
-        return failed(f"Its accuracy results cannot be read: {code(results.problems[0], 300)}.", link)
+        return failed(f"The accuracy results cannot be read: {code(results.problems[0], 300)}.", link)
     faults: list[str] = []
     evidence: list[str] = []
     used: list[EvalScore] = []
     for row in rows:
-        scores = _scores_of(row, results.scores)
+        scores = _find_scores(row, results.scores)
         faults += _find_missing(row, scores)
         for score in scores:
             used.append(score)
             fault = _find_fault(row, score, bars, policy.results)
-            bar = bars.bar(row.recipe.model_prefix, score.task)
+            bar = bars.find_bar(row.recipe.model_prefix, score.task)
             evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
@@ -101,15 +101,15 @@ def _judge(
 def _list_notes(
     facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
-    """What a human should look at although every score reaches its bar."""
+    """Return what needs human review although every score reaches its bar."""
     if changed := list(_find_changed_bars(facts, rows, scores, bars)):
-        yield f"The pull request changes bars ({name_all(changed)}); judged by the target branch's."
+        yield f"The pull request changes bars ({name_all(changed)}); those of the base branch apply."
     if unknown := [score for score in scores if score.samples is None or score.original is None]:
         tasks = name_all(sorted({score.task for score in unknown}))
-        yield f"{count(len(unknown), 'score')} ({tasks}) without the number of samples that the task has."
+        yield f"The task's number of samples is unknown for {count(len(unknown), 'score')} ({tasks})."
 
 
-def _scores_of(row: IdentifiedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
+def _find_scores(row: IdentifiedRow, scores: tuple[EvalScore, ...]) -> list[EvalScore]:
     return [score for score in scores if score.row_id == row.id]
 
 
@@ -121,7 +121,7 @@ def _find_missing(row: IdentifiedRow, scores: list[EvalScore]) -> Iterator[str]:
     elif absent:
         yield f"{code(row.text)} has no score at concurrency {', '.join(map(str, absent))}"
     if extra := sorted({conc for conc in measured if conc not in row.row.eval_concs}):
-        yield f"{code(row.text)} has scores that nobody planned, at concurrency {', '.join(map(str, extra))}"
+        yield f"{code(row.text)} has unplanned scores at concurrency {', '.join(map(str, extra))}"
     if len({(score.task, score.conc) for score in scores}) < len(scores):
         yield f"{code(row.text)} has several scores for one task; which one counts is ambiguous"
 
@@ -137,31 +137,30 @@ def _find_fault(row: IdentifiedRow, score: EvalScore, bars: Thresholds, rules: R
     if fault := rules.find_sample_fault(score.samples or 0, score.original):
         return f"{task}: {fault}"
     planned = plan_identity(row.row)
-    for name, found in score.said.items():
+    for name, reported in score.identity.items():
         expected = planned.get(name, ())
-        if found not in expected:
-            return (
-                f"{task} ran with the {name} {code(found)}, the plan says {name_all(expected) or 'nothing'}"
-            )
-    bar = bars.bar(row.recipe.model_prefix, score.task)
+        if reported not in expected:
+            plan = name_all(expected) or "nothing"
+            return f"{task} ran with the {name} {code(reported)}, the plan says {plan}"
+    bar = bars.find_bar(row.recipe.model_prefix, score.task)
     return f"{task} reached {score.value:.4g}, below {bar:g}" if score.value < bar else None
 
 
 def _find_changed_bars(
     facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
-    """`task of model: 0.94 → 0.9` for each bar that was used and is another one at the head."""
+    """Return `task of model: 0.94 → 0.9` for each bar that was used and differs at the head."""
     judged = facts.thresholds
     if judged is None or not judged.is_changed:
         return
     try:
-        head = _read_bars(judged.head, judged.path)
+        head = _parse_bars(judged.head, judged.path)
     except InfxError:
         yield f"{judged.path} cannot be read at the head"
         return
     for task, prefix in sorted(
         {(s.task, row.recipe.model_prefix) for s in scores for row in rows if s.row_id == row.id}
     ):
-        before, after = bars.bar(prefix, task), head.bar(prefix, task)
+        before, after = bars.find_bar(prefix, task), head.find_bar(prefix, task)
         if before != after:
             yield f"{task} of {prefix}: {before:g} → {after:g}"

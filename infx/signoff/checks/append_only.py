@@ -1,4 +1,4 @@
-"""Check 12: an append-only change adds points to curves and alters nothing that was measured."""
+"""Check 12: an append-only change adds points to curves and changes no measured point."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from infx.matrix.points import collect_points
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import SignoffFacts
-from infx.signoff.lines import serving_files
+from infx.signoff.lines import find_serving_changes
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
 
 def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """From the rows of both revisions; that another changed file serves the new points alone is for a human."""
+    """Compare the rows of both revisions. Other changed files may affect old points and need human review."""
     plan = facts.plan
     if plan is None or plan.problem:
         why = f" {code(plan.problem, 300)}" if plan and plan.problem else ""
-        return failed(f"Without a plan nobody knows what is added.{why}")
+        return failed(f"Without a plan, the added points are unknown.{why}")
     entries = plan.entries
     if not any(entry.append_only for entry in entries):
         return not_applicable("No changelog entry is append-only.")
@@ -30,10 +30,12 @@ def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
         return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=faults)
     evidence = [f"added: {row.text} on {row.recipe.image}" for row in added]
     masters = set(policy.master_configs)
-    others_changed = [file.path for file in serving_files(facts, policy) if file.path not in masters]
+    others_changed = [file.path for file in find_serving_changes(facts, policy) if file.path not in masters]
     points = count(sum(len(row.row.conc) for row in added), "new point")
     if others_changed:
-        text = f"{points}; whether these files change anything for old points is for a human: {name_all(others_changed)}."
+        text = (
+            f"{points}. These files may affect old points and need human review: {name_all(others_changed)}."
+        )
         return warned(text, evidence=evidence)
     kept = count(sum(len(row.conc) for row in plan.base_rows), "old point")
     return passed(
@@ -42,11 +44,11 @@ def check_append_only(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
 
 
 def _find_lost(facts: SignoffFacts) -> list[str]:
-    """Configurations whose measured settings are no longer what they were."""
+    """Return the configurations that changed more than their concurrencies."""
     return [
-        f"{name_all([change.key])} is not on the target branch"
+        f"{name_all([change.key])} is not on the base branch"
         if change.before is None
-        else f"{name_all([change.key])} is gone"
+        else f"{name_all([change.key])} is removed"
         if change.after is None
         else f"{name_all([change.key])} changes more than concurrencies"
         for change in facts.configs
@@ -55,14 +57,14 @@ def _find_lost(facts: SignoffFacts) -> list[str]:
 
 
 def _find_faults(added: list[IdentifiedRow], base: tuple[Row, ...]) -> list[str]:
-    """Added points that belong to no curve of the target branch, repeat one, or do not have its one image."""
+    """Return added points that extend no curve of the base branch, repeat a point, or use another image."""
     faults = []
-    strangers = find_strangers(base, [row.recipe for row in added])
+    images_of_curves = find_strangers(base, [row.recipe for row in added])
     old = collect_points(base)
     for row in added:
-        images = strangers.get(row.recipe)
+        images = images_of_curves.get(row.recipe)
         if images == ():
-            faults.append(f"{name_all([row.text])} is on no curve that is measured already")
+            faults.append(f"{name_all([row.text])} does not extend a measured curve")
         elif images:
             faults.append(
                 f"{name_all([row.text])} uses {name_all([row.recipe.image])}; its curve has {name_all(images)}"

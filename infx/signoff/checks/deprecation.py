@@ -1,4 +1,4 @@
-"""Check 7: no new measurements of what `configs/models.yaml` has retired, as of today."""
+"""Check 7: the plan measures nothing that `configs/models.yaml` has retired as of today."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_appli
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """scenarios: name → first day without it, None while it is active. precisions: empty for any."""
+    """A model that may be measured."""
 
     title: str
-    scenarios: Mapping[str, date | None]
-    precisions: tuple[str, ...] = ()
+    scenarios: Mapping[str, date | None]  # name → first day without it; None while active
+    precisions: tuple[str, ...] = ()  # empty for any
     deprecated: date | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
+    """The parsed models file."""
+
     scenarios: Mapping[str, date | None]
     models: Mapping[str, Model]
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Combination:
-    """What a row measures, as far as a deprecation can speak of it."""
+    """The parts of a row that can be retired."""
 
     model_prefix: str
     scenario: str
@@ -45,42 +47,42 @@ class Combination:
 
 
 def parse_models(text: str, path: str) -> Models:
-    """Raises ProblemsError for what is no such file, InfxError for a day that does not exist."""
+    """Parse a models file. Raises ProblemsError for a schema mismatch, InfxError for an invalid date."""
     document = yaml12.load_mapping(text.encode(), path)
     if problems := schema.check("models", document):
         raise ProblemsError(problems)
     value: Any = document.value
     return Models(
-        scenarios={name: _day(about, path) for name, about in value["scenarios"].items()},
-        models={prefix: _model(about, path) for prefix, about in value["models"].items()},
+        scenarios={name: _parse_day(about, path) for name, about in value["scenarios"].items()},
+        models={prefix: _parse_model(about, path) for prefix, about in value["models"].items()},
     )
 
 
-def _model(about: Mapping[str, Any], path: str) -> Model:
+def _parse_model(about: Mapping[str, Any], path: str) -> Model:
     return Model(
         title=about["title"],
-        scenarios={name: _day(scenario, path) for name, scenario in about["scenarios"].items()},
+        scenarios={name: _parse_day(scenario, path) for name, scenario in about["scenarios"].items()},
         precisions=tuple(about.get("precisions", ())),
-        deprecated=_day(about, path),
+        deprecated=_parse_day(about, path),
     )
 
 
-def _day(about: Mapping[str, Any], path: str) -> date | None:
+def _parse_day(about: Mapping[str, Any], path: str) -> date | None:
     text = about.get("deprecated")
     if text is None:
         return None
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise InfxError(f"There is no day {text}.", where=path) from None
+        raise InfxError(f"{text} is not a valid date.", where=path) from None
 
 
 def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """By the target branch's file; where the pull request's own says something else, both are shown."""
+    """Judge by the base branch's file. If the pull request's own file differs, both answers are shown."""
     if facts.plan is None or facts.plan.problem:
-        return failed("Without a plan nobody knows what is measured.")
+        return failed("Without a plan, the measured models are unknown.")
     rows = facts.plan.rows
-    wanted = sorted(
+    combinations = sorted(
         {
             Combination(
                 model_prefix=row.recipe.model_prefix,
@@ -90,40 +92,43 @@ def check_deprecation(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
             for row in rows
         }
     )
-    if not wanted:
+    if not combinations:
         return not_applicable("Nothing is measured.")
     if facts.models is None:
         return failed(f"{code(policy.models)} was not read.")
     if facts.models.base is None:
-        return _judge_without(facts.models, wanted, facts.now)
+        return _judge_without_base(facts.models, combinations, facts.now)
     try:
         base = parse_models(facts.models.base, facts.models.path)
         head = parse_models(facts.models.head or "", facts.models.path) if facts.models.is_changed else base
     except InfxError as error:
         return failed(f"{code(facts.models.path)} cannot be read: {code(error.message, 300)}.")
-    return _judge(wanted, base, head, facts)
+    return _judge(combinations, base, head, facts)
 
 
-def _judge_without(models: JudgedFile, wanted: list[Combination], now: datetime) -> CheckOutcome:
-    """Where the target branch has no such file nothing is retired; one that comes with the pull request is shown."""
+def _judge_without_base(models: JudgedFile, combinations: list[Combination], now: datetime) -> CheckOutcome:
+    """Judge without a models file on the base branch. A file that the pull request adds is shown."""
     if models.head is None:
-        return not_applicable(f"The target branch has no {code(models.path)}, so nothing is retired.")
+        return not_applicable(f"The base branch has no {code(models.path)}, so nothing is retired.")
     try:
         head = parse_models(models.head, models.path)
     except InfxError as error:
         return failed(f"{code(models.path)} cannot be read: {code(error.message, 300)}.")
-    faults = [(one, find_fault(one, head, now.astimezone(UTC).date())) for one in wanted]
-    shown = [f"{code(one)}: {fault}" for one, fault in faults if fault]
-    by_it = f"by it {join_some(shown, 4, separator='; ')}" if shown else f"by it {name_all(wanted)} active"
-    return warned(f"The target branch has no {code(models.path)}; this pull request adds one, {by_it}.")
+    today = now.astimezone(UTC).date()
+    faults = [(combination, find_fault(combination, head, today)) for combination in combinations]
+    shown = [f"{code(combination)}: {fault}" for combination, fault in faults if fault]
+    result = join_some(shown, 4, separator="; ") if shown else f"{name_all(combinations)} active"
+    return warned(
+        f"The base branch has no {code(models.path)}; this pull request adds one. By that file: {result}."
+    )
 
 
-def _judge(wanted: list[Combination], base: Models, head: Models, facts: SignoffFacts) -> CheckOutcome:
+def _judge(combinations: list[Combination], base: Models, head: Models, facts: SignoffFacts) -> CheckOutcome:
     today = facts.now.astimezone(UTC).date()
     faults: list[str] = []
     doubts: list[str] = []
-    evidence = [f"judged on {today} by {facts.models.path if facts.models else ''} of the target branch"]
-    for combination in wanted:
+    evidence = [f"judged on {today} by {facts.models.path if facts.models else ''} of the base branch"]
+    for combination in combinations:
         before, after = find_fault(combination, base, today), find_fault(combination, head, today)
         evidence.append(
             f"{combination}: {before or 'active'}"
@@ -139,34 +144,34 @@ def _judge(wanted: list[Combination], base: Models, head: Models, facts: Signoff
         return failed(f"{join_some(faults, 4, separator='; ')}.", evidence=evidence)
     if doubts:
         return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=evidence)
-    notices = list(_find_notices(wanted, base, today))
+    notices = list(_find_notices(combinations, base, today))
     note = f" Announced: {name_all(notices)}." if notices else ""
-    return passed(f"{name_all(wanted)} active on {today}.{note}", evidence=evidence)
+    return passed(f"{name_all(combinations)} active on {today}.{note}", evidence=evidence)
 
 
 def find_fault(combination: Combination, models: Models, today: date) -> str | None:
-    """Why something may not be measured today, a clause; None if it may."""
+    """Return why a combination may not be measured today, as a clause; None if it may."""
     model = models.models.get(combination.model_prefix)
     if model is None:
         return "the model is not in the file"
     if model.deprecated and model.deprecated <= today:
-        return f"{model.title} is retired since {model.deprecated}"
+        return f"{model.title} was retired on {model.deprecated}"
     general = models.scenarios.get(combination.scenario)
     if general and general <= today:
-        return f"the scenario is retired since {general}"
+        return f"the scenario was retired on {general}"
     if combination.scenario not in model.scenarios:
         return f"{model.title} is not supported in this scenario"
     own = model.scenarios[combination.scenario]
     if own and own <= today:
-        return f"the scenario is retired for {model.title} since {own}"
+        return f"the scenario was retired for {model.title} on {own}"
     if model.precisions and combination.precision not in model.precisions:
         return f"{model.title} is measured in {', '.join(model.precisions)} only"
     return None
 
 
-def _find_notices(wanted: list[Combination], models: Models, today: date) -> Iterator[str]:
-    """Days that are still to come bind nobody yet."""
-    for combination in wanted:
+def _find_notices(combinations: list[Combination], models: Models, today: date) -> Iterator[str]:
+    """Return announced retirements, which do not apply yet."""
+    for combination in combinations:
         model = models.models[combination.model_prefix]
         days = (
             model.deprecated,

@@ -1,6 +1,6 @@
-"""Check 15: what the description claims and a program can compute agrees with the plan.
+"""Check 15: the plan agrees with the description's claims that a program can compute.
 
-The description is untrusted text: it proves nothing, it can only be contradicted.
+The description is untrusted text: it proves nothing, but a claim in it may be wrong.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from infx.markdown import MarkdownBlock, read_blocks
+from infx.markdown import MarkdownBlock, parse_markdown
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.signoff.facts import RecomputedPlan, SignoffFacts
@@ -29,19 +29,19 @@ _PERFORMANCE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class DescriptionClaim:
-    """line: in the description. fault: what contradicts it, None if it holds. is_open: a program cannot tell."""
+    """A claim of the description."""
 
-    line: int
+    line: int  # in the description
     text: str
-    fault: str | None = None
-    is_open: bool = False
+    fault: str | None = None  # what contradicts the claim; None if it holds
+    is_open: bool = False  # a program cannot decide the claim
 
 
 def check_description(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     plan = facts.plan
     if plan is None or plan.problem:
-        return failed("Without a plan no claim can be compared with it.")
-    blocks = read_blocks(facts.pull.body)
+        return failed("Without a plan, the description's claims cannot be checked.")
+    blocks = parse_markdown(facts.pull.body)
     place = f"{policy.pr_link.server}/{facts.repository}"
     claims = [
         claim
@@ -50,7 +50,7 @@ def check_description(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     ]
     evidence = [f"line {claim.line}: {claim.text}: {claim.fault or 'agrees'}" for claim in claims]
     if not claims:
-        return not_applicable("The description makes no claim that could be compared with the plan.")
+        return not_applicable("The description makes no claim that can be compared with the plan.")
     doubtful = [claim for claim in claims if claim.fault or claim.is_open]
     if doubtful:
         shown = [f"line {claim.line}: {code(claim.text)} {claim.fault}" for claim in doubtful]
@@ -64,7 +64,7 @@ def _find_claims(
     block: MarkdownBlock, facts: SignoffFacts, plan: RecomputedPlan
 ) -> Iterator[DescriptionClaim]:
     finders: tuple[Callable[[str, SignoffFacts, RecomputedPlan], Iterator[tuple[str, str | None, bool]]], ...] = (
-        _images, _nothing, _performance,
+        _find_images, _find_denials, _find_performance,
     )  # fmt: skip
     for offset, line in enumerate(block.text.split("\n")):
         for find in finders:
@@ -72,7 +72,9 @@ def _find_claims(
                 yield DescriptionClaim(line=block.line + offset, text=text, fault=fault, is_open=is_open)
 
 
-def _images(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
+def _find_images(
+    line: str, facts: SignoffFacts, plan: RecomputedPlan
+) -> Iterator[tuple[str, str | None, bool]]:
     now = {row.recipe.image for row in plan.rows} | {
         change.after.image for change in facts.configs if change.after
     }
@@ -82,7 +84,7 @@ def _images(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tu
     for match in _IMAGE.finditer(line):
         if match[1].rpartition(":")[0] not in repositories:
             continue
-        fault = None if match[1] in known else "is the image of no affected configuration"
+        fault = None if match[1] in known else "is not the image of an affected configuration"
         yield match[1], fault, False
 
 
@@ -91,16 +93,19 @@ def _without_digest(image: str) -> str:
 
 
 def _find_runs(block: MarkdownBlock, facts: SignoffFacts, place: str) -> Iterator[DescriptionClaim]:
-    """Runs of this repository that the description links as its evidence. place: the repository's address."""
-    own = {found.run.id for found in facts.runs}
+    """Return claims from links to this repository's runs. place: the repository's address."""
+    own = {evidence.run.id for evidence in facts.runs}
     run = re.compile(rf"{re.escape(place)}/actions/runs/(\d{{1,18}})(?!\d)", re.IGNORECASE)
     for link in block.links:
         if match := run.match(link):
-            fault = None if int(match[1]) in own else "is no sweep on a commit of this pull request"
+            fault = None if int(match[1]) in own else "is not a sweep on a commit of this pull request"
             yield DescriptionClaim(line=block.line, text=f"run {match[1]}", fault=fault)
 
 
-def _nothing(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
+def _find_denials(
+    line: str, facts: SignoffFacts, plan: RecomputedPlan
+) -> Iterator[tuple[str, str | None, bool]]:
+    """Return claims that nothing but documentation changes."""
     for match in _NOTHING.finditer(line):
         changed = [change for change in facts.configs if change.before != change.after]
         fault = None
@@ -111,6 +116,8 @@ def _nothing(line: str, facts: SignoffFacts, plan: RecomputedPlan) -> Iterator[t
         yield match[0], fault, False
 
 
-def _performance(line: str, _: SignoffFacts, __: RecomputedPlan) -> Iterator[tuple[str, str | None, bool]]:
+def _find_performance(
+    line: str, _: SignoffFacts, __: RecomputedPlan
+) -> Iterator[tuple[str, str | None, bool]]:
     for match in _PERFORMANCE.finditer(line):
         yield match[0], "is a performance claim that the plan cannot confirm", True

@@ -1,4 +1,4 @@
-"""Check 6: upstream images on established hardware, and an open engine before a vendor's own."""
+"""Check 6: established hardware uses upstream images, and an open engine comes before a vendor's engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_images(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if doubts:
         return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=[*evidence, *doubts])
     return passed(
-        f"{count(len(changed), 'configuration')}: images and order of engines fit.", evidence=evidence
+        f"{count(len(changed), 'configuration')}: images and engine order are as required.", evidence=evidence
     )
 
 
@@ -38,23 +38,23 @@ def _place(key: str, state: ConfigState) -> str:
 def _find_faults(
     change: ConfigChange, after: ConfigState, facts: SignoffFacts, policy: SignoffPolicy
 ) -> list[tuple[str, bool]]:
-    """Faults of one configuration, each with whether it is certain."""
-    found = []
+    """Return the faults of one configuration, and whether each is certain."""
+    faults = []
     allowed = policy.images.get(after.framework)
-    repository = image_repository(after.image)
+    repository = parse_repository(after.image)
     if allowed and repository not in allowed:
         text = f"uses {code(repository)}; {after.framework} entries use {name_all(allowed)}"
         if after.hardware in policy.hardware:
-            found.append((text, True))
+            faults.append((text, True))
         else:
-            found.append((f"{text}, unless {code(after.hardware)} is too new for them", False))
-    if _needs_order(change, after, policy):
-        found += _find_order_faults(change, after, facts, policy)
-    return found
+            faults.append((f"{text}, unless {code(after.hardware)} is too new for them", False))
+    if _needs_open_engine(change, after, policy):
+        faults += _find_order_faults(change, after, facts, policy)
+    return faults
 
 
-def image_repository(image: str) -> str:
-    """`vllm/vllm-openai` of `vllm/vllm-openai:v0.9@sha256:…`; `#` separates a registry like `/` does."""
+def parse_repository(image: str) -> str:
+    """Return `vllm/vllm-openai` for `vllm/vllm-openai:v0.9@sha256:…`; `#` separates a registry like `/`."""
     name = image.replace("#", "/").partition("@")[0]
     head, _, tail = name.rpartition("/")
     name = f"{head}/{tail.partition(':')[0]}" if head else tail.partition(":")[0]
@@ -63,8 +63,8 @@ def image_repository(image: str) -> str:
     return name
 
 
-def _needs_order(change: ConfigChange, after: ConfigState, policy: SignoffPolicy) -> bool:
-    """A new entry of a vendor's engine, or one that moves to another engine, model or hardware."""
+def _needs_open_engine(change: ConfigChange, after: ConfigState, policy: SignoffPolicy) -> bool:
+    """Return whether an entry of a vendor's engine is new, or moves to another engine, model or hardware."""
     if after.framework in policy.open_engines:
         return False
     before = change.before
@@ -76,21 +76,24 @@ def _needs_order(change: ConfigChange, after: ConfigState, policy: SignoffPolicy
 def _find_order_faults(
     change: ConfigChange, after: ConfigState, facts: SignoffFacts, policy: SignoffPolicy
 ) -> list[tuple[str, bool]]:
-    def serves(one: KnownConfig | ConfigState) -> bool:
+    def serves(config: KnownConfig | ConfigState) -> bool:
         return (
-            one.framework in policy.open_engines
-            and one.model_prefix == after.model_prefix
-            and one.hardware == after.hardware
+            config.framework in policy.open_engines
+            and config.model_prefix == after.model_prefix
+            and config.hardware == after.hardware
         )
 
     others = [other for other in facts.configs if other.key != change.key and other.after]
-    beside = [other.key for other in others if other.after and serves(other.after)]
+    added = [other.key for other in others if other.after and serves(other.after)]
+    # Entries of the base branch that no longer serve this model and hardware after the pull request.
     leaving = {
-        one.key for one in facts.configs if one.before and not (one.after and serves(one.after))
-    }  # the target branch's entry is none any more
+        config.key
+        for config in facts.configs
+        if config.before and not (config.after and serves(config.after))
+    }
     if any(serves(known) and known.key not in leaving for known in facts.known_configs):
         return []
-    what = f"{code(after.model_prefix)} on {code(after.hardware)}"
-    if beside:
-        return [(f"comes together with {name_all(beside)}, the first open engine for {what}", False)]
-    return [(f"is of {code(after.framework)}, but no open engine serves {what} yet", True)]
+    target = f"{code(after.model_prefix)} on {code(after.hardware)}"
+    if added:
+        return [(f"comes together with {name_all(added)}, the first open engine for {target}", False)]
+    return [(f"uses {code(after.framework)}, but no open engine serves {target} yet", True)]

@@ -1,4 +1,4 @@
-"""Check 14: enough measured points on the frontier of latency and throughput, for every affected curve."""
+"""Check 14: every affected curve has enough measured points on the frontier of latency and throughput."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applica
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier:
-    """measured: points with usable numbers. invalid: the others. points: those on the frontier, by latency."""
+    """The frontier of one curve."""
 
-    measured: int
-    invalid: int
-    points: tuple[MeasuredPoint, ...]
-    is_restricted: bool = False
+    measured: int  # points with usable numbers
+    invalid: int  # points without usable numbers
+    points: tuple[MeasuredPoint, ...]  # on the frontier, by latency
+    is_restricted: bool = False  # by the results' own marks
 
 
 def find_frontier(points: Iterable[MeasuredPoint]) -> Frontier:
-    """The points that no other one beats: less latency (seconds) or more throughput (tokens per second and GPU).
+    """Return the points that no other point beats in latency (s) and throughput (tokens/s/GPU).
 
-    By rising latency a point stays if throughput rises, or equals the highest so far (plateaus stay); of one
-    latency the highest throughput counts. Marks of a canonical frontier restrict the result afterwards.
+    In order of latency, a point stays if its throughput is at least the highest so far, so plateaus stay. Of
+    equal latencies only the highest throughput counts. Marks of a canonical frontier restrict the result.
     """
     everything = list(points)
     valid = [point for point in everything if _is_usable(point.latency) and _is_usable(point.throughput)]
@@ -40,7 +40,7 @@ def find_frontier(points: Iterable[MeasuredPoint]) -> Frontier:
             continue
         last = frontier[-1]
         if point.latency == last.latency:
-            continue  # the higher one came first
+            continue  # the higher throughput came first
         if (point.throughput or 0) >= (last.throughput or 0):
             frontier.append(point)
     is_restricted = any(point.on_canonical_frontier is not None for point in everything)
@@ -59,10 +59,10 @@ def _is_usable(number: float | None) -> bool:
 
 
 def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Fewer points than recommended, or points that cannot be verified, are an administrator's exception to grant."""
+    """Count frontier points. Too few or unverifiable points are a WARN that an administrator may settle."""
     plan = facts.plan
     if plan is None or plan.problem:
-        return warned("Without a plan nobody knows which curves are affected.")
+        return warned("Without a plan, the affected curves are unknown.")
     curves = sorted({curve_of(row.recipe) for row in plan.rows if not row.row.eval_only})
     if not curves:
         return not_applicable("The plan has no throughput rows.")

@@ -1,21 +1,21 @@
-"""Check 10: the serving stack runs as released, or a waiver says exactly what is patched and until when."""
+"""Check 10: the serving stack runs as released, or a waiver states what is patched and until when."""
 
 from __future__ import annotations
 
 import re
 
-from infx.markdown import BlockKind, read_blocks
+from infx.markdown import BlockKind, parse_markdown
 from infx.policy.model import Policy
 from infx.signoff.facts import JudgedFile, SignoffFacts
-from infx.signoff.lines import Hit, Scan, scan_lines, serving_files, show_hits
+from infx.signoff.lines import Hit, Scan, find_serving_changes, render_hits, scan_lines
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
 _PATCH_FILES = (".patch", ".diff")
 
 
 def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Known ways to patch an engine need a waiver; whether it covers exactly this patch is for a human."""
-    files = serving_files(facts, policy)
+    """Require a waiver for known ways to patch an engine. A person must check what the waiver covers."""
+    files = find_serving_changes(facts, policy)
     if not files:
         return not_applicable("No file that a row may run changes.")
     scan = scan_lines(files, policy.signoff.patches)
@@ -28,15 +28,15 @@ def check_patches(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if refused:
         return _judge_waived(refused, scan, facts, policy)
     if scan.questioned or scan.unseen:
-        what = show_hits(scan.questioned) if scan.questioned else name_all(scan.unseen)
+        places = render_hits(scan.questioned) if scan.questioned else name_all(scan.unseen)
         return warned(
-            f"Whether this changes the serving stack is for a human: {what}.", evidence=scan.evidence
+            f"This may change the serving stack and needs human review: {places}.", evidence=scan.evidence
         )
-    return passed(f"No known way to patch an engine in {scan.looked_at}.", evidence=scan.evidence)
+    return passed(f"No known way to patch an engine in {scan.extent}.", evidence=scan.evidence)
 
 
 def _judge_waived(refused: tuple[Hit, ...], scan: Scan, facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    shown = show_hits(refused)
+    shown = render_hits(refused)
     evidence = [*scan.evidence, *(f"refused: {hit}" for hit in refused)]
     own = f"{policy.signoff.paths.waivers}/{facts.pull.number}.md"
     waivers = [waiver for waiver in facts.waivers if _may_cover(waiver, own)]
@@ -53,17 +53,17 @@ def _judge_waived(refused: tuple[Hit, ...], scan: Scan, facts: SignoffFacts, pol
             )
     names = name_all(waiver.path for waiver in linked)
     return warned(
-        f"Whether the waiver {names} covers exactly this is for a human: {shown}.", evidence=evidence
+        f"A person must check that the waiver {names} covers exactly this: {shown}.", evidence=evidence
     )
 
 
 def _may_cover(waiver: JudgedFile, own: str) -> bool:
-    """A new patch has a waiver of this pull request's number; an old one has its own, on the target branch already."""
+    """Return whether a waiver has this pull request's number or, for an old patch, is on the base branch."""
     return waiver.head is not None and (waiver.path == own or waiver.base is not None)
 
 
 def _is_linked(waiver: JudgedFile, body: str) -> bool:
-    blocks = [block for block in read_blocks(body) if not block.is_task]
+    blocks = [block for block in parse_markdown(body) if not block.is_task]
     if any(link.partition("#")[0].endswith(f"/{waiver.path}") for block in blocks for link in block.links):
         return True
     pattern = re.compile(rf"(?<![\w/.-]){re.escape(waiver.path)}(?![\w/-])")
@@ -71,23 +71,26 @@ def _is_linked(waiver: JudgedFile, body: str) -> bool:
 
 
 def find_missing_fields(text: str, fields: tuple[str, ...]) -> list[str]:
-    """Fields of a waiver that are not there or say nothing: a heading with text below, or `Field: text`."""
-    said: dict[str, bool] = dict.fromkeys((field.casefold() for field in fields), False)
+    """Return the fields of a waiver that are missing or empty.
+
+    A field is a heading with text below it, or `Field: text`.
+    """
+    filled: dict[str, bool] = dict.fromkeys((field.casefold() for field in fields), False)
     current: str | None = None
-    for block in read_blocks(text):
+    for block in parse_markdown(text):
         if block.kind is BlockKind.HEADING:
-            current = _field_of(block.text, said)
+            current = _find_field(block.text, filled)
             continue
         for line in block.text.split("\n"):
-            head, colon, rest = line.partition(":")
-            if colon and (name := _field_of(head, said)):
-                said[name] = said[name] or bool(rest.strip())
-                current = None if rest.strip() else name
+            head, colon, value = line.partition(":")
+            if colon and (name := _find_field(head, filled)):
+                filled[name] = filled[name] or bool(value.strip())
+                current = None if value.strip() else name
             elif current and line.strip():
-                said[current] = True
-    return [field for field in fields if not said[field.casefold()]]
+                filled[current] = True
+    return [field for field in fields if not filled[field.casefold()]]
 
 
-def _field_of(words: str, fields: dict[str, bool]) -> str | None:
+def _find_field(words: str, fields: dict[str, bool]) -> str | None:
     plain = " ".join(re.sub(r"[^\w ]", " ", words).split()).casefold()
     return next((field for field in fields if plain == field or plain.startswith(f"{field} ")), None)

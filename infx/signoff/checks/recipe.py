@@ -1,16 +1,16 @@
-"""Check 3: the sign-off links the upstream recipe, merged or published, for every open engine that is affected."""
+"""Check 3: the sign-off links a merged or published upstream recipe for every affected open engine."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from infx.markdown import read_blocks
+from infx.markdown import parse_markdown
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import RecipeSource, SignoffPolicy
 from infx.signoff.facts import LinkState, ResolvedLink, SignoffFacts
-from infx.signoff.lines import serving_files
+from infx.signoff.lines import find_serving_changes
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
@@ -25,29 +25,27 @@ _GITHUB = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLink:
-    """An address in a sign-off that leads to a recipe of `engine`. number: of a pull request; path: of a file or
-    folder in the repository, at `ref`, its default branch; neither: a published page.
-    """
+    """A link in a sign-off to an engine's recipe: a pull request, a file or folder, else a published page."""
 
     url: str
     engine: str
     repository: str = ""
-    number: int | None = None
-    path: str = ""
-    ref: str = ""
+    number: int | None = None  # of the pull request
+    path: str = ""  # of the file or folder
+    ref: str = ""  # the default branch, for a file or folder
 
 
 def find_recipe_links(body: str, policy: SignoffPolicy) -> tuple[RecipeLink, ...]:
-    """The visible links of a sign-off that lead to one of the policy's sources, in order, each once."""
-    urls = dict.fromkeys(url for block in read_blocks(body) for url in block.links)
-    found: list[RecipeLink] = []
+    """Return the visible links of a sign-off to the policy's recipe sources, in order, each once."""
+    urls = dict.fromkeys(url for block in parse_markdown(body) for url in block.links)
+    recipe_links: list[RecipeLink] = []
     for engine, source in policy.sources.items():
-        links = [link for url in urls if (link := _read_link(url, engine, source))]
-        found += links[:MAX_LINKS]
-    return tuple(found)
+        links = [link for url in urls if (link := _parse_link(url, engine, source))]
+        recipe_links += links[:MAX_LINKS]
+    return tuple(recipe_links)
 
 
-def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None:
+def _parse_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None:
     if any(is_below(url, page) for page in source.pages):
         return RecipeLink(url=url, engine=engine)
     match = _GITHUB.fullmatch(url)
@@ -69,18 +67,19 @@ def _read_link(url: str, engine: str, source: RecipeSource) -> RecipeLink | None
 
 
 def is_below(url: str, page: str) -> bool:
-    """`https://host/a` covers `https://host/a/b`, not itself, which is no recipe but the list of them, nor
-    `https://host/ab`.
+    """Return whether an address is below a page: `https://host/a/b` is below `https://host/a`.
+
+    The page itself, which only lists recipes, and `https://host/ab` are not.
     """
-    rest = url.removeprefix(page)
-    if rest == url or not (page.endswith("/") or rest.startswith("/")):
+    tail = url.removeprefix(page)
+    if tail == url or not (page.endswith("/") or tail.startswith("/")):
         return False
-    path = re.split(r"[?#]", rest, maxsplit=1)[0]
+    path = re.split(r"[?#]", tail, maxsplit=1)[0]
     return bool(path.strip("/")) and not re.search(r"\.\.|%2e|\\", path, re.IGNORECASE)
 
 
 def check_recipe(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """That the settings agree is for a human, who is told which lines to compare; that the recipe is there is not."""
+    """Check that a recipe is linked. A person must compare the settings; the WARN lists the lines."""
     affected = {
         change: engine
         for change in facts.configs
@@ -96,17 +95,17 @@ def check_recipe(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
         keys = name_all(change.key for change, needed in affected.items() if needed == engine)
         if not own:
             return failed(
-                f"No link to the {engine} recipe of {keys}; expected {_expected(engine, policy.signoff)}."
+                f"No link to the {engine} recipe of {keys}; expected {_describe_sources(engine, policy.signoff)}."
             )
         good = [link for link in own if _is_good(link, states.get(link.url), policy.signoff)]
         if not good:
             why = join_some([_explain(link, states.get(link.url)) for link in own], 3, separator="; ")
             evidence = [f"{link.url}: {_explain(link, states.get(link.url))}" for link in own]
-            if any(_state(states.get(link.url)) is LinkState.UNKNOWN for link in own):
-                return warned(f"The {engine} recipe could not be looked at: {why}.", evidence=evidence)
+            if any(_find_state(states.get(link.url)) is LinkState.UNKNOWN for link in own):
+                return warned(f"The {engine} recipe could not be read: {why}.", evidence=evidence)
             return failed(f"The {engine} recipe is not merged or published: {why}.", evidence=evidence)
         shown += [Link(text=f"{engine} recipe", url=link.url) for link in good]
-    evidence = [f"{link.url}: {_state(states.get(link.url))}" for link in links]
+    evidence = [f"{link.url}: {_find_state(states.get(link.url))}" for link in links]
     return _compare(list(affected), facts, policy, shown, evidence)
 
 
@@ -114,9 +113,9 @@ def _compare(
     affected: list[ConfigChange], facts: SignoffFacts, policy: Policy, links: list[Link], evidence: list[str]
 ) -> CheckOutcome:
     masters = set(policy.master_configs)
-    scripts = [file for file in serving_files(facts, policy) if file.path not in masters]
+    scripts = [file for file in find_serving_changes(facts, policy) if file.path not in masters]
     if all(change.adds_points_only for change in affected) and not scripts:
-        text = "Only concurrencies change, so no setting that a recipe states does; the recipe is there."
+        text = "The recipe is linked. Only concurrencies change, which no recipe sets."
         return passed(text, *links, evidence=evidence)
     places = [
         f"{change.after.path}:{change.after.line}"
@@ -124,11 +123,11 @@ def _compare(
         if change.after and not change.adds_points_only
     ]
     places += [f"{file.path}:{file.added[0].number}" if file.added else file.path for file in scripts]
-    text = f"The recipe is there; whether its settings match is for a human to compare: {name_all(places)}."
+    text = f"The recipe is linked. A person must compare its settings with {name_all(places)}."
     return warned(text, *links, evidence=[*evidence, *(f"compare {place}" for place in places)])
 
 
-def _state(link: ResolvedLink | None) -> LinkState:
+def _find_state(link: ResolvedLink | None) -> LinkState:
     return link.state if link else LinkState.UNKNOWN
 
 
@@ -144,13 +143,13 @@ def _is_good(link: RecipeLink, resolved: ResolvedLink | None, policy: SignoffPol
 
 
 def _explain(link: RecipeLink, resolved: ResolvedLink | None) -> str:
-    state = _state(resolved)
+    state = _find_state(resolved)
     if state is LinkState.MERGED:
-        return f"{code(link.url)} touches no recipe"
+        return f"{code(link.url)} changes no recipe"
     return f"{code(link.url)} is {state}"
 
 
-def _expected(engine: str, policy: SignoffPolicy) -> str:
+def _describe_sources(engine: str, policy: SignoffPolicy) -> str:
     source = policy.sources.get(engine)
     if source is None:
         return "a source that the policy names"

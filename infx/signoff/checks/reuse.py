@@ -1,4 +1,4 @@
-"""Check 4: somebody who may write here has said which sweep may stand for the merge's."""
+"""Check 4: someone with write access has chosen the sweep whose results the merge reuses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applica
 
 
 def check_reuse(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """A line of its own; inside code, quotes or a sentence it is no command. The newest one counts."""
+    """Find the newest reuse command, which must be on a line of its own, outside of code and quotes."""
     if facts.plan is not None and not facts.plan.problem and not facts.plan.rows:
         return not_applicable("The pull request plans no rows, so there is nothing to reuse.")
     people = {person.login.lower(): person for person in facts.people}
@@ -22,14 +22,14 @@ def check_reuse(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
             for word, needs in policy.reuse.commands.items()
         )
         unknown = [person.login for person in facts.people if not person.is_known]
-        unread = f" What {name_all(unknown)} may do here could not be read." if unknown else ""
-        return warned(f"Nobody who may write here has posted {forms} on a line of its own.{unread}")
+        unread = f" The role of {name_all(unknown)} could not be read." if unknown else ""
+        return warned(f"No one with write access has posted {forms} on a line of its own.{unread}")
     author = code(command.comment.author.login)
     link = Link(text="comment", url=command.comment.url)
     if command.run_id is None:
         return passed(f"{author} asked for the newest suitable run to be reused.", link)
-    own = {found.run.id for found in find_candidates(facts, policy)}
+    own = {evidence.run.id for evidence in find_candidates(facts, policy)}
     if command.run_id not in own:
-        text = f"{author} named run {command.run_id}, which is no sweep on a commit of this pull request."
+        text = f"{author} named run {command.run_id}, which is not a sweep on a commit of this pull request."
         return warned(text, link, evidence=[f"sweeps of this pull request: {sorted(own)}"])
     return passed(f"{author} asked for run {command.run_id} to be reused.", link)

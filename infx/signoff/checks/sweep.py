@@ -1,4 +1,4 @@
-"""Check 1: every row of the plan, accuracy runs included, has run to a good end on a commit of the pull request."""
+"""Check 1: every row of the plan, accuracy runs included, succeeded on a commit of the pull request."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not
 
 
 def check_sweep(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """The plan is recomputed from git, and its rows are looked up in the run's jobs by their ids."""
+    """Compare the plan, recomputed from git, with the run's jobs, by row id."""
     plan = facts.plan
     if plan is None or plan.problem:
-        why = code(plan.problem, 500) if plan and plan.problem else "It was not gathered."
+        why = code(plan.problem, 500) if plan and plan.problem else "It was not read."
         return failed(f"The plan could not be recomputed from git. {why}")
     if not plan.rows:
-        return _nothing_planned(facts)
+        return _judge_empty_plan(facts)
     coverage = choose_coverage(facts, policy)
     if coverage is None:
-        where = "that its approval names" if facts.pull.is_fork else "on a commit of this pull request"
-        text = (
-            f"There is no run of {code(policy.sweep.workflow)} {where} yet; {_rows(plan.rows)} are planned."
-        )
-        return failed(text, evidence=_others(facts), is_waiting=True)
+        where = "named by its approval" if facts.pull.is_fork else "on a commit of this pull request"
+        rows = _count_rows(plan.rows)
+        text = f"There is no run of {code(policy.sweep.workflow)} {where} yet; {rows} are planned."
+        return failed(text, evidence=_list_runs(facts), is_waiting=True)
     return _judge(coverage, facts, policy)
 
 
-def _nothing_planned(facts: SignoffFacts) -> CheckOutcome:
+def _judge_empty_plan(facts: SignoffFacts) -> CheckOutcome:
     if unmeasured := _find_unmeasured(facts):
         return warned(
-            f"Configurations or what serves them change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
+            f"Configurations or the files that serve them change ({name_all(unmeasured)}), but no changelog entry names them, so nothing is measured."
         )
     return not_applicable("The pull request plans no rows.")
 
 
 def _find_unmeasured(facts: SignoffFacts) -> list[str]:
-    """Places of configurations that change, or whose files do, beside those that entries name; one that goes needs
-    no measurement.
+    """Return the configurations that change, or whose files change, without a changelog entry.
+
+    A removed configuration needs no measurement.
     """
     entries = facts.plan.entries if facts.plan and facts.plan.rows else ()
     named = {key for entry in entries for key in entry.config_keys}
@@ -61,25 +61,25 @@ def _judge(coverage: SweepCoverage, facts: SignoffFacts, policy: Policy) -> Chec
         *(f"{row.id} {job.conclusion}: {row.text} ({job.url})" for row, job in coverage.failed),
         *(f"{row.id} not finished: {row.text}" for row in coverage.running),
         *(f"{row.id} missing: {row.text}" for row in coverage.missing),
-        *_others(facts),
+        *_list_runs(facts),
     ]
     if coverage.failed:
         rows = name_all(f"{row.id} {row.text}" for row, _ in coverage.failed)
-        text = f"{len(coverage.failed)} of {count(total, 'row')} ended badly: {rows}.{_missing(coverage)}"
+        text = f"{len(coverage.failed)} of {count(total, 'row')} did not succeed: {rows}.{_render_missing(coverage)}"
         return failed(text, link, evidence=evidence)
     if coverage.running or (coverage.missing and not run.is_completed):
         text = f"The sweep is not finished: {len(coverage.done)} of {count(total, 'row')} done."
         return failed(text, link, evidence=evidence, is_waiting=True)
     if coverage.missing:
-        text = f"Of {count(total, 'row')}:{_missing(coverage)}"
+        text = _render_missing(coverage).strip()
         return failed(text, link, evidence=evidence, is_waiting=coverage.is_idle)
-    return _green(coverage, facts, policy, link, evidence)
+    return _judge_green(coverage, facts, policy, link, evidence)
 
 
-def _green(
+def _judge_green(
     coverage: SweepCoverage, facts: SignoffFacts, policy: Policy, link: Link, evidence: list[str]
 ) -> CheckOutcome:
-    done = f"{_rows(coverage.variant.rows)} succeeded on {code(coverage.run.run.head_sha[:12])}."
+    done = f"{_count_rows(coverage.variant.rows)} succeeded on {code(coverage.run.run.head_sha[:12])}."
     ended = coverage.run.run.conclusion
     if coverage.run.run.is_completed and ended is not Conclusion.SUCCESS:
         text = f"{done} The run itself ended with {code(ended or 'nothing')}: a result may be missing or rejected."
@@ -87,41 +87,41 @@ def _green(
     if not coverage.variant.is_complete:
         text = f"This was a {coverage.variant.name} sweep, not a full one: its {done}"
         return warned(text, link, evidence=evidence)
-    if coverage.foreign:
-        text = f"{done} {count(len(coverage.foreign), 'more row')} of the run {'is' if len(coverage.foreign) == 1 else 'are'} in no plan of this head: {name_all(coverage.foreign)}."
+    if coverage.unplanned:
+        rows = count(len(coverage.unplanned), "unplanned row")
+        text = f"{done} The run also has {rows}: {name_all(coverage.unplanned)}."
         return warned(text, link, evidence=evidence)
-    later = _later_changes(coverage.run, facts, policy)
+    later = _find_later_changes(coverage.run, facts, policy)
     if later is None:
-        return warned(f"{done} What changed after that commit cannot be seen.", link, evidence=evidence)
+        return warned(f"{done} The changes after that commit cannot be read.", link, evidence=evidence)
     if later:
-        text = f"{done} After that commit these files changed, which a row may run: {name_all(later)}."
+        text = f"{done} These files, which a row may run, changed after that commit: {name_all(later)}."
         return warned(text, link, evidence=evidence)
     if unmeasured := _find_unmeasured(facts):
-        text = f"{done} Other configurations or what serves them change ({name_all(unmeasured)}), but no changelog entry names them."
+        text = f"{done} Other configurations or the files that serve them change ({name_all(unmeasured)}), but no changelog entry names them."
         return warned(text, link, evidence=evidence)
     return passed(f"All {done}", link, evidence=evidence)
 
 
-def _later_changes(run: EvidenceRun, facts: SignoffFacts, policy: Policy) -> list[str] | None:
+def _find_later_changes(run: EvidenceRun, facts: SignoffFacts, policy: Policy) -> list[str] | None:
     if run.later_paths is None:
         return None
     return [path for path in run.later_paths if path in facts.paths and is_serving(path, policy)]
 
 
-def _rows(rows: tuple[IdentifiedRow, ...]) -> str:
+def _count_rows(rows: tuple[IdentifiedRow, ...]) -> str:
     evals = sum(bool(row.row.eval_only) for row in rows)
     return f"{count(len(rows), 'row')} ({len(rows) - evals} throughput, {evals} accuracy)"
 
 
-def _missing(coverage: SweepCoverage) -> str:
+def _render_missing(coverage: SweepCoverage) -> str:
     if not coverage.missing:
         return ""
     rows = name_all(f"{row.id} {row.text}" for row in coverage.missing)
-    return f" {len(coverage.missing)} have no job in this run: {rows}."
+    total = count(len(coverage.variant.rows), "row")
+    return f" {len(coverage.missing)} of {total} did not run: {rows}."
 
 
-def _others(facts: SignoffFacts) -> list[str]:
-    return [
-        f"looked at run {found.run.id}: {found.run.path} on {found.run.head_sha}, {found.run.conclusion}"
-        for found in facts.runs
-    ]
+def _list_runs(facts: SignoffFacts) -> list[str]:
+    runs = [evidence.run for evidence in facts.runs]
+    return [f"read run {run.id}: {run.path} on {run.head_sha}, {run.conclusion}" for run in runs]

@@ -10,8 +10,8 @@ from infx.signoff.checklist import (
     ItemState,
     compare_checklist,
     find_signature,
-    read_items,
-    read_template,
+    parse_items,
+    parse_template,
 )
 from infx.signoff.facts import SignoffFacts, TextFile
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, passed, warned
@@ -20,14 +20,14 @@ _BAD = {ItemState.MISSING, ItemState.OPEN, ItemState.CONFLICTING}
 _WORDS = {
     ItemState.MISSING: "missing",
     ItemState.OPEN: "not ticked and not explained",
-    ItemState.CONFLICTING: "there twice, ticked once",
+    ItemState.CONFLICTING: "present twice, ticked once",
 }
 
 
 def check_template(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """The target branch's checklist in whichever language fits the comment best."""
+    """Compare the sign-off with the base branch's checklist, in the language that matches best."""
     if not facts.checklists:
-        return failed(f"The target branch has no {code(policy.signoff.paths.checklists[0])}.")
+        return failed(f"The base branch has no {code(policy.signoff.paths.checklists[0])}.")
     try:
         compared = [(file, _compare(file, facts, policy)) for file in facts.checklists]
     except InfxError as error:
@@ -38,13 +38,13 @@ def check_template(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     evidence = [_describe(match) for match in matches]
     signature, author = find_signature(facts.signoff.body), facts.signoff.author.login
     if signature and signature.lower() != author.lower():
-        text = f"It is signed by {code(signature)} and was posted by {code(author)}."
+        text = f"The `Signed:` line names {code(signature)}, but {code(author)} posted the sign-off."
         return failed(text, link, evidence=evidence)
     return _judge(matches, link, evidence)
 
 
 def _compare(file: TextFile, facts: SignoffFacts, policy: Policy) -> tuple[ItemMatch, ...]:
-    items = read_items(read_template(file.text, policy.signoff.phrase))
+    items = parse_items(parse_template(file.text, policy.signoff.phrase))
     return compare_checklist(items, facts.signoff.body)
 
 
@@ -60,9 +60,7 @@ def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> C
     if reworded := [match for match in matches if match.state is ItemState.REWORDED]:
         items = [f"{match.item.number}: {code(match.detail)}" for match in reworded]
         shown = join_some(items, 3, separator="; ")
-        return warned(
-            f"Ticked items that say something else than the checklist: {shown}.", link, evidence=evidence
-        )
+        return warned(f"Ticked items that contradict the checklist: {shown}.", link, evidence=evidence)
     explained = [match for match in matches if match.state is ItemState.EXPLAINED]
     ticked = f"{len(matches) - len(explained)} of {count(len(matches), 'item')} ticked"
     if explained:
