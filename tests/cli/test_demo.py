@@ -125,7 +125,7 @@ def test_a_failing_command_ends_with_its_words_and_no_traceback(
     assert told.code == 4
     assert "No such option" in told.out
     assert told.err.splitlines() == [
-        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
+        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. Its output is above."
     ]
     assert acts == ["stage"]
     assert list(tmp_path.iterdir()) == []
@@ -235,7 +235,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) -> None:
     """What it prints works when it is typed in; then nothing is left."""
     environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
-    assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
+    assert environ["GITHUB_API_URL"] == kept.find(r"The hub keeps running at (\S+);")
     assert connect("acme/bench", environ=environ).pull(3405).is_merged
     clone = shlex.split(kept.find(r"(git clone .+ bench) &&"))
     subprocess.run(clone, cwd=tmp_path, check=True, capture_output=True)
