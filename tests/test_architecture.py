@@ -100,7 +100,7 @@ def test_the_search_finds_what_it_looks_for(source: str, found: set[str]) -> Non
 
 def test_the_map_names_every_module() -> None:
     page = (ROOT / "docs/architecture.md").read_text()
-    table = page.partition("## Rooms")[2].partition("## ")[0]
+    table = page.partition("## Layers")[2].partition("## ")[0]
     named = [
         name
         for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, flags=re.MULTILINE)

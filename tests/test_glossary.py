@@ -19,7 +19,7 @@ QUESTIONS = (
     "Who must sign?",
     "What is a canonical link?",
     "When does a status turn green?",
-    "How is a comment found again?",
+    "How does the bot find its comment?",
 )
 LONGEST = 40  # lines of the glossary: what is longer is not read
 
@@ -55,7 +55,7 @@ def name_of(node: ast.AST) -> str | None:
             return None
 
 
-GLOSSARY, RULES = read_rows("Glossary"), read_rows("Six rules and where they live")
+GLOSSARY, RULES = read_rows("Glossary"), read_rows("Six rules and where to find them")
 
 
 @pytest.mark.parametrize("row", [*GLOSSARY, *RULES], ids=lambda row: row[0])
