@@ -16,7 +16,7 @@ from infx.demo.stage import StoryError
 
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")  # as runners call it
 _END = "\n\0"  # no argument ends like this
-_ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_ASKED"\n"""
+_ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
 _ANSWER = """infx() { cat "$INFX_ANSWER"; return "$INFX_CODE"; }\n"""
 _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
@@ -76,9 +76,9 @@ class Shell:
 
     def read_arguments(self) -> list[str]:
         """Return the arguments of the step's only call of infx."""
-        asked = self.scratch / "asked"
-        self._run(_ASK, INFX_ASKED=str(asked))
-        calls = [call.split("\0")[:-1] for call in asked.read_text(encoding="utf-8").split(_END)[:-1]]
+        calls_file = self.scratch / "calls"
+        self._run(_ASK, INFX_CALLS=str(calls_file))
+        calls = [call.split("\0")[:-1] for call in calls_file.read_text(encoding="utf-8").split(_END)[:-1]]
         if len(calls) != 1:
             raise StoryError(f"A step calls infx {len(calls)} times, not once: {self.step.lines}")
         return calls[0]

@@ -1,4 +1,4 @@
-"""Run the rows of a sweep on a few workers: first the canary, then the other rows, until a failure if so decided."""
+"""Run the rows of a sweep on a few workers: first the canary, then the others; with fail-fast, stop after a failure."""
 
 from __future__ import annotations
 

@@ -180,14 +180,14 @@ def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, P
     done = run_step(root, 0, tmp_path, environ)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     environ["PATH"] = f"{(tmp_path / 'path').read_text().strip()}:{environ['PATH']}"
-    asked = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
-    done = run_step(root, 1, root, {**environ, **asked})
+    variables = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
+    done = run_step(root, 1, root, {**environ, **variables})
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["ok"] is True
-    done = run_step(root, 1, root, {**environ, **asked, "INFX_POLICY": ""})
+    done = run_step(root, 1, root, {**environ, **variables, "INFX_POLICY": ""})
     assert done.returncode == 2  # on Actions the policy must be named
     hostile = f"config check --master-config $(touch {tmp_path}/canary) `touch {tmp_path}/canary` ; touch {tmp_path}/canary *"
-    done = run_step(root, 1, root, {**environ, **asked, "COMMAND": hostile})
+    done = run_step(root, 1, root, {**environ, **variables, "COMMAND": hostile})
     assert done.returncode == 2
     assert not (tmp_path / "canary").exists()
 
