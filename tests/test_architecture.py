@@ -1,4 +1,4 @@
-"""What import-linter cannot see: that its lists are complete, and that the core does not ask its surroundings."""
+"""Check what import-linter cannot: that its lists are complete, and that the core does not use its environment."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ PACKAGE = ROOT / "infx"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
 EDGES = {"apply", "gather", "git", "actions", "artifacts", "github", "hub"}
-PROGRAMS = {"results/sample.py"}  # run by itself in a row's job; nothing imports it
+PROGRAMS = {"results/sample.py"}  # a program that a row's job runs; no module imports it
 
 
-def modules() -> set[str]:
-    """The modules and packages directly below infx."""
+def list_modules() -> set[str]:
+    """Return the modules and packages directly below infx."""
     return {
         path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
 
 
-CORE = (modules() & {name for layer in LAYERS[5:] for name in layer}) - {"__init__"}
+CORE = (list_modules() & {name for layer in LAYERS[5:] for name in layer}) - {"__init__"}
 
 
 def test_every_module_has_a_layer() -> None:
     placed = {name for layer in LAYERS for name in layer}
-    assert modules() - placed == {"__init__", "__main__"}
+    assert list_modules() - placed == {"__init__", "__main__"}
     assert {name for layer in LAYERS[1:5] for name in layer} == EDGES
 
 
@@ -39,53 +39,53 @@ def test_the_ban_on_processes_and_connections_covers_the_whole_core() -> None:
     core, edges = CONTRACTS[1], CONTRACTS[2]
     assert set(core["source_modules"]) == {f"infx.{name}" for name in CORE}
     assert {"click", "subprocess", "socket", "http", "github", "requests"} <= set(core["forbidden_modules"])
-    assert set(edges["source_modules"]) == {f"infx.{name}" for name in EDGES & modules()}
+    assert set(edges["source_modules"]) == {f"infx.{name}" for name in EDGES & list_modules()}
     assert "allow_indirect_imports" not in core
 
 
-def core_files() -> Iterator[Path]:
+def find_core_files() -> Iterator[Path]:
     for name in sorted(CORE):
         folder = PACKAGE / name
         files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
         yield from (path for path in files if str(path.relative_to(PACKAGE)) not in PROGRAMS)
 
 
-# The clock, the environment, the terminal and the working directory: facts that edges gather and pass on.
-ASKING = {
+# Uses of the clock, the environment, the terminal and the working directory. Edges read these and pass the values on.
+SURROUNDINGS = {
     "os.environ", "os.getenv", "os.environb", "os.getcwd", "os.system", "os.popen", "Path.cwd", "Path.home",
     "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.sleep", "sys.argv",
     "sys.stdin", "sys.stdout", "sys.stderr", "sys.exit", "print", "input", "exec", "eval",
 }  # fmt: skip
 
 
-def dotted(node: ast.expr) -> str:
+def render_dotted(node: ast.expr) -> str:
     match node:
         case ast.Name(id=name):
             return name
         case ast.Attribute(value=value, attr=name):
-            return f"{dotted(value)}.{name}"
+            return f"{render_dotted(value)}.{name}"
         case _:
             return "?"
 
 
-def asked(source: str) -> set[str]:
-    found = set()
+def find_surroundings(source: str) -> set[str]:
+    uses = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute | ast.Name):
-            name = dotted(node)
-            found |= {bad for bad in ASKING if name == bad or ("." in bad and name.endswith(f".{bad}"))}
+            name = render_dotted(node)
+            uses |= {bad for bad in SURROUNDINGS if name == bad or ("." in bad and name.endswith(f".{bad}"))}
         elif isinstance(node, ast.ImportFrom):
-            found |= {bad for alias in node.names if (bad := f"{node.module}.{alias.name}") in ASKING}
-    return found
+            uses |= {bad for alias in node.names if (bad := f"{node.module}.{alias.name}") in SURROUNDINGS}
+    return uses
 
 
-@pytest.mark.parametrize("path", list(core_files()), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_the_core_asks_nothing_of_its_surroundings(path: Path) -> None:
-    assert asked(path.read_text()) == set()
+@pytest.mark.parametrize("path", list(find_core_files()), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_does_not_use_its_surroundings(path: Path) -> None:
+    assert find_surroundings(path.read_text()) == set()
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "uses"),
     [
         ("import os\nx = os.environ['A']", {"os.environ"}),
         ("from os import environ", {"os.environ"}),
@@ -94,25 +94,25 @@ def test_the_core_asks_nothing_of_its_surroundings(path: Path) -> None:
         ("blueprint(1); os.path.join('a'); now()", set()),
     ],
 )
-def test_the_search_finds_what_it_looks_for(source: str, found: set[str]) -> None:
-    assert asked(source) == found
+def test_uses_of_the_surroundings_are_found(source: str, uses: set[str]) -> None:
+    assert find_surroundings(source) == uses
 
 
-def test_the_map_names_every_module() -> None:
+def test_the_architecture_page_names_every_module() -> None:
     page = (ROOT / "docs/architecture.md").read_text()
-    table = page.partition("## Rooms")[2].partition("## ")[0]
+    table = page.partition("## Layers")[2].partition("## ")[0]
     named = [
         name
         for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, flags=re.MULTILINE)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert sorted(named) == sorted(modules() - {"__init__", "__main__"})
+    assert sorted(named) == sorted(list_modules() - {"__init__", "__main__"})
 
 
 MOST_LINES = 45
 
 
-def test_no_function_is_longer_than_a_screen() -> None:
+def test_every_function_fits_on_a_screen() -> None:
     long = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -122,16 +122,16 @@ def test_no_function_is_longer_than_a_screen() -> None:
     assert long == []
 
 
-def test_a_public_class_has_its_name_alone() -> None:
-    """The hub, a world of its own, may call things what GitHub calls them."""
-    homes: dict[str, list[str]] = {}
+def test_no_two_public_classes_have_the_same_name() -> None:
+    """The hub is left out, because its classes have GitHub's names."""
+    paths_by_name: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.is_relative_to(PACKAGE / "hub"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
-    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+                paths_by_name.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in paths_by_name.items() if len(paths) > 1} == {}
 
 
 def find_test_imports(source: str) -> set[str]:
@@ -149,7 +149,7 @@ def find_test_imports(source: str) -> set[str]:
     "path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
 )
 def test_no_module_imports_a_test_file(path: Path) -> None:
-    """Shared values and helpers live in modules of their own, so that a test file can move or go alone."""
+    """Shared values and helpers have their own modules, so that a test file can be moved or deleted alone."""
     assert find_test_imports(path.read_text(encoding="utf-8")) == set()
 
 
@@ -163,15 +163,15 @@ def test_no_module_imports_a_test_file(path: Path) -> None:
         ("from tests.pages import parse\nfrom infx.cli import infx", set()),
     ],
 )
-def test_the_search_for_imports_of_test_files_finds_them(source: str, imports: set[str]) -> None:
+def test_imports_of_test_files_are_found(source: str, imports: set[str]) -> None:
     assert find_test_imports(source) == imports
 
 
-SCENARIOS = {"act", "security"}  # all of infx, in workflows that are really run and with hostile input
+SCENARIOS = {"act", "security"}  # test all of infx: in real workflow runs, and with hostile input
 
 
 def find_unmirrored(folders: set[str], packages: set[str]) -> set[str]:
-    """Return the folders of tests that are named like no package of infx."""
+    """Return the folders of tests whose name is not a package of infx."""
     return folders - packages - SCENARIOS
 
 
@@ -184,7 +184,7 @@ def test_tests_mirror_the_package() -> None:
     assert find_unmirrored({"matrix", "act", "planner"}, {"matrix"}) == {"planner"}
 
 
-def test_no_test_file_lies_deeper_than_its_folder() -> None:
+def test_test_files_are_not_in_subfolders() -> None:
     places = (ROOT / "tests").rglob("test_*.py")
     assert [str(path) for path in places if len(path.relative_to(ROOT / "tests").parts) > 2] == []
 
@@ -193,7 +193,7 @@ BUILT = {"PullRequest", "Comment", "Run", "Job", "CommitStatus", "Collaborator"}
 
 
 def find_built(source: str) -> set[str]:
-    """Return the values of `infx.model` that a source constructs although `tests/builders.py` does."""
+    """Return the classes of `infx.model` that a source calls instead of `tests/builders.py`."""
     nodes = list(ast.walk(ast.parse(source)))
     imported = {
         alias.name
@@ -201,57 +201,59 @@ def find_built(source: str) -> set[str]:
         if isinstance(node, ast.ImportFrom) and node.module == "infx.model"
         for alias in node.names
     }
-    called = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
+    called = {render_dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     return imported & called & BUILT
 
 
-def test_values_of_the_model_are_built_in_one_module() -> None:
-    own = {ROOT / "tests/builders.py", ROOT / "tests/test_model.py"}
-    files = [path for path in (ROOT / "tests").rglob("*.py") if path not in own]
+def test_only_the_builders_module_builds_model_values() -> None:
+    allowed = {ROOT / "tests/builders.py", ROOT / "tests/test_model.py"}
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path not in allowed]
     assert {
         str(path): built for path in files if (built := find_built(path.read_text(encoding="utf-8")))
     } == {}
     assert find_built((ROOT / "tests/builders.py").read_text(encoding="utf-8")) == BUILT
 
 
-def imported(source: str, names: set[str]) -> set[str]:
-    """The modules among these that a module imports when it is loaded, or only for its types."""
-    found = set()
-    waiting: list[ast.AST] = [ast.parse(source)]
-    while waiting:
-        for node in ast.iter_child_nodes(waiting.pop()):
+def find_imports(source: str, names: set[str]) -> set[str]:
+    """Return the modules among `names` that a source imports outside functions, also those for types only."""
+    imported = set()
+    nodes: list[ast.AST] = [ast.parse(source)]
+    while nodes:
+        for node in ast.iter_child_nodes(nodes.pop()):
             if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
+                imported |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
-                longer = [f"{node.module}.{alias.name}" for alias in node.names]
-                found |= {name if name in names else node.module for name in longer}
+                members = [f"{node.module}.{alias.name}" for alias in node.names]
+                imported |= {name if name in names else node.module for name in members}
             elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                waiting.append(node)
-    return found & names
+                nodes.append(node)
+    return imported & names
 
 
 def find_cycle(imports: dict[str, set[str]]) -> list[str]:
-    """Modules that all wait for one another, sorted; none is left where they can be loaded one after another."""
-    left = {name: set(wanted) - {name} for name, wanted in imports.items()}
-    while ready := {name for name, wanted in left.items() if not wanted}:
-        left = {name: wanted - ready for name, wanted in left.items() if name not in ready}
-    while unneeded := left.keys() - {name for wanted in left.values() for name in wanted}:
-        left = {name: wanted for name, wanted in left.items() if name not in unneeded}
-    return sorted(left)
+    """Return the modules that import each other in a circle, sorted."""
+    remaining = {name: set(imported) - {name} for name, imported in imports.items()}
+    while loadable := {name for name, imported in remaining.items() if not imported}:
+        remaining = {
+            name: imported - loadable for name, imported in remaining.items() if name not in loadable
+        }
+    while unneeded := remaining.keys() - {name for imported in remaining.values() for name in imported}:
+        remaining = {name: imported for name, imported in remaining.items() if name not in unneeded}
+    return sorted(remaining)
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Layers hold packages apart; this holds the modules of one package in an order."""
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    """The layers order the packages; this test orders the modules of a package."""
     files = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in PACKAGE.rglob("*.py")
     }
-    imports = {name: imported(path.read_text(), set(files)) for name, path in files.items()}
+    imports = {name: find_imports(path.read_text(), set(files)) for name, path in files.items()}
     assert sum(map(len, imports.values())) > len(files)
     assert find_cycle(imports) == []
 
 
-def test_the_search_for_cycles_finds_one() -> None:
+def test_a_circle_of_imports_is_found() -> None:
     names = {"infx.a", "infx.b", "infx.c", "infx.d", "infx.e"}
     sources = {
         "infx.a": "from infx import b",
@@ -260,37 +262,37 @@ def test_the_search_for_cycles_finds_one() -> None:
         "infx.d": "def ask():\n    from infx.a import A",
         "infx.e": "from infx.a import A",
     }
-    imports = {name: imported(source, names) for name, source in sources.items()}
+    imports = {name: find_imports(source, names) for name, source in sources.items()}
     assert find_cycle(imports) == ["infx.a", "infx.b", "infx.c"]
 
 
 def find_callers(source: str) -> set[str]:
-    """The ways in which a file calls the command line by itself: click's runner, the shell's `run`, the script's `main`."""
-    found = set()
+    """Return the imports that let a file call the command line: click's runner, the shell's `run`, or `main`."""
+    imported = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found & {"click.testing", "infx.cli.shell", "infx.cli.main"}
+            imported |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return imported & {"click.testing", "infx.cli.shell", "infx.cli.main"}
 
 
 CALLERS = {
-    "calling.py",  # for all the others
-    "cli/test_demo.py",  # a demo that is killed, and then leaves no temporary folder: `call` has one
-    "cli/test_options.py",  # a terminal, which a caught stream is not
-    "cli/test_shell.py",  # the shell itself
+    "calling.py",  # is used by all other tests
+    "cli/test_demo.py",  # needs a demo without the temporary folder of `call`
+    "cli/test_options.py",  # needs a terminal, and `call` captures the streams
+    "cli/test_shell.py",  # tests the shell itself
 }
 
 
-def test_one_test_file_calls_the_command_line_for_all() -> None:
+def test_tests_call_the_command_line_through_one_module() -> None:
     tests = ROOT / "tests"
-    found = {str(path.relative_to(tests)) for path in tests.rglob("*.py") if find_callers(path.read_text())}
-    assert found == CALLERS
+    callers = {str(path.relative_to(tests)) for path in tests.rglob("*.py") if find_callers(path.read_text())}
+    assert callers == CALLERS
 
 
 @pytest.mark.parametrize(
-    ("source", "ways"),
+    ("source", "callers"),
     [
         ("from click.testing import CliRunner", {"click.testing"}),
         ("import click.testing", {"click.testing"}),
@@ -299,5 +301,5 @@ def test_one_test_file_calls_the_command_line_for_all() -> None:
         ("from infx.cli import infx\nfrom tests.calling import call", set()),
     ],
 )
-def test_the_search_for_callers_finds_them(source: str, ways: set[str]) -> None:
-    assert find_callers(source) == ways
+def test_callers_of_the_command_line_are_found(source: str, callers: set[str]) -> None:
+    assert find_callers(source) == callers

@@ -1,4 +1,4 @@
-"""The glossary and the six rules of docs/architecture.md name classes and functions that exist, each in its file."""
+"""Check that the classes and functions named in docs/architecture.md exist in the named files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ QUESTIONS = (
     "Who must sign?",
     "What is a canonical link?",
     "When does a status turn green?",
-    "How is a comment found again?",
+    "How does the bot find its comment?",
 )
-LONGEST = 40  # lines of the glossary: what is longer is not read
+LONGEST = 40  # lines of the glossary; people do not read longer ones
 
 
-def section(title: str) -> str:
+def read_section(title: str) -> str:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def read_rows(title: str) -> list[list[str]]:
-    lines = [line for line in section(title).splitlines() if line.startswith("| ")]
+    lines = [line for line in read_section(title).splitlines() if line.startswith("| ")]
     return [re.split(r" \| ", line.strip("| ")) for line in lines[2:]]
 
 
@@ -39,13 +39,13 @@ def find_names(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ClassDef):
-            names |= {node.name, *(f"{node.name}.{member}" for member in map(name_of, node.body) if member)}
-        elif name := name_of(node):
+            names |= {node.name, *(f"{node.name}.{member}" for member in map(find_name, node.body) if member)}
+        elif name := find_name(node):
             names.add(name)
     return names
 
 
-def name_of(node: ast.AST) -> str | None:
+def find_name(node: ast.AST) -> str | None:
     match node:
         case ast.FunctionDef(name=name):
             return name
@@ -55,11 +55,11 @@ def name_of(node: ast.AST) -> str | None:
             return None
 
 
-GLOSSARY, RULES = read_rows("Glossary"), read_rows("Six rules and where they live")
+GLOSSARY, RULES = read_rows("Glossary"), read_rows("Six rules and where to find them")
 
 
 @pytest.mark.parametrize("row", [*GLOSSARY, *RULES], ids=lambda row: row[0])
-def test_what_a_line_names_exists_where_it_says(row: list[str]) -> None:
+def test_every_named_class_and_function_is_in_its_file(row: list[str]) -> None:
     places = PLACE.findall(row[-1])
     assert places
     for shown, path, name in places:
@@ -68,7 +68,7 @@ def test_what_a_line_names_exists_where_it_says(row: list[str]) -> None:
 
 
 def test_every_class_of_the_glossary_exists_once() -> None:
-    """The hub holds GitHub's side of the same things, under the same names."""
+    """The hub is left out: its classes for GitHub's objects have the same names."""
     classes = Counter(
         node.name
         for path in PACKAGE.rglob("*.py")
@@ -80,17 +80,17 @@ def test_every_class_of_the_glossary_exists_once() -> None:
     assert {name: classes[name] for name in named if classes[name] != 1} == {}
 
 
-def test_a_word_stands_in_the_glossary_once() -> None:
+def test_every_word_is_in_the_glossary_once() -> None:
     words = Counter(word for row in GLOSSARY for word in row[0].split(", "))
     assert [word for word, times in words.items() if times > 1] == []
     assert len(words) > 30
 
 
 def test_the_glossary_fits_on_one_screen() -> None:
-    lines = section("Glossary").strip().splitlines()
+    lines = read_section("Glossary").strip().splitlines()
     assert len(lines) + len(["## Glossary", ""]) <= LONGEST
 
 
-def test_the_six_rules_are_these() -> None:
+def test_the_page_answers_the_six_questions() -> None:
     assert tuple(question for question, *_ in RULES) == QUESTIONS
     assert [len(row) for row in RULES] == [3] * 6

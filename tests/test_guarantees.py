@@ -1,4 +1,4 @@
-"""docs/guarantees.md names the tests that hold each of its lines."""
+"""Check that docs/guarantees.md names existing tests for each of its lines."""
 
 from __future__ import annotations
 

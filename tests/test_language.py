@@ -1,7 +1,6 @@
-"""The words of every text that a person reads: no idioms that a second-language reader must look up, one spelling.
+"""Check the words of every text that a person reads: no words that make sentences hard to read, and American spelling.
 
-The list holds words that used to make sentences hard to read in this project: archaic or literary ones, and pronouns
-for people that hide who acts. Spelling is American, as in GitHub's own pages.
+The list has archaic and literary words, and pronouns that hide who acts. GitHub's own pages use American spelling too.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ LONGEST_NAME = 70  # characters of a test's name, which pytest prints on one lin
 
 
 def find_files() -> list[str]:
-    """Return the tracked text files, relative to the root, or all files where there is no repository."""
+    """Return the tracked text files, relative to the root, or all text files outside a repository."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     names = listed.stdout.decode().split("\0") if listed.returncode == 0 else []
-    found = names or [
+    paths = names or [
         path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if ".venv" not in path.parts
     ]
     return sorted(
         name
-        for name in found
+        for name in paths
         if (Path(name).suffix in SUFFIXES or Path(name).name in NAMES)
         and name not in ELSEWHERE
         and (ROOT / name).is_file()
@@ -57,13 +56,13 @@ FILES = find_files()
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_uses_plain_american_words(name: str) -> None:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    found = [
+    hard_words = [
         f"{name}:{number}: {match[0]}"
         for number, line in enumerate(lines, start=1)
         for pattern in (WORDS, BRITISH)
         for match in pattern.finditer(line)
     ]
-    assert found == []
+    assert hard_words == []
 
 
 def test_the_files_of_the_project_are_found() -> None:

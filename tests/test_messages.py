@@ -1,6 +1,6 @@
-"""Words for people, wherever they are written: numbers agree with their nouns, and a list says what it leaves out.
+"""Check all messages in the source: numbers agree with their nouns, and shortened lists say how much they leave out.
 
-`infx.phrases` has the helpers. What is found here is the source of the package, so a new message is held to it as well.
+`infx.phrases` has helpers for both.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tests.conftest import ROOT
 PACKAGE = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "infx").rglob("*.py")
-    if path.name != "phrases.py" and "hub" not in path.parts  # the hub speaks GitHub's words
+    if path.name != "phrases.py" and "hub" not in path.parts  # the hub has GitHub's messages
 )
 NOUNS = (
     "artifact|comment|commit|config|configuration|conflict|entrie|error|fact|file|finding|item|job|key|label|line|link|"
     "list|node|option|problem|pull request|read|request|result|row|shard|sign-off|sweep|task item|value|warning|write"
 )
-TEXTS = {  # what is called a value there is text, or nobody's but a programmer's
+TEXTS = {  # values in these files are texts, or appear only in messages for programmers
     "infx/cli/options.py", "infx/cli/reconcile.py", "infx/github/convert.py",
 }  # fmt: skip
 COUNTED = re.compile(rf" (?:more |new |other |accuracy |earlier )?(?:{NOUNS})s\b")
@@ -34,7 +34,7 @@ def parse(path: str) -> ast.Module:
 
 
 def is_fixed(expression: ast.expr) -> bool:
-    """A constant of the module is never one, and a name is not a number."""
+    """Return whether an expression is a constant of the module, which is greater than 1, or a name."""
     is_constant = isinstance(expression, ast.Name) and expression.id.isupper()
     return is_constant or (
         isinstance(expression, ast.Attribute) and expression.attr in {"framework", "id", "name"}
@@ -42,7 +42,7 @@ def is_fixed(expression: ast.expr) -> bool:
 
 
 def find_plurals(tree: ast.Module) -> Iterator[str]:
-    """A number in braces with a noun behind it that is always a plural."""
+    """Yield numbers in braces before a noun that is always a plural."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.JoinedStr):
             continue
@@ -57,7 +57,7 @@ def find_plurals(tree: ast.Module) -> Iterator[str]:
 
 
 def find_cut_lists(tree: ast.Module) -> Iterator[str]:
-    """A slice from the start of a list, joined for a sentence, without a word about the rest."""
+    """Yield slices from the start of a list that are joined without the number of the remaining items."""
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and node.args and joins_words(node.func)):
             continue
@@ -71,7 +71,7 @@ def find_cut_lists(tree: ast.Module) -> Iterator[str]:
 
 
 def joins_words(function: ast.expr) -> bool:
-    """`", ".join`, `"; ".join` or `join_words`."""
+    """Return whether a function joins words: `", ".join`, `"; ".join` or `join_words`."""
     if isinstance(function, ast.Name):
         return function.id == "join_words"
     return (
@@ -83,18 +83,18 @@ def joins_words(function: ast.expr) -> bool:
 
 
 def find_reprs(tree: ast.Module) -> Iterator[str]:
-    """`{value!r}` of what need not be text: Python's spelling of true, null and lists is not YAML's."""
+    """Yield `{value!r}` of values that may not be text: Python does not spell true, null and lists like YAML."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FormattedValue) and node.conversion == ord("r"):
-            shown = ast.unparse(node.value)
-            is_text = shown.startswith("str(")
-            if (isinstance(node.value, ast.Call) and not is_text) or shown in {
+            expression = ast.unparse(node.value)
+            is_text = expression.startswith("str(")
+            if (isinstance(node.value, ast.Call) and not is_text) or expression in {
                 "value",
                 "error",
                 "found",
                 "item",
             }:
-                yield f"{node.lineno}: {shown}!r"
+                yield f"{node.lineno}: {expression}!r"
 
 
 @pytest.mark.parametrize("path", PACKAGE)
@@ -103,7 +103,7 @@ def test_numbers_agree_with_their_nouns(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PACKAGE)
-def test_a_list_that_is_cut_says_how_many_more(path: str) -> None:
+def test_a_shortened_list_says_how_many_items_are_missing(path: str) -> None:
     assert list(find_cut_lists(parse(path))) == [], "use infx.phrases.join_some"
 
 
@@ -124,15 +124,15 @@ def test_values_are_spelled_as_in_yaml(path: str) -> None:
         ("f'it is {getattr(a, b)!r}'", find_reprs),
     ],
 )
-def test_what_is_looked_for_is_found(code: str, find: Callable[[ast.Module], Iterator[str]]) -> None:
+def test_mistakes_are_found(code: str, find: Callable[[ast.Module], Iterator[str]]) -> None:
     assert list(find(ast.parse(code)))
 
 
-def test_what_is_right_is_left_alone() -> None:
+def test_correct_messages_are_not_reported() -> None:
     code = "f'{count(n, \"link\")} made'; f'at most {MAX} links'; ', '.join(names); join_some(names, 4); f'{name!r}'"
     tree = ast.parse(code)
     assert [*find_plurals(tree), *find_cut_lists(tree), *find_reprs(tree)] == []
 
 
-def test_paths_are_of_the_package() -> None:
+def test_paths_are_relative_to_the_repository() -> None:
     assert Path("infx/errors.py").as_posix() in PACKAGE

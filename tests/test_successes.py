@@ -1,4 +1,4 @@
-"""docs/architecture.md lists every function that can answer with a success, and what it must have seen."""
+"""Check that docs/architecture.md lists every function that can return a success, and its evidence."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ GRANTS = {
     "Reason.READY",
 }
 CALLS = {"passed", "not_applicable"}
-# These compare with a success that was decided elsewhere, or build the value that the checks return.
+# These functions compare with a success of another function, or build the value that checks return.
 READERS = {
     "signed_off", "describe_collection", "_render_counts", "is_good", "passed", "limit_to_warning",
 }  # fmt: skip
 
 
 def find_grants(path: Path) -> set[tuple[str, str]]:
-    """Return (file, function) for each function that names a success."""
+    """Return the file and the name of each function that mentions a success."""
     grants = set()
     for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(function, ast.FunctionDef) and function.name not in READERS:
@@ -40,8 +40,8 @@ def find_grants(path: Path) -> set[tuple[str, str]]:
                 for node in nodes
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             }
-            named = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
-            if called & CALLS or named & GRANTS:
+            mentioned = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+            if called & CALLS or mentioned & GRANTS:
                 grants.add((path.relative_to(ROOT).as_posix(), function.name))
     return grants
 
@@ -69,7 +69,9 @@ def test_every_listed_success_names_its_evidence() -> None:
         "class Row:\n    def state(self):\n        return RowState.PRESENT\n",
     ],
 )
-def test_a_new_success_is_noticed(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_function_with_a_success_is_found(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tests.test_successes.ROOT", tmp_path)
     path = tmp_path / "new.py"
     path.write_text(source)

@@ -72,12 +72,12 @@ def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> No
     for number, (name, act) in enumerate(story.scenes(scene).items()):
         if step and number:
             click.pause("\nPress a key for the next scene …")
-        teller.title(name, act.words)
+        teller.print_title(name, act.words)
         act.play()
 
 
 def _keep(story: Play, console: Console) -> None:
-    _print(console, story.how_to_go_on(find_infx()))
+    _print(console, story.explain_next_steps(find_infx()))
     try:
         with exit_on_signals(0):
             story.hub.wait()

@@ -1,3 +1,4 @@
-"""The whole life of a pull request on a laptop: three real ones, played against the hub by the very commands that
-workflows run.
+"""Play three real pull requests on a laptop, from the first push to the merge, against the hub.
+
+The commands are those that the workflows run.
 """

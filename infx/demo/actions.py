@@ -1,4 +1,4 @@
-"""The project's own composite actions, played as a runner would: their shell lines, with `infx` answered by this process."""
+"""Run the project's composite actions as a runner does: their shell lines, with `infx` answered by this process."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from infx.demo.repository import DATA
 from infx.demo.stage import StoryError
 
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")  # as runners call it
-_END = "\n\0"  # no argument ends so
-_ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_ASKED"\n"""
+_END = "\n\0"  # no argument ends like this
+_ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
 _ANSWER = """infx() { cat "$INFX_ANSWER"; return "$INFX_CODE"; }\n"""
 _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
@@ -24,23 +24,23 @@ _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
 
 @dataclass(frozen=True, kw_only=True)
 class ActionStep:
-    """One step of an action. directory: where it runs; None: in the workspace."""
+    """A step of an action."""
 
     lines: str
     environ: Mapping[str, str]
-    directory: str | None
+    directory: str | None  # None: the workspace
 
 
 def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[ActionStep, ...]:
-    """Return the steps of an action after the one that installs infx. token: the job's own."""
+    """Return the steps of an action after the step that installs infx; `token` is the job's."""
     action = _read(f"actions/{name}.yml")
     if unknown := inputs.keys() - action["inputs"].keys():
         raise StoryError(f"The action {name} has no inputs {sorted(unknown)}.")
     defaults = {key: str(about.get("default", "")) for key, about in action["inputs"].items()}
-    given = {key: value.replace(_TOKEN, token) for key, value in {**defaults, **inputs}.items()}
+    values = {key: value.replace(_TOKEN, token) for key, value in {**defaults, **inputs}.items()}
 
     def fill(text: str) -> str:
-        filled = _INPUT.sub(lambda match: given[match[1]], text)
+        filled = _INPUT.sub(lambda match: values[match[1]], text)
         if "${{" in filled:
             raise StoryError(f"The demo cannot evaluate {filled} of the action {name}.")
         return filled
@@ -56,9 +56,9 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
 
 
 def read_permissions(workflow: str, job: str) -> dict[str, str]:
-    """Return what the token of a job may do."""
-    found: dict[str, str] = _read(f"workflows/{workflow}.yml")["jobs"][job]["permissions"]
-    return found
+    """Return the permissions of a job's token."""
+    permissions: dict[str, str] = _read(f"workflows/{workflow}.yml")["jobs"][job]["permissions"]
+    return permissions
 
 
 def _read(name: str) -> Any:
@@ -67,26 +67,24 @@ def _read(name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Shell:
-    """Runs the lines of a step twice: to see what they ask of infx, and to do with the answer what they do with it.
-
-    scratch: a folder for what passes between us and the shell.
-    """
+    """A shell that runs the lines of a step twice: first to learn the arguments of infx, then with its output."""
 
     step: ActionStep
     at: Path
     environ: Mapping[str, str]
-    scratch: Path
+    scratch: Path  # a folder for files that this process and the shell exchange
 
     def read_arguments(self) -> list[str]:
-        """Return the arguments of the one call of infx."""
-        asked = self.scratch / "asked"
-        self._run(_ASK, INFX_ASKED=str(asked))
-        calls = [call.split("\0")[:-1] for call in asked.read_text(encoding="utf-8").split(_END)[:-1]]
+        """Return the arguments of the step's only call of infx."""
+        calls_file = self.scratch / "calls"
+        self._run(_ASK, INFX_CALLS=str(calls_file))
+        calls = [call.split("\0")[:-1] for call in calls_file.read_text(encoding="utf-8").split(_END)[:-1]]
         if len(calls) != 1:
             raise StoryError(f"A step calls infx {len(calls)} times, not once: {self.step.lines}")
         return calls[0]
 
     def answer(self, code: int, out: str) -> None:
+        """Run the lines again, with the exit code and the output that infx has for them."""
         answer = self.scratch / "answer"
         answer.write_text(out, encoding="utf-8")
         self._run(_ANSWER, INFX_ANSWER=str(answer), INFX_CODE=str(code), expect=code)
@@ -97,7 +95,7 @@ class Shell:
         try:
             finished = subprocess.run(command, cwd=self.at, env=environ, capture_output=True, check=False)
         except FileNotFoundError:
-            raise StoryError("The lines of actions need bash.", hint="Install it.") from None
+            raise StoryError("The actions need bash, which was not found.", hint="Install bash.") from None
         if finished.returncode != expect:
-            said = finished.stderr.decode(errors="replace")
-            raise StoryError(f"A step ended with {finished.returncode} instead of {expect}: {said}")
+            errors = finished.stderr.decode(errors="replace")
+            raise StoryError(f"A step ended with {finished.returncode} instead of {expect}: {errors}")

@@ -1,4 +1,4 @@
-"""A pull request's conversation as GitHub's page shows it: comments, pushes with their statuses, labels, the merge."""
+"""Render a pull request's conversation as GitHub's page shows it: comments, pushes with statuses, labels, the merge."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from infx.hub.hub import Hub
 from infx.hub.state import Pull
 
 _WORDS = {
-    "labeled": "put on",
-    "unlabeled": "took off",
+    "labeled": "added the label",
+    "unlabeled": "removed the label",
     "merged": "merged this",
-    "head_ref_force_pushed": "forced a push",
+    "head_ref_force_pushed": "force-pushed the branch",
 }
-_BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # how a task starts in the rendered text of a comment
+_BOX = re.compile(r"(<li>\s*(?:<p>)?)\[([ xX])\] ")  # the start of a task in a rendered comment
 _LINK = re.compile(r'<a href="([^"]+)">(.*?)</a>', re.DOTALL)
-_REAL = "https://docs.github.com/"  # every other address belongs to the play and leads nowhere outside of it
+_REAL = "https://docs.github.com/"  # all other addresses belong to the hub and do not exist outside the demo
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Item:
-    """One thing in a conversation. at: when, as GitHub writes it."""
+    """An entry of a conversation."""
 
-    at: str
+    at: str  # a time, as GitHub writes it
     html: str
 
 
 def render_conversation(hub: Hub, pull: Pull, find_anchor: Callable[[str], str | None]) -> str:
-    """find_anchor: where on the page an address of the play is, if it is there."""
-    items = sorted(_items(hub, pull), key=lambda item: item.at)
+    """Return the conversation as HTML; `find_anchor` returns the place on the page for an address of the hub."""
+    items = sorted(_find_items(hub, pull), key=lambda item: item.at)
     html = "".join(item.html for item in items)
     return f'<div class="conversation">{_LINK.sub(lambda match: _redirect(match, find_anchor), html)}</div>'
 
@@ -45,7 +45,7 @@ def _redirect(match: re.Match[str], find_anchor: Callable[[str], str | None]) ->
     return f'<a href="#{anchor}">{text}</a>' if anchor else f'<span class="link">{text}</span>'
 
 
-def _items(hub: Hub, pull: Pull) -> Iterable[_Item]:
+def _find_items(hub: Hub, pull: Pull) -> Iterable[_Item]:
     for comment in hub.comments_of(pull.number):
         remark = "edited" if comment.updated_at != comment.created_at else ""
         anchor = f' id="issuecomment-{comment.id}"'
@@ -60,11 +60,11 @@ def _items(hub: Hub, pull: Pull) -> Iterable[_Item]:
             case "pull_request", "opened" | "synchronize" if event.payload["number"] == pull.number:
                 yield _render_push(hub, event.payload["pull_request"])
             case "issue_comment", "deleted" if event.payload["issue"]["number"] == pull.number:
-                yield _render_taken_back(event.payload["comment"])
+                yield _render_deleted(event.payload["comment"])
 
 
 def _render_push(hub: Hub, payload: Mapping[str, Any]) -> _Item:
-    """The commit that became the head, by its author, who need not be the one who pushed it."""
+    """Render the commit that became the head, with its author, who may differ from the person who pushed it."""
     commit = hub.git.commit(payload["head"]["sha"])
     subject = commit.message.splitlines()[0] if commit.message else ""
     words = f"<b>{escape(commit.name)}</b> committed {escape(subject)} <code>{commit.sha[:7]}</code>"
@@ -79,20 +79,20 @@ def _render_statuses(hub: Hub, sha: str) -> str:
     )
 
 
-def _render_taken_back(payload: Mapping[str, Any]) -> _Item:
-    """What the bot deleted when its cause was gone: no longer on GitHub's page, but what the author was told."""
+def _render_deleted(payload: Mapping[str, Any]) -> _Item:
+    """Render a comment that the bot deleted: GitHub's page no longer shows it, but the author has read it."""
     author, body, at = payload["user"]["login"], payload["body"], payload["created_at"]
-    return _render_comment(author, body, at, "taken back when its cause was gone", attributes=' class="gone"')
+    return _render_comment(author, body, at, "deleted once resolved", attributes=' class="gone"')
 
 
 def _render_comment(author: str | None, body: str | None, at: str, remark: str, *, attributes: str) -> _Item:
-    """Ours may hold the HTML that our renderers write; everybody else's is text."""
+    """Render the Markdown of a comment; only a bot's comment may contain HTML."""
     from markdown_it import MarkdownIt
 
     author, body = author or "ghost", body or ""
-    ours = author.endswith("[bot]")
-    parser = MarkdownIt("commonmark", {"html": ours, "breaks": True}).enable("table")
-    text = parser.render(re.sub(r"<!--.*?-->\n?", "", body, flags=re.DOTALL) if ours else body)
+    is_bot = author.endswith("[bot]")
+    parser = MarkdownIt("commonmark", {"html": is_bot, "breaks": True}).enable("table")
+    text = parser.render(re.sub(r"<!--.*?-->\n?", "", body, flags=re.DOTALL) if is_bot else body)
     about = " · ".join(filter(None, (_render_time(at), remark)))
     html = (
         f"<article{attributes}><header><b>{escape(author)}</b> {about}</header>"

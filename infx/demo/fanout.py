@@ -1,4 +1,4 @@
-"""The rows of a sweep on a few workers: the canary alone first, then all others, and an end after a failure if asked."""
+"""Run the rows of a sweep on a few workers: first the canary, then the others; with fail-fast, stop after a failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from infx.results.collect import artifact_name
 
 
 class Show(Protocol):
-    """Draws progress: a row started, a row ended, and how many there are."""
+    """A display of progress."""
 
     def begin(self, total: int, title: str) -> None: ...
 
@@ -35,6 +35,8 @@ class Show(Protocol):
 
 @dataclass
 class Fanout:
+    """The rows of a run on workers that share its folder."""
+
     hub: Hub
     run: int
     policy: Policy
@@ -46,23 +48,24 @@ class Fanout:
     _failed: Event = field(default_factory=Event)
 
     def play(self, canary: Sequence[RowJob], jobs: Sequence[RowJob]) -> list[RowOutcome]:
-        """The outcome of every row, in the order of the plan; the canary's row counts once."""
+        """Run all rows and return their outcomes in the order of the plan; the canary's row runs once."""
         self.show.begin(len(jobs), f"sweep of run {self.run}")
         try:
-            first = {job.id: self._run(job, f"sweep / canary / {job.name}", 0) for job in canary}
-            rest = self._play_rest([job for job in jobs if job.id not in first])
+            outcomes = {job.id: self._run(job, f"sweep / canary / {job.name}", 0) for job in canary}
+            outcomes |= self._run_after_canary([job for job in jobs if job.id not in outcomes])
         finally:
             self.show.end()
-        return [first.get(job.id) or rest[job.id] for job in jobs]
+        return [outcomes[job.id] for job in jobs]
 
-    def _play_rest(self, jobs: Sequence[RowJob]) -> dict[str, RowOutcome]:
-        """Each worker has its own rows, so that two plays put them on the same runners."""
-        if self._failed.is_set():  # the canary's
+    def _run_after_canary(self, jobs: Sequence[RowJob]) -> dict[str, RowOutcome]:
+        """Run the rows on all workers, unless the canary failed."""
+        if self._failed.is_set():
             return {job.id: RowOutcome(job=job, conclusion="cancelled") for job in jobs}
+        # Shares are fixed in advance so that every demo puts a row on the same runner.
         shares = [jobs[worker :: self.workers] for worker in range(self.workers)]
         with ThreadPoolExecutor(self.workers) as pool:
-            played = pool.map(self._run_share, shares, range(self.workers))
-            return {outcome.job.id: outcome for outcomes in played for outcome in outcomes}
+            outcomes_of_workers = pool.map(self._run_share, shares, range(self.workers))
+            return {outcome.job.id: outcome for outcomes in outcomes_of_workers for outcome in outcomes}
 
     def _run_share(self, jobs: Sequence[RowJob], worker: int) -> list[RowOutcome]:
         return [self._run_unless_stopped(job, worker) for job in jobs]
@@ -77,14 +80,14 @@ class Fanout:
         return outcome
 
     def _run(self, job: RowJob, name: str, worker: int) -> RowOutcome:
-        """One row as `infx row run` does it, on the worker's runner of its label."""
+        """Run a row as `infx row run` does, on the worker's runner with the row's label."""
         runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
         self.show.started(job)
         started = time.perf_counter()
         out, log = self.folder / "artifacts" / artifact_name(job), self.folder / f"{job.id}.log"
         variables = project_job(job, max_bytes=self.policy.limits.environment_bytes)
-        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        search_path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         workplace = self.folder / "work" / job.id
         workplace.mkdir(parents=True, exist_ok=True)
         command = [
@@ -93,7 +96,7 @@ class Fanout:
         ]
         earlier = find_results(workplace, job.result_name)
         with log.open("wb") as output:
-            finished = run_command(command, workplace, {**variables, "PATH": here}, output)
+            finished = run_command(command, workplace, {**variables, "PATH": search_path}, output)
         files = gather_results(workplace, out, job.result_name, earlier=earlier, since=finished.started_at)
         conclusion = "success" if finished.code == 0 and files else "failure"
         if files:

@@ -1,6 +1,6 @@
-"""What GitHub Actions and the runners do in the demo: the project's own actions, one after another, on this laptop.
+"""Do in the demo what GitHub Actions and the runners do: run the project's actions, one after another, on this machine.
 
-The jobs are those of `.github/workflows`; which of them run is decided by the gate, here as there.
+The jobs are those of `.github/workflows`. As on GitHub, the gate decides which jobs run.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ _LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the demo says of a step, and which lines of its output it shows."""
+class StepDisplay:
+    """The text that the demo shows for a step of an action."""
 
     words: str
-    show: Callable[[Answer], Sequence[str]]
+    show: Callable[[Answer], Sequence[str]]  # selects the lines of the output
 
 
 @dataclass
 class Machines:
-    """show: draws the progress of rows. workers: rows that run at the same time."""
+    """The machines of GitHub Actions, played on a stage."""
 
     stage: DemoStage
     show: Show
-    workers: int = 3
+    workers: int = 3  # rows that run at the same time
 
     def changelog(self, number: int, *, expect: int = 0) -> None:
-        """The workflow `changelog`: validate what the pull request appends."""
-        words = "changelog: what the branch appends is judged before any GPU is used"
+        """Run the workflow `changelog`: validate the entries that the pull request appends."""
+        words = "changelog: check the entries that the branch appends, before any GPU is used"
         head = self.stage.hub.state.pulls[number].head_sha
         self._validate(words, number, head, "pr", expect=expect)
 
     def merge_group(self, number: int) -> None:
-        """The workflow `changelog` in the merge queue: what would be merged has canonical links, and nothing is lost."""
+        """Run the workflow `changelog` in the merge queue: check that links are canonical and that no entry is lost."""
         pull = self.stage.hub.state.pulls[number]
         self.stage.hub.compute_merge(pull)
         assert pull.merge_sha is not None
-        words = "merge queue: what would be on main is judged once more"
+        words = "merge queue: check the changelog that main would get"
         self._validate(words, number, pull.merge_sha, "merge")
 
     def _validate(self, words: str, number: int, head: str, stage: str, *, expect: int = 0) -> None:
@@ -68,18 +68,18 @@ class Machines:
         inputs = {"policy": f"{base}:{POLICY}", "base-ref": base, "head-ref": head, "stage": stage}
         self._act(
             "changelog",
-            Told(words, lambda answer: answer.err.splitlines()),
+            StepDisplay(words, lambda answer: answer.err.splitlines()),
             inputs={
                 **inputs,
                 "pr": str(number) if stage == "pr" else "",
-                "directory": str(self._measured(head)),
+                "directory": str(self._check_out(head)),
             },
             pull=number,
             expect=expect,
         )
 
     def reconcile(self, number: int, *, why: str) -> None:
-        """The workflow `reconcile`: what the bot says, brought in line with the facts."""
+        """Run the workflow `reconcile`: update the bot's comments and statuses to the current state."""
 
         def show(answer: Answer) -> list[str]:
             lines = (answer.out + answer.err).splitlines()
@@ -88,7 +88,7 @@ class Machines:
         push = self.stage.hub.app_token(APP, contents="write")
         self._act(
             "reconcile",
-            Told(f"reconcile: {why}", show),
+            StepDisplay(f"reconcile: {why}", show),
             job=("reconcile", "reconcile"),
             inputs={"policy": POLICY, "directory": self._clone(), "pr": str(number), "push-token": push},
             pull=number,
@@ -97,35 +97,35 @@ class Machines:
         self.stage.hub.sync()
 
     def signoff(self, event: Event, number: int, *, why: str) -> None:
-        """The workflow `signoff`: every sign-off of the pull request is read and verified anew."""
+        """Run the workflow `signoff`: verify every sign-off of the pull request again."""
         self._act(
             "signoff",
-            Told(f"signoff: {why}", _describe_signoff),
+            StepDisplay(f"signoff: {why}", _describe_signoff),
             job=("signoff", "verify"),
             inputs={"policy": POLICY, "directory": self._clone()},
             pull=number,
-            environ=self._save(event),
+            environ=self._save_event(event),
         )
 
     def approve(self, event: Event) -> Run:
-        """The workflow `approve-fork`; returns the run that it dispatched."""
+        """Run the workflow `approve-fork` and return the run that it dispatched."""
         hub = self.stage.hub
-        known = set(hub.state.runs)
+        earlier_runs = set(hub.state.runs)
         self._act(
             "approve",
-            Told(
-                "approve-fork: is that person allowed to, and is it still the head?",
+            StepDisplay(
+                "approve-fork: check who approved, and that this commit is still the head",
                 lambda answer: [json.loads(answer.out)["words"]],
             ),
             job=("approve-fork", "approve"),
             inputs={"policy": f"{self._clone()}/{POLICY}"},
             pull=event.payload["issue"]["number"],
-            environ=self._save(event),
+            environ=self._save_event(event),
         )
-        return next(run for number, run in hub.state.runs.items() if number not in known)
+        return next(run for number, run in hub.state.runs.items() if number not in earlier_runs)
 
     def sweep(self, event: Event, number: int, *, run: Run | None = None) -> SweepRecord | None:
-        """The workflow `run-sweep` for one event. run: the one that a dispatch has already made."""
+        """Run the workflow `run-sweep` for an event; `run` is the run that a dispatch has already created."""
         hub = self.stage.hub
         run = run or hub.add_run("run-sweep.yml", pull=number, by=event.sender)
         gate = hub.add_job(run.id, "gate", conclusion=None)
@@ -144,22 +144,22 @@ class Machines:
         self._folder(run).mkdir(parents=True, exist_ok=True)
         self._act(
             "gate",
-            Told("gate: does a sweep start?", lambda answer: [json.loads(answer.out)["sentence"]]),
+            StepDisplay("gate: does a sweep start?", lambda answer: [json.loads(answer.out)["sentence"]]),
             job=("run-sweep", "gate"),
             inputs={"policy": f"{self._clone()}/{POLICY}"},
             workspace=self._folder(run),
             pull=number,
-            environ={**self._save(event), "GITHUB_RUN_ID": str(run.id)},
+            environ={**self._save_event(event), "GITHUB_RUN_ID": str(run.id)},
         )
         decision: dict[str, Any] = json.loads((self._folder(run) / "decision.json").read_bytes())
         return decision
 
     def _sweep(self, run: Run, number: int, decision: dict[str, Any]) -> SweepRecord:
-        """plan → canary → rows → collect."""
+        """Run the jobs of a sweep: plan, canary, rows, collect."""
         hub, folder = self.stage.hub, self._folder(run)
         planning = hub.add_job(run.id, "sweep / plan", conclusion=None)
         head = decision["merge-sha"] or decision["head-sha"]
-        measured = self._measured(head)
+        measured = self._check_out(head)
         self._plan(run, number, head, measured)
         plan = folder / "sweep-plan"
         hub.add_artifact(run.id, "sweep-plan", {path.name: path.read_bytes() for path in plan.iterdir()})
@@ -175,7 +175,7 @@ class Machines:
             show=self.show,
             fail_fast=bool(decision["fail-fast"]),
         )
-        rows = fanout.play(_jobs(plan / CANARY), _jobs(plan / JOBS))
+        rows = fanout.play(_read_row_jobs(plan / CANARY), _read_row_jobs(plan / JOBS))
         self.stage.clock.skip_to_next_hour()
         failures = [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]
         self.stage.note("runners", _describe_rows(rows), pull=number, shown=failures)
@@ -185,8 +185,10 @@ class Machines:
         base = self.stage.hub.state.pulls[number].base_sha
         self._act(
             "plan",
-            Told("plan: the changelog's new entries as rows", lambda answer: answer.err.splitlines()),
-            Told("shards: ids, names, priorities, a canary, and matrices that GitHub takes", _describe_index),
+            StepDisplay(
+                "plan: turn the changelog's new entries into rows", lambda answer: answer.err.splitlines()
+            ),
+            StepDisplay("shards: choose a canary and split the rows into job matrices", _describe_index),
             inputs={
                 "policy": f"{base}:{POLICY}",
                 "priorities": f"{base}:{_PRIORITIES}",
@@ -206,7 +208,9 @@ class Machines:
         is_whole = all(row.conclusion == "success" for row in rows)
         self._act(
             "results",
-            Told("collect: what came back, set against the plan", lambda answer: answer.err.splitlines()[:4]),
+            StepDisplay(
+                "collect: compare the results with the plan", lambda answer: answer.err.splitlines()[:4]
+            ),
             job=("sweep", "collect"),
             inputs={
                 "policy": f"{self._clone()}/{POLICY}",
@@ -222,19 +226,19 @@ class Machines:
             if path.is_dir():
                 hub.add_artifact(run.id, path.name, {file.name: file.read_bytes() for file in path.iterdir()})
         hub.finish_job(collecting.id, "success" if is_whole else "failure")
-        points = collect(list(_jobs(plan / JOBS)), read_folder(artifacts), policy.results).points
+        points = collect(list(_read_row_jobs(plan / JOBS)), read_folder(artifacts), policy.results).points
         record = SweepRecord(run=run.id, pull=number, rows=tuple(rows), points=points)
         self.stage.sweeps.append(record)
         return record
 
     def _stop_others(self, run: Run, number: int) -> None:
-        """Entering the group of a sweep cancels the one in it."""
+        """Cancel the other sweeps of the pull request, as GitHub does when a run enters their concurrency group."""
         for other in list(self.stage.hub.state.runs.values()):
             if number in other.pulls and other.id != run.id and other.status != "completed":
                 self.stage.hub.cancel_run(other.id)
 
-    def _measured(self, sha: str) -> Path:
-        """A checkout of one commit, with all history."""
+    def _check_out(self, sha: str) -> Path:
+        """Return a checkout of a commit, with the whole history."""
         path = self.stage.folder / "measured" / sha[:12]
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,8 +253,8 @@ class Machines:
     def _clone(self) -> str:
         return str(self.stage.clone("infx"))
 
-    def _save(self, event: Event) -> dict[str, str]:
-        """What a runner says of the event."""
+    def _save_event(self, event: Event) -> dict[str, str]:
+        """Write an event's payload to a file, and return the variables that a runner sets for the event."""
         path = self.stage.folder / "event.json"
         path.write_text(json.dumps(event.payload))
         return {"GITHUB_EVENT_PATH": str(path), "GITHUB_EVENT_NAME": event.name}
@@ -258,7 +262,7 @@ class Machines:
     def _act(
         self,
         name: str,
-        *told: Told,
+        *displays: StepDisplay,
         inputs: Mapping[str, str],
         pull: int,
         job: tuple[str, str] | None = None,
@@ -266,27 +270,27 @@ class Machines:
         environ: Mapping[str, str] | None = None,
         expect: int = 0,
     ) -> None:
-        """Play an action. told: of each of its steps. job: the workflow and the job whose token it has."""
+        """Run an action; `displays` has a text for each of its steps, `job` names the workflow and job of its token."""
         token = self.stage.hub.workflow_token(read_permissions(*job)) if job else ""
         runner = {"GITHUB_WORKSPACE": str(workspace or ""), "RUNNER_TEMP": str(workspace or "")}
-        for step, about in zip(read_action(name, inputs, token), told, strict=True):
+        for step, display in zip(read_action(name, inputs, token), displays, strict=True):
             at = Path(step.directory or workspace or self.stage.folder)
             variables = {**runner, **(environ or {}), **step.environ}
             shell = Shell(step=step, at=at, environ=variables, scratch=self.stage.folder)
             answer = self.stage.command(
                 ACTIONS,
-                about.words,
+                display.words,
                 *shell.read_arguments(),
                 at=at,
                 pull=pull,
                 environ=variables,
-                show=about.show,
+                show=display.show,
                 expect=expect,
             )
             shell.answer(answer.code, answer.out)
 
 
-def _jobs(path: Path) -> list[RowJob]:
+def _read_row_jobs(path: Path) -> list[RowJob]:
     with path.open(encoding="utf-8") as lines:
         return list(read_jobs(lines))
 
@@ -298,19 +302,19 @@ def _describe_index(answer: Answer) -> list[str]:
 
 
 def _describe_signoff(answer: Answer) -> list[str]:
-    """The status, what became of our comments, and in the newest verdict what failed, or else was warned of."""
-    told = answer.err.splitlines()
-    status = [line for line in told if line.startswith("#")][-1:]
-    comments = [line for line in told if line.startswith("PR ") and " comment" in line]
+    """Return the status, the bot's changed comments, and the failures (or else the warnings) of the newest verdict."""
+    messages = answer.err.splitlines()
+    status = [line for line in messages if line.startswith("#")][-1:]
+    comments = [line for line in messages if line.startswith("PR ") and " comment" in line]
     checks = _CHECK.findall(answer.out.rsplit("\n## ", 1)[-1])
     failed = [check for check in checks if check[0] == "❌"]
     return [*status, *comments, *(_describe_check(*check) for check in failed or checks)]
 
 
 def _describe_check(mark: str, check: str, reason: str) -> str:
-    """Without the links. A warning that somebody has settled needs no reason any more."""
-    who = re.search(r"Settled by `([^`]+)`", reason)
-    return f"{mark} {check}: " + (f"settled by {who[1]}" if who else _LINKS.sub("", reason))
+    """Return a line for a check, without links; for a settled warning, name the person instead of the reason."""
+    settled = re.search(r"Settled by `([^`]+)`", reason)
+    return f"{mark} {check}: " + (f"settled by {settled[1]}" if settled else _LINKS.sub("", reason))
 
 
 def _describe_rows(rows: Sequence[RowOutcome]) -> str:

@@ -1,5 +1,6 @@
-"""`demo.html`: each pull request as a person would see it, its sweeps as pictures, and the timeline. One file, no
-script, light and dark, wide and narrow.
+"""Render the demo's page: each pull request as people see it, its sweeps as pictures, and the timeline.
+
+The page is a single file without scripts, for light and dark themes and for wide and narrow windows.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from infx.hub.state import Pull
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
 _ABOUT = """\
-<p>Pull requests of a GPU benchmark repository, played from the first push to the merge by the very commands that the
-workflows run. A hub on one machine stands in for GitHub, and its clock for the hours that sweeps take. There was no GPU:
-every row left sample numbers.</p>"""
+<p>This page shows pull requests of a GPU benchmark repository, from the first push to the merge. The commands are those
+that the workflows run. A program on this machine, the hub, replaces GitHub, and its clock skips the hours that sweeps
+take. No GPU was used: every row reports sample numbers.</p>"""
 _LEGEND = """\
-<p class="about">A cell is a row on its runner: c64 measures 64 concurrent sessions, e64 checks accuracy there, and the
-mark below is its layout. <span class="status success">passed</span> <span class="status failure">failed</span>
+<p class="about">Each cell is a row (one benchmark job) on its runner. c64 measures throughput with 64 concurrent
+sessions, e64 checks accuracy with 64. The mark shows the parallelism layout. <span class="status success">passed</span> <span class="status failure">failed</span>
 <span class="status cancelled">stopped before it began</span></p>"""
 
 
 def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str) -> str:
-    """scenes: what each is about, by name. counts: of everything, in a line."""
+    """Return the page; `scenes` maps the name of each scene to its description, and `counts` is a line of totals."""
     scene_of: dict[int, str] = {}
     for step in stage.steps:
         if step.pull:
@@ -43,7 +44,7 @@ def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str) -> str
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>infx demo</title><style>{style}</style></head><body>"
         f'<header><h1>infx demo</h1>{_ABOUT}<p class="about">{escape(counts)}</p>'
-        f'<nav>{cards}<a href="#timeline"><b>Timeline</b> <span>who did what, which command answered</span></a></nav>'
+        f'<nav>{cards}<a href="#timeline"><b>Timeline</b> <span>every action, and the command that answered it</span></a></nav>'
         f"</header><main>{''.join(_render_pull(stage, pull, scenes[scene]) for pull, scene in pulls)}"
         f"{_render_timeline(stage.steps, scenes)}</main></body></html>\n"
     )
@@ -73,12 +74,12 @@ def _render_sweep(sweep: SweepRecord) -> str:
     return (
         f'<figure id="run-{sweep.run}"><figcaption>Run {sweep.run} {layouts.draw_legend()}</figcaption>'
         f"{draw_plan(sweep, layouts)}{draw_results(sweep, layouts)}"
-        f"<details><summary>Every row and its numbers</summary>{draw_table(sweep)}</details></figure>"
+        f"<details><summary>All rows with their numbers</summary>{draw_table(sweep)}</details></figure>"
     )
 
 
 def _find_anchor(stage: DemoStage, address: str) -> str | None:
-    """Where on this page an address of the play is."""
+    """Return the id of the element that shows what an address of the hub names."""
     names = {f"pr-{step.pull}" for step in stage.steps} | {f"run-{sweep.run}" for sweep in stage.sweeps}
     names |= {f"issuecomment-{comment}" for _, comment in stage.hub.state.comments}
     match re.split(r"[/#?=]+", address):
@@ -96,12 +97,12 @@ def _find_anchor(stage: DemoStage, address: str) -> str | None:
 def _render_timeline(steps: Iterable[DemoStep], scenes: Mapping[str, str]) -> str:
     parts = [
         f"<details open><summary><h3>Scene {escape(scene)}</h3> {escape(scenes[scene])}</summary>"
-        f"{''.join(map(_render_step, of_scene))}</details>"
-        for scene, of_scene in groupby(steps, lambda step: step.scene)
+        f"{''.join(map(_render_step, scene_steps))}</details>"
+        for scene, scene_steps in groupby(steps, lambda step: step.scene)
     ]
     return (
-        '<section id="timeline"><h2>Timeline</h2><p class="about">Seconds are those of the machine; reads and writes are '
-        f"API requests.</p>{''.join(parts)}</section>"
+        '<section id="timeline"><h2>Timeline</h2><p class="about">Seconds are real time on this machine; reads and '
+        f"writes are requests to GitHub's API.</p>{''.join(parts)}</section>"
     )
 
 
@@ -112,8 +113,8 @@ def _render_step(step: DemoStep) -> str:
     words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {cost}{code}</p>"
     lines = [f"<b>$ {escape(step.command)}</b>"] if step.command else []
     lines += [_render_line(line) for line in step.shown]
-    said = f"<pre>{''.join(lines)}</pre>" if lines else ""
-    return f'<div class="step">{words}{said}</div>'
+    output = f"<pre>{''.join(lines)}</pre>" if lines else ""
+    return f'<div class="step">{words}{output}</div>'
 
 
 def _render_line(line: str) -> str:

@@ -1,4 +1,4 @@
-"""What people do in the demo: push, open, label, comment, merge. Each returns the event that GitHub would send."""
+"""Act as people do in the demo: push, open, label, comment, merge. Methods return the event that GitHub would send."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from infx.hub.state import Event
 
 @dataclass
 class Person:
+    """An account that acts on the stage."""
+
     stage: DemoStage
     login: str
 
@@ -41,16 +43,16 @@ class Person:
 
     def label(self, number: int, name: str) -> Event:
         self.stage.hub.label(number, name, by=self.login)
-        self.stage.note(self.login, f"puts on {name}", pull=number)
+        self.stage.note(self.login, f"adds the label {name}", pull=number)
         return self.stage.last_event("pull_request", "labeled")
 
     def unlabel(self, number: int, name: str) -> Event:
         self.stage.hub.unlabel(number, name, by=self.login)
-        self.stage.note(self.login, f"takes {name} off", pull=number)
+        self.stage.note(self.login, f"removes the label {name}", pull=number)
         return self.stage.last_event("pull_request", "unlabeled")
 
     def comment(self, number: int, body: str, *, words: str | None = None) -> Event:
-        """words: what the timeline says instead of the text."""
+        """Post a comment; `words` replaces its text in the timeline."""
         self.stage.hub.comment(number, body, by=self.login)
         first, *more = body.splitlines()
         self.stage.note(
@@ -64,25 +66,26 @@ class Person:
         return self.stage.last_event("issue_comment", "edited")
 
     def print_checklist(self, number: int) -> str:
+        """Return the current checklist as a template for a sign-off."""
         return self.stage.command(
             self.login,
-            "prints the checklist of today",
+            "prints the current checklist",
             *("signoff", "template", "--signed", self.login),
             at=self.stage.clone(f"{self.login}-laptop"),
             pull=number,
         ).out
 
     def merge(self, number: int) -> None:
-        """The green button, with squash."""
+        """Merge the pull request by squashing its commits."""
         pull = self.stage.hub.state.pulls[number]
         self.stage.hub.merge_pull(number, by=self.login, sha=pull.head_sha, title=f"{pull.title} (#{number})")
         self.stage.note(self.login, f"merges #{number}", pull=number)
 
     def repair_changelog(self, branch: str, number: int, *, repository: str | None = None) -> Event:
-        """`infx changelog validate --fix` in a clone, and a push of what it wrote."""
+        """Run `infx changelog validate --fix` in a clone, and push the result."""
         at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
-        self._type(
-            "lets infx repair the entry",
+        self._run_infx(
+            "lets infx fix the entry",
             *("changelog", "validate", "--fix", "--base-ref", "origin/main", "--pr", str(number)),
             at=at,
             pull=number,
@@ -90,10 +93,10 @@ class Person:
         return self._push_changelog(at, branch, number, "Repair the changelog entry", repository)
 
     def resolve_changelog(self, branch: str, number: int) -> Event:
-        """What the notice says: merge main, and let infx put both sides' entries in order."""
+        """Follow the notice about the conflict: merge main, and let infx order the entries of both sides."""
         at = self._start_merge(branch)
-        self._type(
-            "merges main; both sides appended to the changelog, and infx puts that in order",
+        self._run_infx(
+            "merges main; infx orders the changelog entries of both sides",
             *("changelog", "resolve", "--pr", str(number)),
             at=at,
             pull=number,
@@ -101,7 +104,7 @@ class Person:
         return self._end_merge(at, branch)
 
     def merge_main(self, branch: str, number: int, resolved: Mapping[str, str], *, repository: str) -> Event:
-        """Merge main by hand, as one does when more than the changelog conflicts."""
+        """Merge main by hand, because more than the changelog conflicts."""
         at = self._start_merge(branch, repository)
         for path, text in resolved.items():
             (at / path).write_text(text, encoding="utf-8")
@@ -113,28 +116,29 @@ class Person:
 
     def _start_merge(self, branch: str, repository: str | None = None) -> Path:
         at = self.stage.clone(f"{self.login}-{branch}", branch, repository)
-        Git(at).call("merge", "--quiet", "--no-edit", "origin/main", env=self._names)
+        Git(at).call("merge", "--quiet", "--no-edit", "origin/main", env=self._git_identity)
         return at
 
     def _end_merge(self, at: Path, branch: str, repository: str | None = None) -> Event:
         message = f"Merge main into {branch} [skip-sweep]"
-        Git(at).run("commit", "--quiet", "--message", message, env=self._names)
+        Git(at).run("commit", "--quiet", "--message", message, env=self._git_identity)
         Git(at).run("push", "--quiet", "origin", f"HEAD:{self.stage.hub.branch_ref(branch, repository)}")
         self.stage.hub.sync()
         return self.stage.last_event("pull_request", "synchronize")
 
     @property
-    def _names(self) -> dict[str, str]:
+    def _git_identity(self) -> dict[str, str]:
+        """Return the variables that make git commit under this login at the hub's time."""
         roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
         names = {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
         return {**names, **hub_dates(self.stage)}
 
     def explain(self, number: int) -> None:
-        """Ask, from a laptop, why nothing runs."""
+        """Ask on a laptop why no sweep runs."""
         token = self.stage.hub.user_token(self.login)
         self.stage.command(
             self.login,
-            "asks why nothing runs",
+            "asks why no sweep runs",
             *("explain", "--pr", str(number), "--format", "table"),
             at=self.stage.clone(f"{self.login}-laptop"),
             token=token,
@@ -153,7 +157,7 @@ class Person:
             show=lambda answer: answer.out.rstrip().splitlines(),
         )
 
-    def _type(self, words: str, *arguments: str, at: Path, pull: int) -> Answer:
+    def _run_infx(self, words: str, *arguments: str, at: Path, pull: int) -> Answer:
         return self.stage.command(
             self.login,
             words,
@@ -169,7 +173,7 @@ class Person:
         text = (at / CHANGELOG).read_text(encoding="utf-8")
         return self.push(branch, {CHANGELOG: text}, words, pull=number, repository=repository)
 
-    def file(self, path: str, *, branch: str = "main") -> str:
-        """A file as it stands on a branch of the repository."""
+    def read_file(self, path: str, *, branch: str = "main") -> str:
+        """Return the text of a file on a branch of the repository."""
         ref = self.stage.hub.branch_ref(branch, None)
         return (Git(self.stage.hub.git.path).read(ref, path) or b"").decode()

@@ -1,4 +1,4 @@
-"""The demo as a whole: a hub, a stage on it, the story, and what remains of it."""
+"""Play the demo: start a hub, play the scenes, and render the page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from infx.phrases import count
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
+    """A part of the story that `infx demo` can play alone."""
+
     words: str
     play: Callable[[], None]
 
 
 @dataclass
 class Play:
+    """A demo on a running hub."""
+
     hub: Hub
     clock: Clock
     folder: Path
@@ -32,17 +36,17 @@ class Play:
     story: Story = field(init=False)
 
     def begin(self, tell: Callable[[DemoStep], None], show: Show) -> None:
-        """Everything that is there before the first scene."""
+        """Create everything that the first scene needs."""
         self.stage = DemoStage(self.hub, self.clock, self.folder, tell)
         self.story = Story(self.stage, Machines(self.stage, show))
         self.story.set_the_stage()
 
     def scenes(self, only: str | None = None) -> dict[str, Scene]:
-        """By name, in their order."""
+        """Return the scenes by name, in their order; `only` selects a single scene."""
         chosen = {name: act for name, act in self.story.scenes.items() if only in {None, name}}
-        return {name: self._scene(name, act) for name, act in chosen.items()}
+        return {name: self._make_scene(name, act) for name, act in chosen.items()}
 
-    def _scene(self, name: str, act: Callable[[], None]) -> Scene:
+    def _make_scene(self, name: str, act: Callable[[], None]) -> Scene:
         def play() -> None:
             self.stage.scene = name
             act()
@@ -51,10 +55,12 @@ class Play:
         return Scene(words=words, play=play)
 
     def page(self) -> str:
+        """Return the page of the demo as HTML."""
         words = {name: scene.words for name, scene in self.scenes().items()}
         return render_page(self.stage, words, f"{self.counts()}.")
 
     def counts(self) -> str:
+        """Return the totals of the demo in a line."""
         steps = self.stage.steps
         commands = [step for step in steps if step.command]
         pulls = len({step.pull for step in steps} - {None})
@@ -65,15 +71,18 @@ class Play:
             f"{count(reads, 'API read')}, {count(writes, 'API write')}"
         )
 
-    def how_to_go_on(self, infx: str) -> str:
-        """For a second terminal: one more pull request, which waits for a label. infx: how to call it there."""
+    def explain_next_steps(self, infx: str) -> str:
+        """Open a pull request that waits for a label, and return commands to try on it in a second terminal.
+
+        `infx` is the command that calls infx in that terminal.
+        """
         number, branch = self.story.open_another()
         labels = f"$GITHUB_API_URL/repos/{self.hub.repository}/issues/{number}/labels"
         lines = [
-            f"The hub goes on at {self.hub.api}; interrupt to stop. In another terminal:",
+            f"The hub keeps running at {self.hub.api}; press Ctrl+C to stop it. In a second terminal, type:",
             "",
             f"  export GITHUB_API_URL={self.hub.api} GITHUB_REPOSITORY={self.hub.repository}",
-            f"  export GH_TOKEN={self.hub.user_token('mia')}   # mia, who may do everything",
+            f"  export GH_TOKEN={self.hub.user_token('mia')}   # mia is an admin",
             f"  git clone {shlex.quote(str(self.hub.git.path))} bench && cd bench",
             f"  {infx} explain --pr {number}",
             f"  {infx} plan --base-ref origin/main --head-ref origin/{branch} --format table",
@@ -87,7 +96,8 @@ class Play:
 
 @contextmanager
 def play(folder: Path) -> Iterator[Play]:
+    """Start a hub in a folder and yield a demo that can begin."""
     clock = Clock()
     with plain_git(), Hub(folder / "hub", clock=clock) as hub:
-        hub.is_limited = False  # GitHub counts an hour's requests; the demo takes less than a minute
+        hub.is_limited = False  # GitHub limits requests per hour; the demo fits hours into less than a minute
         yield Play(hub, clock, folder)

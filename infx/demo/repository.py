@@ -1,4 +1,4 @@
-"""The repository in which the demo plays: the project's own configurations, without what the scenes will add."""
+"""Make the demo's repository: the project's own configurations, without those that the scenes will add."""
 
 from __future__ import annotations
 
@@ -28,31 +28,32 @@ _CODEOWNERS = """\
 
 
 def read_data(name: str) -> str:
+    """Return the text of a file that the demo carries."""
     return DATA.joinpath(name).read_text(encoding="utf-8")
 
 
-def base_files() -> dict[str, str]:
-    """Path → text of everything on main before the first scene."""
+def make_base_files() -> dict[str, str]:
+    """Return path → text of all files on main before the first scene."""
     configs = ("amd-master.yaml", "runners.yaml", "ci-priority.yaml", "models.yaml", "eval-thresholds.yaml")
     golden = ("dsv41flash_dspark.yaml", "kimik3_dspark.yaml")
     checklists = ("PR_REVIEW_CHECKLIST.md", "PR_REVIEW_CHECKLIST_zh.md")
-    master = without_keys(read_data("nvidia-master.yaml"), OFFLOAD, DISAGG)
+    master = remove_keys(read_data("nvidia-master.yaml"), OFFLOAD, DISAGG)
     return {
         **{f"configs/{name}": read_data(name) for name in configs},
         **{f"configs/golden-al/{name}": read_data(name) for name in golden},
         **{f"docs/{name}": read_data(name) for name in checklists},
-        MASTER: master.replace(config_text(ARMS), _tp4_alone()),
-        CHANGELOG: without_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
+        MASTER: master.replace(read_config_text(ARMS), _render_tp4_only()),
+        CHANGELOG: remove_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
         POLICY: read_data("policy.yaml"),
         SCRIPT: read_data("run.py"),
-        ARMS_SCRIPT: serving_script(5, "3.51"),
+        ARMS_SCRIPT: render_serving_script(5, "3.51"),
         ".github/CODEOWNERS": _CODEOWNERS,
         **WORKFLOW_FILES,
     }
 
 
-def recipe_files() -> dict[str, str]:
-    """What a sign-off can link as upstream's recipe."""
+def make_recipe_files() -> dict[str, str]:
+    """Return path → text of the recipes that a sign-off can link."""
     text = "# {model}\n\nServe it with vLLM and its own draft model, {tokens} tokens ahead.\n"
     return {
         "docs/recipes/deepseek-v4.1-flash.md": text.format(model="DeepSeek-V4.1-Flash", tokens=5),
@@ -60,78 +61,81 @@ def recipe_files() -> dict[str, str]:
     }
 
 
-def serving_script(tokens: int, length: str) -> str:
-    """How a row starts the engine. length: of the acceptance that it simulates."""
+def render_serving_script(tokens: int, length: str) -> str:
+    """Return a script that starts the engine; `length` is the acceptance length that the engine simulates."""
     return (
         "#!/usr/bin/env bash\nset -euo pipefail\n"
         'vllm serve "$MODEL" --tensor-parallel-size "$TP" \\\n'
-        f"  --speculative-config '{_speculative(tokens, length)}'\n"
+        f"  --speculative-config '{_render_speculative(tokens, length)}'\n"
     )
 
 
-def deployment_recipe(tokens: int, length: str) -> str:
-    """The same for both engines of a disaggregated deployment."""
+def render_deployment_recipe(tokens: int, length: str) -> str:
+    """Return the settings of both engines of a disaggregated deployment."""
     return "".join(
-        f"{role}:\n  speculative-config: '{_speculative(tokens, length)}'\n" for role in ("prefill", "decode")
+        f"{role}:\n  speculative-config: '{_render_speculative(tokens, length)}'\n"
+        for role in ("prefill", "decode")
     )
 
 
-def _speculative(tokens: int, length: str) -> str:
+def _render_speculative(tokens: int, length: str) -> str:
     synthetic = f'"rejection_sample_method": "synthetic", "synthetic_acceptance_length": {length}'
     return f'{{"num_speculative_tokens": {tokens}, {synthetic}}}'
 
 
-def _tp4_alone() -> str:
-    """Scene B's configuration before its six new points: the first of its search rows."""
-    lines = config_text(ARMS).splitlines(keepends=True)
+def _render_tp4_only() -> str:
+    """Return scene B's configuration before its six new points: with only the first search row."""
+    lines = read_config_text(ARMS).splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if line.lstrip().startswith("- {tp"))
     return "".join(lines[: first + 1])
 
 
-def config_text(key: str) -> str:
-    """One entry of the master file, as it stands there, with the comment above it."""
-    return part_of(read_data("nvidia-master.yaml"), key)
+def read_config_text(key: str) -> str:
+    """Return a configuration from the project's master file, with the comment above it."""
+    return cut_config(read_data("nvidia-master.yaml"), key)
 
 
-def part_of(master: str, key: str) -> str:
-    lines, spans = _spans(master)
+def cut_config(master: str, key: str) -> str:
+    """Return a configuration's part of a master file."""
+    lines, spans = _find_spans(master)
     return "".join(lines[slice(*spans[key])]).rstrip("\n") + "\n"
 
 
-def without_keys(text: str, *keys: str) -> str:
-    lines, spans = _spans(text)
-    gone = {number for key in keys for number in range(*spans[key])}
-    return "".join(line for number, line in enumerate(lines) if number not in gone)
+def remove_keys(text: str, *keys: str) -> str:
+    """Return a master file without some configurations."""
+    lines, spans = _find_spans(text)
+    removed = {number for key in keys for number in range(*spans[key])}
+    return "".join(line for number, line in enumerate(lines) if number not in removed)
 
 
-def without_entries(text: str, *keys: str, last_of: str) -> str:
-    """The changelog without the entries that name one of these keys, and without the last that names another."""
+def remove_entries(text: str, *keys: str, last_of: str) -> str:
+    """Return a changelog without all entries that name one of `keys`, and without the last that names `last_of`."""
     entries = text.rstrip("\n").split("\n\n")
-    gone = [entry for entry in entries if any(f"- {key}\n" in entry for key in keys)]
-    gone.append([entry for entry in entries if f"- {last_of}\n" in entry][-1])
-    return "\n\n".join(entry for entry in entries if entry not in gone) + "\n"
+    removed = [entry for entry in entries if any(f"- {key}\n" in entry for key in keys)]
+    removed.append([entry for entry in entries if f"- {last_of}\n" in entry][-1])
+    return "\n\n".join(entry for entry in entries if entry not in removed) + "\n"
 
 
-def entry_text(key: str, words: str, link: str, *, extra: str = "") -> str:
-    """An entry as an author appends it, with the empty line before it."""
+def render_entry(key: str, words: str, link: str, *, extra: str = "") -> str:
+    """Return an entry as an author appends it, with the empty line before it."""
     return f'\n- config-keys:\n    - {key}\n{extra}  description:\n    - "{words}"\n  pr-link: {link}\n'
 
 
-def _spans(text: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """Lines, and for each top-level key its lines; a comment right above a key belongs to it."""
+def _find_spans(text: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Return the lines, and the span of each top-level key, which includes the comment right above the key."""
     lines = text.splitlines(keepends=True)
     keys = yaml12.find_top_level_keys(text.encode(), MASTER)
-    starts = [_upwards(lines, line - 1) for line in keys.values()]
+    starts = [_find_comment_start(lines, line - 1) for line in keys.values()]
     spans = {}
     for key, start, bound in zip(keys, starts, [*starts[1:], len(lines)], strict=True):
         end = bound
         while lines[end - 1].startswith(("#", "\n")):
             end -= 1
-        spans[key] = (start, min(end + 1, bound))  # the empty line after it goes with it
+        spans[key] = (start, min(end + 1, bound))  # includes the empty line after the configuration
     return lines, spans
 
 
-def _upwards(lines: list[str], start: int) -> int:
+def _find_comment_start(lines: list[str], start: int) -> int:
     while start and lines[start - 1].startswith("#"):
         start -= 1
     return start

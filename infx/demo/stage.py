@@ -1,4 +1,4 @@
-"""The stage: a hub, a clock that people would believe, clones to work in, and a record of everything that happens."""
+"""Hold what the scenes share: a hub, a plausible clock, clones to work in, and a record of everything that happens."""
 
 from __future__ import annotations
 
@@ -22,79 +22,77 @@ from infx.hub.state import Event
 from infx.results.collect import CollectedPoint
 
 APP = "bench-bot[bot]"
-_OF_ACTIONS = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
+_ACTIONS_PREFIXES = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
 _START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
-_LOOK, _HOUR = timedelta(seconds=7), timedelta(hours=1)
+_TICK, _HOUR = timedelta(seconds=7), timedelta(hours=1)
 
 
 class Clock:
-    """Every look at it is some seconds later than the one before, so that every run of the demo sees the same times."""
+    """A clock that advances some seconds at each reading, so that every demo shows the same times."""
 
     def __init__(self) -> None:
-        self._looks = 0
+        self._ticks = 0
         self._lock = Lock()
 
     def __call__(self) -> datetime:
         with self._lock:
-            self._looks += 1
-            return _START + self._looks * _LOOK
+            self._ticks += 1
+            return _START + self._ticks * _TICK
 
     def skip_to_next_hour(self) -> None:
-        """However often it was looked at before: rows that run at once, or not at all, do so in no certain order."""
+        """Advance to the next full hour."""
+        # Rows run in parallel, so the number of readings before this call varies.
         with self._lock:
-            hours = self._looks * _LOOK // _HOUR + 1
-            self._looks = -(-hours * _HOUR // _LOOK)
+            hours = self._ticks * _TICK // _HOUR + 1
+            self._ticks = -(-hours * _HOUR // _TICK)
 
 
 class StoryError(InfxError):
-    """A command did not end as the story has it: infx, or what it runs on, is not what the demo was written for."""
+    """A command that did not end as the story expects: infx or this machine differs from what the demo assumes."""
 
     exit_code = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class DemoStep:
-    """One thing that happened. command: what was typed or run, if it was a command; seconds: of wall time.
-
-    shown: lines of its output that a reader should see. pull: whose page it belongs to.
-    """
+    """An event of the story: a person's action, or a command."""
 
     scene: str
     who: str
     words: str
-    pull: int | None = None
+    pull: int | None = None  # the pull request whose conversation the step belongs to
     command: str | None = None
     code: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # real time
     reads: int = 0
     writes: int = 0
-    shown: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()  # lines of the output that a reader should see
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowOutcome:
-    """conclusion: success, failure or cancelled. seconds: 0 if it never started."""
+    """The end of a row's job."""
 
     job: RowJob
-    conclusion: str
+    conclusion: str  # success, failure or cancelled
     runner: str = ""
-    seconds: float = 0.0
+    seconds: float = 0.0  # 0: never started
     words: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRecord:
-    """One sweep, for the pictures. points: what was published."""
+    """A sweep, as the pictures need it."""
 
     run: int
     pull: int
     rows: tuple[RowOutcome, ...]
-    points: tuple[CollectedPoint, ...]
+    points: tuple[CollectedPoint, ...]  # the published results
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a command said."""
+    """A command's exit code and output."""
 
     code: int
     out: str
@@ -103,17 +101,18 @@ class Answer:
 
 @dataclass
 class DemoStage:
-    """folder: temporary. clock: the hub's. tell: called with every step as soon as it is over."""
+    """The place where people and machines act, which records their steps."""
 
     hub: Hub
-    clock: Clock
-    folder: Path
-    tell: Callable[[DemoStep], None]
+    clock: Clock  # the hub's
+    folder: Path  # temporary
+    tell: Callable[[DemoStep], None]  # called after every step
     scene: str = ""
     steps: list[DemoStep] = field(default_factory=list)
     sweeps: list[SweepRecord] = field(default_factory=list)
 
     def note(self, who: str, words: str, *, pull: int | None = None, shown: Sequence[str] = ()) -> None:
+        """Record a step without a command."""
         self._add(DemoStep(scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown)))
 
     def command(
@@ -128,19 +127,19 @@ class DemoStage:
         show: Callable[[Answer], Sequence[str]] = lambda _: (),
         expect: int = 0,
     ) -> Answer:
-        """Run one command of infx in a folder, as a step of a workflow or a person at a terminal would."""
+        """Run an infx command in a folder, as a workflow's step or a person at a terminal does."""
         before = (self.hub.reads, self.hub.writes)
         started = time.perf_counter()
         variables = {**self.hub.environ(token), **(environ or {})}
         answer = call(arguments, at, variables)
         if answer.code == STOPPED:
-            raise KeyboardInterrupt  # it was meant for the demo
+            raise KeyboardInterrupt  # the user interrupted the demo, not this command
         step = DemoStep(
             scene=self.scene,
             who=who,
             words=words,
             pull=pull,
-            command="infx " + " ".join(_shown(argument, self.folder) for argument in arguments),
+            command="infx " + " ".join(_shorten(argument, self.folder) for argument in arguments),
             code=answer.code,
             seconds=time.perf_counter() - started,
             reads=self.hub.reads - before[0],
@@ -151,15 +150,16 @@ class DemoStage:
         if answer.code != expect:
             raise StoryError(
                 f"The demo stops here: `{step.command}` ended with {answer.code} instead of {expect}.",
-                hint="What it said stands above.",
+                hint="Its output is above.",
             )
         return answer
 
     def last_event(self, name: str, action: str | None) -> Event:
+        """Return the newest event of a kind."""
         return next(e for e in reversed(self.hub.state.events) if (e.name, e.action) == (name, action))
 
     def clone(self, name: str, branch: str = "main", repository: str | None = None) -> Path:
-        """A fresh clone, as somebody's working copy or a job's checkout."""
+        """Return a clone at a branch's newest commit, used as a person's working copy or a job's checkout."""
         path = self.folder / "clones" / name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,17 +176,17 @@ class DemoStage:
 
 
 def hub_dates(stage: DemoStage) -> dict[str, str]:
-    """So that commits, too, are made at the hub's time."""
+    """Return the variables that make git date commits by the hub's clock."""
     return {f"GIT_{role}_DATE": stage.hub.now() for role in ("AUTHOR", "COMMITTER")}
 
 
 def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> Answer:
-    """A command in this process, with the folder, environment and streams of one of its own."""
+    """Run an infx command in this process, with its own folder, environment and streams."""
     from infx.cli import infx
 
     out, err = io.StringIO(), io.StringIO()
     with (
-        _environment(variables, without=_OF_ACTIONS),
+        _environment(variables, without=_ACTIONS_PREFIXES),
         contextlib.chdir(at),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
@@ -196,14 +196,14 @@ def call(arguments: Sequence[str], at: Path, variables: Mapping[str, str]) -> An
 
 
 def plain_git() -> contextlib.AbstractContextManager[None]:
-    """Neither a repository that we are called from, as in a hook, nor how somebody likes to sign commits plays a part."""
+    """Return a context in which git ignores the user's settings and the repository of a surrounding hook."""
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     return _environment(plain, without=("GIT_",))
 
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> Iterator[None]:
-    """without: how the names begin of variables that happen to be around us and are not seen."""
+    """Set variables for a while, and hide those whose names start with a prefix in `without`."""
     before = dict(os.environ)
     for name in before:
         if name.startswith(without):
@@ -216,7 +216,7 @@ def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> I
         os.environ.update(before)
 
 
-def _shown(argument: str, folder: Path) -> str:
-    """Without the temporary folder, commits shortened, quoted as one would type it."""
+def _shorten(argument: str, folder: Path) -> str:
+    """Return an argument as a person would type it: without the temporary folder, with short SHAs, quoted."""
     text = re.sub(r"[0-9a-f]{40}", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
     return f"'{text}'" if " " in text else text

@@ -1,4 +1,4 @@
-"""How the demo tells its story on a terminal: one line for each thing that happens, and rows as they run."""
+"""Print the demo's story on a terminal: a line for each step, and a progress bar for the rows of a sweep."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
 
-MOST_LINES = 12  # of the output of one command
+MOST_LINES = 12  # shown of a command's output
 TABLE = re.compile(r"\S   *\S")  # a line with columns
-_COLOURS = {"Actions": "cyan", "runners": "magenta", "GitHub": "yellow"}
+_COLORS = {"Actions": "cyan", "runners": "magenta", "GitHub": "yellow"}
 
 
 class Teller:
-    """console: of rich. On a terminal long lines are folded under their beginning, but tables and commands are cut;
-    anywhere else every line is whole. names: width of their column.
+    """A printer of steps.
+
+    On a terminal, long lines are wrapped and indented, but tables and commands are cut. Elsewhere lines stay whole.
     """
 
-    def __init__(self, console: Console, names: int = 8) -> None:
+    def __init__(self, console: Console, name_width: int = 8) -> None:
         self.console = console
-        self.names = names
+        self.name_width = name_width
 
-    def title(self, name: str, words: str) -> None:
+    def print_title(self, name: str, words: str) -> None:
+        """Print the title of a scene."""
         from rich.text import Text
 
         self.console.print()
@@ -39,13 +41,14 @@ class Teller:
         self.console.print()
 
     def tell(self, step: DemoStep) -> None:
+        """Print a step."""
         from rich.text import Text
 
         words = Text(step.words)
         if step.command:
             words.append(f"  ({describe_cost(step)})", style="dim")
-        self._print(Text(f"  {step.who:<{self.names}} ", style=_COLOURS.get(step.who, "green")), words)
-        margin = Text(" " * (self.names + 3))
+        self._print(Text(f"  {step.who:<{self.name_width}} ", style=_COLORS.get(step.who, "green")), words)
+        margin = Text(" " * (self.name_width + 3))
         if step.command:
             code = Text(f"  → exit {step.code}" if step.code else "", style="bold red")
             self._print(margin, Text(f"$ {step.command}", style="bold"), code, is_cut=True)
@@ -53,7 +56,7 @@ class Teller:
             self._print(margin + Text("  "), Text(line, style="dim"), is_cut=bool(TABLE.search(line)))
 
     def _print(self, first: Text, text: Text, last: Text | None = None, *, is_cut: bool = False) -> None:
-        """first: stands before the text, whose later lines begin below its beginning. last: is never cut off."""
+        """Print `first`, the text with its later lines indented below its start, and `last`, which is never cut."""
         from rich.text import Text
 
         lines = [text]
@@ -71,7 +74,7 @@ class Teller:
 
 
 def describe_cost(step: DemoStep, digits: int = 1) -> str:
-    """Of a command: wall time, and API requests if there were any."""
+    """Return a command's real time, and its API requests if it made any."""
     calls = (
         f", {count(step.reads, 'read')}, {count(step.writes, 'write')}" if step.reads or step.writes else ""
     )
@@ -79,6 +82,7 @@ def describe_cost(step: DemoStep, digits: int = 1) -> str:
 
 
 def _shorten(lines: Sequence[str]) -> list[str]:
+    """Return the first lines, and how many more there are."""
     kept = [line for line in lines if line.strip()]
     if len(kept) <= MOST_LINES:
         return kept
@@ -86,7 +90,7 @@ def _shorten(lines: Sequence[str]) -> list[str]:
 
 
 class RowProgress:
-    """A bar for each sweep, drawn only on a terminal, with the row that is running now."""
+    """A progress bar for a sweep, drawn only on a terminal, with the newest running row."""
 
     def __init__(self, console: Console) -> None:
         self.console = console

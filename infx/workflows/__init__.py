@@ -1,1 +1,1 @@
-"""What can be wrong in workflow and action files, found by reading them."""
+"""Check workflow and action files for mistakes that can be found by reading them."""

@@ -1,4 +1,4 @@
-"""The repository that the workflows under test belong to: the project's own configurations, on the hub."""
+"""Provide files and payloads for the repository of the tested workflows: the project's own, on the hub."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENTRY = """
 - config-keys:
     - {key}
   description:
-    - "Measure it anew"
+    - "Measure again"
   pr-link: https://github.com/acme/bench/pull/XXX
 """
 WIDE = """
@@ -34,26 +34,27 @@ wide-fp8-h100-sglang:
         search-space:
           - {{tp: 8, conc-list: {conc}}}
 """
-# Leaves a sample result, and says in $LEDGER which revision it was started in (the stand-in checkout writes HEAD).
+# Writes a sample result, and the row's id and revision into $LEDGER. The stand-in for checkout writes HEAD.
 ROW_COMMAND = [
     "bash", "-c", 'echo "$ROW_ID $(cat HEAD)" >> "$LEDGER"; exec python -m infx.results.sample',
 ]  # fmt: skip
 
 
-def changelog(key: str = KEY) -> str:
+def make_changelog(key: str = KEY) -> str:
+    """Return the project's changelog with another entry."""
     return (ROOT / "perf-changelog.yaml").read_text() + ENTRY.format(key=key)
 
 
-def policy(**sections: Any) -> str:
-    """The project's own policy with other values. YAML is JSON where that is shorter."""
+def make_policy(**sections: Any) -> str:
+    """Return the project's own policy with more sections, written as JSON, which is also YAML."""
     import json
 
     lines = [f"{name}: {json.dumps(value)}\n" for name, value in sections.items()]
     return (ROOT / "configs/policy.yaml").read_text() + "".join(lines)
 
 
-def payload(hub: Hub, **fields: Any) -> dict[str, Any]:
-    """What every event has."""
+def make_payload(hub: Hub, **fields: Any) -> dict[str, Any]:
+    """Return an event's payload: the common fields and these."""
     return {
         "sender": {"login": "cody"},
         "repository": {"full_name": hub.repository, "default_branch": "main"},

@@ -1,4 +1,4 @@
-"""A hub with the project's own configurations and workflows on main."""
+"""Provide a hub with the project's own configurations and workflows on main."""
 
 from __future__ import annotations
 

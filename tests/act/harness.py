@@ -1,12 +1,11 @@
-"""The repository's own workflows, run by `act` in host mode against the hub.
+"""Run the repository's own workflows with `act` in host mode against the hub.
 
-act knows nothing of concurrency, permissions, fail-fast or event types. Permissions and the types of events are added
-here; otherwise only what act does as GitHub does is looked at: which jobs ran, what they printed, uploaded and wrote into
-summaries.
+act does not support concurrency, permissions, fail-fast and event types. This module adds permissions and event types.
+Otherwise tests only check what act does as GitHub does: which jobs ran, and their logs, artifacts and summaries.
 
-Each job has a token of its own with the job's `permissions`. act has one secret for all of them, which the hub does not
-know; the command `infx` of the tests takes the job's token in its place, by the names of the workflow and the job that a
-step is told. A request beyond a job's permissions fails the test.
+Each job has its own token with the job's `permissions`. act can only pass the same secret to all jobs, and the hub does
+not accept it. The tests' command `infx` replaces it by the job's token, which it finds by the names of the workflow and
+the job. A request beyond a job's permissions fails the test.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from tests.conftest import ROOT
 
 STAND_IN = Path(__file__).with_name("stand-in")
 TRIES = 3
-SILENCE = 60.0  # seconds; a step of ours takes a few
+SILENCE = 60.0  # seconds; a step takes only a few
 _ROW = re.compile(r"[0-9a-f]{12}(?:-[0-9]+)? · .*")
 _SECRET = "ghs_the_token_that_the_jobs_exchange"
 _DEFAULT_TYPES = {
     "pull_request": ["opened", "synchronize", "reopened"]
-}  # every other event: all of its types
+}  # all other events start a workflow with every type
 _STAND_INS = {
     "actions/create-github-app-token": "app-token",
     "actions/setup-python": "nothing",
@@ -53,42 +52,41 @@ _STAND_INS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """jobs: last segment of a job's name → its results, one for each leg. summaries: in the order of steps.
-
-    commands: every workflow command that was obeyed, printed or written into one of the runner's files.
-    """
+    """The outcome of a workflow run."""
 
     code: int
-    jobs: Mapping[str, list[str]]
-    summaries: Sequence[str]
-    commands: Sequence[Mapping[str, Any]]
+    jobs: Mapping[str, list[str]]  # last segment of a job's name → results, several for a matrix
+    summaries: Sequence[str]  # in the order of steps
+    commands: Sequence[Mapping[str, Any]]  # executed workflow commands, printed or in the runner's files
     log: str
     artifacts: Path
 
     @property
     def rows(self) -> list[str]:
-        """Names of the jobs of rows, the first first."""
+        """Return the names of rows' jobs, in the order in which they ended."""
         return [name for name in self.jobs if _ROW.match(name)]
 
-    def artifact(self, name: str) -> dict[str, str]:
+    def read_artifact(self, name: str) -> dict[str, str]:
+        """Return path → text of the files of an artifact."""
         folder = self.artifacts / name
         files = (path for path in folder.rglob("*") if path.is_file())
         return {str(path.relative_to(folder)): path.read_text() for path in files}
 
     @property
     def ledger(self) -> list[tuple[str, str]]:
-        """(id, revision) of every row whose command was started, if the policy's command says so."""
+        """Return id and revision of every started row, if the policy's row command records them."""
         path = self.artifacts.with_name("ledger")
         lines = path.read_text().splitlines() if path.exists() else []
         return [(line.split()[0], line.split()[1]) for line in lines]
 
     @property
     def uploaded(self) -> set[str]:
+        """Return the names of the uploaded artifacts."""
         return {path.name for path in self.artifacts.iterdir()}
 
 
 class Act:
-    """hub: where the workflows look. folder: temporary, for everything that act and the steps write."""
+    """A runner of workflows on a hub; act and the steps write into a temporary folder."""
 
     def __init__(self, hub: Hub, folder: Path) -> None:
         self.hub = hub
@@ -98,22 +96,23 @@ class Act:
         _git(self.project, "init", "--quiet", "--initial-branch=main")
         _git(self.project, "add", "--all")
         _git(self.project, "commit", "--quiet", "--message", "workflows")
-        self.toolkit = self._lay_out_toolkit(folder / "toolkit")
+        self.toolkit = self._make_toolkit(folder / "toolkit")
 
-    def _lay_out_toolkit(self, path: Path) -> Path:
-        """A checkout of the base branch, whose installation puts this test's own environment on the PATH."""
+    def _make_toolkit(self, path: Path) -> Path:
+        """Return a checkout of the base branch, whose install.sh adds the environment of this test to the PATH."""
         _git(self.folder, "clone", "--quiet", str(self.hub.git.path), str(path))
         shutil.copytree(ROOT / ".github", path / ".github", dirs_exist_ok=True)
         script = path / ".github/actions/install.sh"
         bin_ = Path(sys.executable).parent
         script.write_text(
-            f'#!/bin/sh\nprintf "%s\\n" "{bin_}" "{self._lay_out_command(bin_)}" >> "$GITHUB_PATH"\n'
+            f'#!/bin/sh\nprintf "%s\\n" "{bin_}" "{self._make_command(bin_)}" >> "$GITHUB_PATH"\n'
         )
         return path
 
-    def _lay_out_command(self, bin_: Path) -> Path:
-        """infx, told the event of the caller's run, which GitHub tells a called workflow and act does not, and with the
-        token of its job, if the step hands one on.
+    def _make_command(self, bin_: Path) -> Path:
+        """Return the folder of a command `infx` that gets the caller's event and the job's token.
+
+        GitHub passes the caller's event to a called workflow, but act does not.
         """
         path = self.folder / "bin/infx"
         path.parent.mkdir(exist_ok=True)
@@ -141,21 +140,24 @@ class Act:
         variables: Mapping[str, str] | None = None,
         refusals: int = 0,
     ) -> Outcome:
-        """One workflow run, or a part of one. payload: of the webhook. variables: of the repository.
+        """Run a workflow, or a called workflow alone.
 
-        called_by: the event of the run whose called workflow this is, with its inputs in the payload; so a partial
-        re-run is played, which starts some of its jobs with the outputs of the first attempt.
-        refusals: how many requests beyond the jobs' permissions are expected.
+        Args:
+            payload: the webhook's payload.
+            called_by: the event of the caller's run, if the workflow is a called one. Its inputs are in the payload.
+                This plays a partial re-run, which starts some jobs with outputs of the first attempt.
+            variables: the repository's variables.
+            refusals: the expected number of requests beyond the jobs' permissions.
         """
         self._check_trigger(workflow, called_by or event, payload)
         self._hand_out_tokens(workflow, called_by or event, payload)
-        asked = len(self.hub.log)
+        request_count = len(self.hub.log)
         artifacts = self.folder / f"artifacts-{run_id}"
         artifacts.mkdir(exist_ok=True)
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(payload))
-        command = self._command(workflow, event, event_file, artifacts, run_id, attempt)
-        command += ["--env", f"EVENT_SHA={self._event_sha(event, payload)}"]
+        command = self._make_act_command(workflow, event, event_file, artifacts, run_id, attempt)
+        command += ["--env", f"EVENT_SHA={self._find_event_sha(event, payload)}"]
         command += [
             part for name, value in (variables or {}).items() for part in ("--var", f"{name}={value}")
         ]
@@ -163,74 +165,74 @@ class Act:
             command += ["--env", f"CALLED_BY={called_by}"]
         before = shutil.copytree(artifacts, self.folder / f"before-{run_id}-{attempt}")
         ledger = artifacts.with_name("ledger")
-        started = ledger.read_bytes() if ledger.exists() else b""
+        ledger_before = ledger.read_bytes() if ledger.exists() else b""
         for _ in range(TRIES):
             done = run_tool(command, self.project, self.folder)
             if not has_crashed(done):
                 break
             shutil.rmtree(artifacts)
             shutil.copytree(before, artifacts)
-            ledger.write_bytes(started)
-        beyond = self._find_refused(asked)
-        assert len(beyond) == refusals, "beyond the permissions of its job:\n" + "\n".join(beyond)
+            ledger.write_bytes(ledger_before)
+        refused = self._find_refused(request_count)
+        assert len(refused) == refusals, "requests beyond the permissions of the job:\n" + "\n".join(refused)
         return _read_outcome(done, artifacts)
 
     def play(self, workflow: str, event: Event, **how: Any) -> Outcome:
-        """The run that an event of the hub starts."""
+        """Run a workflow for an event of the hub."""
         return self.run(workflow, event.name, event.payload, **how)
 
     def _check_trigger(self, workflow: str, event: str, payload: Mapping[str, Any]) -> None:
-        """act starts a workflow whatever the event's type is."""
+        """Check that the event starts the workflow, because act ignores the event's type."""
         value = yaml12.load((self.project / ".github/workflows" / workflow).read_bytes(), workflow).value
         if event not in value["on"]:
             assert list(value["on"]) == ["workflow_call"], f"{event} does not start {workflow}"
             return
-        about = value["on"][event] or {}
-        types = about.get("types", _DEFAULT_TYPES.get(event)) if isinstance(about, dict) else None
+        filters = value["on"][event] or {}
+        types = filters.get("types", _DEFAULT_TYPES.get(event)) if isinstance(filters, dict) else None
         action = payload.get("action")
         assert types is None or action in types, f"{event} {action} does not start {workflow}"
         if event == "workflow_run":
             source = payload["workflow_run"]["name"]
-            assert source in about["workflows"], f"{source} does not start {workflow}"
+            assert source in filters["workflows"], f"{source} does not start {workflow}"
 
     def _hand_out_tokens(self, workflow: str, event: str, payload: Mapping[str, Any]) -> None:
-        """A file for each job: its token, and what it may do, a line each."""
+        """Write a file for each job, with its token and a line for each permission."""
         pull = self.hub.state.pulls.get(payload.get("number", 0))
-        of_fork = event == "pull_request" and pull is not None and pull.head_repository != self.hub.repository
+        is_fork = event == "pull_request" and pull is not None and pull.head_repository != self.hub.repository
         self.tokens = self.folder / "tokens"
         self.holders: dict[str, str] = {}
         shutil.rmtree(self.tokens, ignore_errors=True)
-        for one in find_permissions(self.project / ".github/workflows", workflow, of_fork=of_fork):
-            token = self.hub.workflow_token(one.permissions)
-            self.holders[token] = f"{one.workflow}, {one.job}"
-            path = self.tokens / one.workflow / one.job
+        for job in find_permissions(self.project / ".github/workflows", workflow, is_fork=is_fork):
+            token = self.hub.workflow_token(job.permissions)
+            self.holders[token] = f"{job.workflow}, {job.job}"
+            path = self.tokens / job.workflow / job.job
             path.parent.mkdir(parents=True, exist_ok=True)
-            lines = [token, *(f"{scope}: {access}" for scope, access in one.permissions.items())]
+            lines = [token, *(f"{scope}: {access}" for scope, access in job.permissions.items())]
             path.write_text("\n".join(lines) + "\n")
 
     def _find_refused(self, start: int) -> list[str]:
-        """What the hub and the stand-ins for actions refused because of a token, with the job that asked."""
-        found = []
+        """Return the requests that the hub or a stand-in refused because of a token, with the job."""
+        refused_by_hub = []
         for exchange in self.hub.log[start:]:
             if exchange.fault is None and (
-                exchange.status == 401 or NO_PERMISSION in _messages(exchange.reply)
+                exchange.status == 401 or NO_PERMISSION in _find_messages(exchange.reply)
             ):
                 secret = exchange.headers.get("authorization", "").split(" ")[-1]
                 needs = (exchange.reply_headers or {}).get("X-Accepted-GitHub-Permissions", exchange.status)
-                holder = self.holders.get(secret, "a token of no job")
-                found.append(f"{holder}: {exchange.method} {exchange.path} ({needs})")
-        refused = self.tokens / "refused"
-        return found + (refused.read_text().splitlines() if refused.exists() else [])
+                holder = self.holders.get(secret, "not a token of a job")
+                refused_by_hub.append(f"{holder}: {exchange.method} {exchange.path} ({needs})")
+        path = self.tokens / "refused"
+        return refused_by_hub + (path.read_text().splitlines() if path.exists() else [])
 
-    def _event_sha(self, event: str, payload: Mapping[str, Any]) -> str:
-        """What `github.sha` is: of a pull request its test merge, of a push its tip, otherwise the default branch's."""
+    def _find_event_sha(self, event: str, payload: Mapping[str, Any]) -> str:
+        """Return `github.sha`: a pull request's test merge, a push's head, otherwise the default branch's head."""
         if event == "pull_request" and (pull := self.hub.state.pulls.get(payload.get("number", 0))):
             self.hub.compute_merge(pull)
             return pull.merge_sha or pull.head_sha
-        given: str | None = payload.get("after") or payload.get("merge_group", {}).get("head_sha")
-        return given or self.hub.git.resolve(f"refs/heads/{self.hub.branch}") or ""
+        head: str | None = payload.get("after") or payload.get("merge_group", {}).get("head_sha")
+        return head or self.hub.git.resolve(f"refs/heads/{self.hub.branch}") or ""
 
-    def _command(
+    def _make_act_command(
         self, workflow: str, event: str, event_file: Path, artifacts: Path, run_id: int, attempt: int
     ) -> list[str]:
         variables = {
@@ -247,39 +249,39 @@ class Act:
             "TOKENS": str(self.tokens),
             "APP_TOKEN": self.hub.app_token("bench-bot[bot]", contents="write"),
         }
-        labels = ["ubuntu-24.04", *_runner_labels()]
+        labels = ["ubuntu-24.04", *_read_runner_labels()]
         options = [event, "--json", "-e", str(event_file), "-W", f".github/workflows/{workflow}"]
         options += [part for label in labels for part in ("-P", f"{label}=-self-hosted")]
         options += [part for name, value in variables.items() for part in ("--env", f"{name}={value}")]
-        options += [part for pin in _pins() for part in ("--local-repository", pin)]
+        options += [part for pin in _find_pins() for part in ("--local-repository", pin)]
         options += ["-s", f"GITHUB_TOKEN={_SECRET}", "-a", "cody", "--no-cache-server"]
-        options += ["--no-skip-checkout"]  # the stand-in, and never a copy of the project's folder
+        options += ["--no-skip-checkout"]  # use the stand-in, not a copy of the project's folder
         options += ["--action-cache-path", str(self.folder / "act"), "--concurrent-jobs", "3"]
         return [str(Path(sys.executable).parent / "act"), *options]
 
 
-def _messages(reply: Any) -> list[str]:
-    """Of a refusal; GraphQL refuses single fields of an answer with status 200."""
+def _find_messages(reply: Any) -> list[str]:
+    """Return the error messages of an answer; GraphQL refuses single fields with status 200."""
     if not isinstance(reply, dict):
         return []
     return [str(reply.get("message")), *(str(error.get("message")) for error in reply.get("errors") or ())]
 
 
-def _pins() -> list[str]:
-    """Every pinned action of the workflows with its stand-in."""
+def _find_pins() -> list[str]:
+    """Return every pinned action of the workflows with its stand-in."""
     used = set()
     for path in (ROOT / ".github").rglob("*.yml"):
         used.update(re.findall(r"uses: (actions/[\w-]+)@([0-9a-f]{40})", path.read_text()))
     return [f"{name}@{sha}={STAND_IN / _STAND_INS[name]}" for name, sha in sorted(used) if name in _STAND_INS]
 
 
-def _runner_labels() -> list[str]:
+def _read_runner_labels() -> list[str]:
     inventory = yaml.safe_load((ROOT / "configs/runners.yaml").read_text())
     return sorted(inventory["labels"])
 
 
 def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Outcome:
-    """act prints a record a line; the last line may be a plain error."""
+    """Read act's output, which has a JSON record on each line, and sometimes a plain error at the end."""
     jobs: dict[str, list[str]] = defaultdict(list)
     summaries, commands = [], []
     for line in done.stdout.splitlines():
@@ -306,41 +308,43 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
 def run_tool(
     command: Sequence[str], directory: Path, folder: Path, silence: float = SILENCE
 ) -> subprocess.CompletedProcess[str]:
-    """Run act to its end, or to its crash where it has said nothing for `silence` seconds and more.
+    """Run act to its end, or stop it if it prints nothing for `silence` seconds.
 
-    Now and then act waits for ever for the end of a terminal that nobody writes to any more. SIGQUIT makes it end as
-    in a crash, with the stacks of its threads; if it does not heed that either, it is killed.
+    Sometimes act waits forever for the end of a terminal. SIGQUIT makes it crash and print the stacks of its threads;
+    if it ignores the signal, it is killed.
     """
-    told, blamed = folder / "act.stdout", folder / "act.stderr"
-    with told.open("wb") as stdout, blamed.open("wb") as stderr:
-        # act hands its whole environment on to the steps
+    stdout_file, stderr_file = folder / "act.stdout", folder / "act.stderr"
+    with stdout_file.open("wb") as stdout, stderr_file.open("wb") as stderr:
+        # act passes its whole environment on to the steps
         env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
         process = subprocess.Popen(command, cwd=directory, env=env, stdout=stdout, stderr=stderr)
         try:
-            _wait_for(process, told, silence)
-        finally:  # also when the test's own deadline has come
+            _wait_for(process, stdout_file, silence)
+        finally:  # also at the test's own deadline
             process.kill()
             process.wait()
-    return subprocess.CompletedProcess(command, process.returncode, told.read_text(), blamed.read_text())
+    return subprocess.CompletedProcess(
+        command, process.returncode, stdout_file.read_text(), stderr_file.read_text()
+    )
 
 
-def _wait_for(process: subprocess.Popen[bytes], told: Path, silence: float) -> None:
-    size, is_asked = -1, False
+def _wait_for(process: subprocess.Popen[bytes], stdout_file: Path, silence: float) -> None:
+    size, got_sigquit = -1, False
     while process.poll() is None:
-        if size == (size := told.stat().st_size):
-            process.send_signal(signal.SIGKILL if is_asked else signal.SIGQUIT)
-            is_asked = True
+        if size == (size := stdout_file.stat().st_size):
+            process.send_signal(signal.SIGKILL if got_sigquit else signal.SIGQUIT)
+            got_sigquit = True
         with suppress(subprocess.TimeoutExpired):
             process.wait(silence)
 
 
 def has_crashed(done: subprocess.CompletedProcess[str]) -> bool:
-    """act itself, in one of its threads (`fatal error: concurrent map writes`) or by our signals, and not the workflow."""
+    """Return whether act crashed, by itself (`fatal error: concurrent map writes`) or by a signal of `run_tool`."""
     return done.returncode == -signal.SIGKILL or (done.returncode == 2 and "\ngoroutine " in done.stderr)
 
 
 def _last_segment(name: str) -> str:
-    """act writes `workflow/job/callee`, with spaces behind; a row's own name may hold a `/` too, and starts with its id."""
+    """Return a job's own name from act's `workflow/job/callee`; a row's name starts with its id and may contain `/`."""
     row = _ROW.search(name)
     return (row[0] if row else name.rsplit("/", 1)[-1]).strip()
 

@@ -1,4 +1,4 @@
-"""What the token of each job may do, as GitHub works it out; act gives one token to all of them."""
+"""Find the permissions of each job's token, as GitHub does; act gives the same token to all jobs."""
 
 from __future__ import annotations
 
@@ -10,52 +10,53 @@ from typing import Any
 from infx import yaml12
 from infx.hub.tokens import WORKFLOW_SCOPES
 
-Permissions = Mapping[str, str]  # as workflows spell them; what is missing is none
+Permissions = Mapping[str, str]  # as in workflows; a missing scope means none
 
 _RANK = {"none": 0, "read": 1, "write": 2}
-# Of a repository that does not open its tokens more than GitHub does by itself.
+# GitHub's default for the permissions of workflows.
 _DEFAULT: Permissions = {"contents": "read", "packages": "read"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobPermissions:
-    """workflow: its name, which act tells the steps of a called one as well. job: its id there."""
+    """The permissions of a job."""
 
-    workflow: str
-    job: str
+    workflow: str  # the name of the workflow, which act also passes to steps of a called workflow
+    job: str  # the job's id in the workflow
     permissions: Permissions
 
 
-def find_permissions(workflows: Path, file: str, *, of_fork: bool = False) -> list[JobPermissions]:
-    """Of every job of a workflow and of those that it calls. of_fork: whatever they ask for, they only read.
+def find_permissions(workflows: Path, file: str, *, is_fork: bool = False) -> list[JobPermissions]:
+    """Return the permissions of all jobs of a workflow and of the workflows that it calls; a fork's jobs only read.
 
-    Raises AssertionError for a called job that asks for more than its caller grants: GitHub starts no such run.
+    Raises:
+        AssertionError: a called job has more permissions than its caller grants. GitHub does not start such a run.
     """
-    found = list(_walk(workflows, file, None))
-    if of_fork:
-        found = [
+    jobs = list(_walk(workflows, file, None))
+    if is_fork:
+        jobs = [
             JobPermissions(
-                workflow=one.workflow,
-                job=one.job,
-                permissions={scope: min(access, "read") for scope, access in one.permissions.items()},
+                workflow=job.workflow,
+                job=job.job,
+                permissions={scope: min(access, "read") for scope, access in job.permissions.items()},
             )
-            for one in found
+            for job in jobs
         ]
-    return found
+    return jobs
 
 
 def _walk(workflows: Path, file: str, granted: Permissions | None) -> Iterator[JobPermissions]:
     path = workflows / file
     value = yaml12.load(path.read_bytes(), file).value
     for job, body in value["jobs"].items():
-        asked = _parse(body.get("permissions", value.get("permissions")))
-        own = (_DEFAULT if granted is None else granted) if asked is None else asked
-        _check_within(own, granted, f"{file}: {job}")
+        requested = _parse(body.get("permissions", value.get("permissions")))
+        permissions = (_DEFAULT if granted is None else granted) if requested is None else requested
+        _check_within(permissions, granted, f"{file}: {job}")
         callee = body.get("uses")
         if callee is None:
-            yield JobPermissions(workflow=value["name"], job=job, permissions=own)
+            yield JobPermissions(workflow=value["name"], job=job, permissions=permissions)
         else:
-            yield from _walk(workflows, callee.rsplit("/", 1)[-1], own)
+            yield from _walk(workflows, callee.rsplit("/", 1)[-1], permissions)
 
 
 def _parse(value: Any) -> Permissions | None:
@@ -64,7 +65,7 @@ def _parse(value: Any) -> Permissions | None:
     return value if value is None else dict(value)
 
 
-def _check_within(asked: Permissions, granted: Permissions | None, where: str) -> None:
-    for scope, access in asked.items():
+def _check_within(requested: Permissions, granted: Permissions | None, where: str) -> None:
+    for scope, access in requested.items():
         limit = "write" if granted is None else granted.get(scope, "none")
         assert _RANK[access] <= _RANK[limit], f"{where} asks for {scope}: {access}, its caller grants {limit}"

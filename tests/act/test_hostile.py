@@ -1,4 +1,4 @@
-"""A hostile pull request through our own workflows, as the runner plays them."""
+"""Run infx's own workflows for a hostile pull request, as a runner does."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from infx.hub.hub import Hub
-from tests.act.bench import payload, policy
+from tests.act.bench import make_payload, make_policy
 from tests.act.harness import Act
 from tests.conftest import ROOT
-from tests.security.hostile import check_markdown, lines_of_text, texts
-from tests.security.world import config, entry_text, masters
+from tests.security.hostile import check_markdown, make_single_lines, make_texts
+from tests.security.world import make_config, render_entry, render_masters
 
-# The measured code says, on both streams and with a process that it leaves behind, what only a step of ours may say.
+# The measured code prints workflow commands, on both streams, also from a process that outlives the step.
 SHOUTING = r"""
 shout() {
   printf '%s\n' '::set-output name=artifact-name::sweep-plan' '::add-path::/evil' '::set-env name=PATH::/evil' \
@@ -26,36 +26,36 @@ exec python -m infx.results.sample
 """
 
 
-def test_texts_stay_texts(hub: Hub, tmp_path: Path) -> None:
+def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
-    hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["bash", "-c", SHOUTING]})})
-    every, found = "\n".join(texts(canary)), lines_of_text(canary)
+    hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ["bash", "-c", SHOUTING]})})
+    all_texts, lines = "\n".join(make_texts(canary)), make_single_lines(canary)
     configs = {
-        text.replace("*", ""): config(text, "h100") for text in (found[0], found[3], found[9], found[15])
+        text.replace("*", ""): make_config(text, "h100") for text in (lines[0], lines[3], lines[9], lines[15])
     }
     changelog = (ROOT / "perf-changelog.yaml").read_text() + "\n"
-    changelog += entry_text(
-        {"config-keys": list(configs), "description": list(texts(canary)), "pr-link": "XXX"}
+    changelog += render_entry(
+        {"config-keys": list(configs), "description": list(make_texts(canary)), "pr-link": "XXX"}
     )
-    master = (ROOT / "configs/nvidia-master.yaml").read_text() + masters(configs)
+    master = (ROOT / "configs/nvidia-master.yaml").read_text() + render_masters(configs)
     branch = f"x$(touch${{IFS}}{canary})`touch${{IFS}}{canary}`;'\"&|"
     files = {
         "perf-changelog.yaml": changelog,
         "configs/nvidia-master.yaml": master,
-        f"docs/{found[4].replace('/', '_')}": "x",
+        f"docs/{lines[4].replace('/', '_')}": "x",
     }
-    hub.push(branch, files, every.replace("\0", ""), start="main")
-    pull = hub.open_pull(branch, title=every[:256], body=every)
-    hub.label(pull.number, "full-sweep-fail-fast", *(text[:50] for text in found))
-    event: dict[str, Any] = payload(
+    hub.push(branch, files, all_texts.replace("\0", ""), start="main")
+    pull = hub.open_pull(branch, title=all_texts[:256], body=all_texts)
+    hub.label(pull.number, "full-sweep-fail-fast", *(text[:50] for text in lines))
+    event: dict[str, Any] = make_payload(
         hub,
         action="labeled",
         number=pull.number,
         label={"name": "full-sweep-fail-fast"},
         pull_request={
-            "number": pull.number, "title": every, "body": every,
+            "number": pull.number, "title": all_texts, "body": all_texts,
             "head": {"sha": pull.head_sha, "ref": branch, "label": f"acme:{branch}"},
-            "labels": [{"name": text} for text in found],
+            "labels": [{"name": text} for text in lines],
         },
     )  # fmt: skip
     outcome = Act(hub, tmp_path).run("run-sweep.yml", "pull_request", event)
@@ -63,7 +63,7 @@ def test_texts_stay_texts(hub: Hub, tmp_path: Path) -> None:
     assert outcome.code == 0, outcome.log[-3000:]
     assert outcome.jobs["sweep-status"] == ["success"]
     assert not canary.exists()
-    plan = json.loads(outcome.artifact("sweep-plan")["plan.json"])
+    plan = json.loads(outcome.read_artifact("sweep-plan")["plan.json"])
     assert {row["model"] for row in plan["single_node"]["8k1k"]} == {
         config["model"] for config in configs.values()
     }
@@ -71,9 +71,14 @@ def test_texts_stay_texts(hub: Hub, tmp_path: Path) -> None:
     names = {name for name in outcome.uploaded if name.startswith(("bmk_", "eval_"))}
     assert len(names) == 9  # with eval_results_all
     assert outcome.uploaded == {"sweep-plan", "results_bmk", *names}
-    assert set(outcome.artifact("sweep-plan")) == {"plan.json", "index.json", "jobs.jsonl", "canary.jsonl"}
+    assert set(outcome.read_artifact("sweep-plan")) == {
+        "plan.json",
+        "index.json",
+        "jobs.jsonl",
+        "canary.jsonl",
+    }
     assert "/evil" not in {record.get("arg") for record in outcome.commands}
-    obeyed = {record["command"] for record in outcome.commands} - {"ignored"}
-    assert obeyed <= {"summary", "set-output", "add-path", "stop-commands"}
+    executed = {record["command"] for record in outcome.commands} - {"ignored"}
+    assert executed <= {"summary", "set-output", "add-path", "stop-commands"}
     for summary in outcome.summaries:
         check_markdown(summary)

@@ -1,20 +1,20 @@
-"""Rows that are run again, alone, with what the first attempt has decided."""
+"""Re-run rows alone, with the decisions of the first attempt."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from infx.hub.hub import Hub
-from tests.act.bench import ROW_COMMAND, SMALL, changelog, payload, policy
+from tests.act.bench import ROW_COMMAND, SMALL, make_changelog, make_payload, make_policy
 from tests.act.harness import Act
 
 
-def test_a_row_asks_again_before_it_works(hub: Hub, tmp_path: Path) -> None:
-    base = hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ROW_COMMAND})})
-    hub.push("feat-x", {"perf-changelog.yaml": changelog(SMALL)})
+def test_a_row_of_a_later_attempt_asks_the_gate_first(hub: Hub, tmp_path: Path) -> None:
+    base = hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ROW_COMMAND})})
+    hub.push("feat-x", {"perf-changelog.yaml": make_changelog(SMALL)})
     pull = hub.open_pull("feat-x")
     hub.label(pull.number, "sweep-enabled", "evals-only")  # two rows
-    event = payload(
+    event = make_payload(
         hub,
         action="labeled",
         label={"name": "sweep-enabled"},

@@ -1,4 +1,4 @@
-"""The repository's own workflows from an event to a report."""
+"""Run the repository's own workflows from an event to a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infx.hub.hub import Hub
-from tests.act.bench import WIDE, changelog, payload, policy
+from tests.act.bench import WIDE, make_changelog, make_payload, make_policy
 from tests.act.harness import Act, Outcome
 from tests.calling import call
 from tests.conftest import ROOT
@@ -27,13 +27,13 @@ def play(
     message: str = "change",
     repository: str | None = None,
 ) -> Outcome:
-    """A pull request with these labels, and the run that one event about it starts."""
-    pushed = {"perf-changelog.yaml": changelog()} if files is None else files
+    """Open a pull request with labels, and run the workflow for an event of it."""
+    pushed = {"perf-changelog.yaml": make_changelog()} if files is None else files
     hub.push("feat-x", pushed, message, repository=repository)
     pull = hub.open_pull("feat-x", repository=repository)
     hub.label(pull.number, *labels)
     hub.add_run("run-sweep.yml", pull=pull.number, run_id=700)
-    event = payload(
+    event = make_payload(
         hub,
         action=action,
         number=pull.number,
@@ -48,16 +48,16 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     """Scene B's key: 14 rows, and one accuracy row for each of TP4, TEP4 and DEP4."""
     outcome = play(hub, tmp_path, labels=("full-sweep-fail-fast",))
     assert outcome.code == 0, outcome.log[-3000:]
-    index = json.loads(outcome.artifact("sweep-plan")["index.json"])
+    index = json.loads(outcome.read_artifact("sweep-plan")["index.json"])
     assert (index["rows"], index["shards"]) == (17, 1)
     names = outcome.rows
     assert len(names) == 17
     assert [name for name in names if " · canary · " in name] == [names[0]]
     assert names[0].startswith(index["canary"])
-    published = json.loads(outcome.artifact("results_bmk")["agg_bmk.json"])
+    published = json.loads(outcome.read_artifact("results_bmk")["agg_bmk.json"])
     assert len(published) == 14
-    assert len(json.loads(outcome.artifact("eval_results_all")["agg_eval_all.json"])) == 3
-    rows, others = by_row(outcome.uploaded)
+    assert len(json.loads(outcome.read_artifact("eval_results_all")["agg_eval_all.json"])) == 3
+    rows, others = sort_artifacts(outcome.uploaded)
     assert {name.split(" ")[0]: "eval_" if " eval " in name else "bmk_agentic_" for name in names} == rows
     assert others == {"sweep-plan", "results_bmk", "eval_results_all"}
     assert outcome.jobs["sweep-status"] == ["success"]
@@ -69,15 +69,18 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     )
 
 
-def by_row(uploaded: set[str]) -> tuple[dict[str, str], set[str]]:
-    """(id of a row → how its artifact's name begins, the other artifacts)."""
-    found = {name: re.fullmatch(r"(bmk_agentic_|bmk_|eval_).*_([0-9a-f]{12})", name) for name in uploaded}
-    return {match[2]: match[1] for match in found.values() if match}, {n for n in found if not found[n]}
+def sort_artifacts(uploaded: set[str]) -> tuple[dict[str, str], set[str]]:
+    """Return id of a row → prefix of its artifact, and the names of the other artifacts."""
+    matches = {name: re.fullmatch(r"(bmk_agentic_|bmk_|eval_).*_([0-9a-f]{12})", name) for name in uploaded}
+    prefixes = {match[2]: match[1] for match in matches.values() if match}
+    return prefixes, {name for name, match in matches.items() if not match}
 
 
-def report(outcome: Outcome) -> str:
-    """What the job `collect` shows. act ends a run whose called workflow has failed, so it is played here, on the
-    artifacts that the run has left; that the job runs, tests/workflows/test_own.py says.
+def render_report(outcome: Outcome) -> str:
+    """Return the report of the job `collect`.
+
+    act stops a run when its called workflow fails, so the report is made here from the run's artifacts.
+    tests/workflows/test_own.py checks that the job would run.
     """
     policy, plan = {"INFX_POLICY": str(ROOT / "configs/policy.yaml")}, str(outcome.artifacts / "sweep-plan")
     called = call("results", "report", "--plan", plan, "--artifacts", str(outcome.artifacts), environ=policy)
@@ -85,32 +88,32 @@ def report(outcome: Outcome) -> str:
     return called.out
 
 
-def test_a_row_that_fails_is_missing_by_name_and_the_rest_is_published(hub: Hub, tmp_path: Path) -> None:
+def test_a_failed_row_is_reported_and_the_others_are_published(hub: Hub, tmp_path: Path) -> None:
     command = 'if [ "$EP_SIZE $DP_ATTENTION $EVAL_ONLY" = "4 true false" ]; then exit 1; fi; python -m infx.results.sample'
-    hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["bash", "-c", command]})})
+    hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ["bash", "-c", command]})})
     outcome = play(hub, tmp_path, labels=("sweep-enabled",))
     assert outcome.code == 1
-    (failed,) = {name.split(" ")[0] for name in outcome.rows} - by_row(outcome.uploaded)[0].keys()
+    (failed,) = {name.split(" ")[0] for name in outcome.rows} - sort_artifacts(outcome.uploaded)[0].keys()
     assert len(outcome.rows) == 6
-    shown = report(outcome)
-    assert "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 results and 3 accuracy rows published." in shown
+    report = render_report(outcome)
+    assert "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 results and 3 accuracy rows published." in report
     assert (
         f"### Missing (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
-        in shown
+        in report
     )
 
 
-def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) -> None:
-    hub.push("main", {"configs/policy.yaml": policy(sweep={"row-command": ["false"]})})
+def test_after_a_failed_canary_no_other_row_runs(hub: Hub, tmp_path: Path) -> None:
+    hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ["false"]})})
     outcome = play(hub, tmp_path, labels=("full-sweep-enabled",))
     assert outcome.code == 1
     assert [" · canary · " in name for name in outcome.rows] == [True]
     assert outcome.uploaded == {"sweep-plan"}
-    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in report(outcome)
+    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in render_report(outcome)
 
 
 @pytest.mark.parametrize(
-    ("given", "words", "status"),
+    ("options", "words", "status"),
     [
         ({"action": "opened"}, "the PR has no label that starts a sweep", "success"),
         (
@@ -141,10 +144,10 @@ def test_after_a_canary_that_failed_nothing_else_runs(hub: Hub, tmp_path: Path) 
     ],
     ids=["unlabeled", "conflicting labels", "unrelated label", "skip marker", "no entry", "fork"],
 )
-def test_nothing_runs_and_the_run_says_why(
-    hub: Hub, tmp_path: Path, given: dict[str, Any], words: str, status: str
+def test_no_row_runs_and_the_log_says_why(
+    hub: Hub, tmp_path: Path, options: dict[str, Any], words: str, status: str
 ) -> None:
-    outcome = play(hub, tmp_path, **given)
+    outcome = play(hub, tmp_path, **options)
     assert outcome.jobs["gate"] == ["success"]
     assert {"plan", "list", "collect"}.isdisjoint(outcome.jobs)
     assert outcome.rows == []
@@ -153,14 +156,17 @@ def test_nothing_runs_and_the_run_says_why(
 
 
 def test_rows_beyond_one_matrix_are_two_shards(hub: Hub, tmp_path: Path) -> None:
-    """Four rows a matrix here; that it is 256 by default and no more, tests/matrix says."""
+    """The limit is four rows here; tests/matrix checks the default limit of 256."""
     master = (ROOT / "configs/nvidia-master.yaml").read_text() + WIDE.format(conc=[1, 2, 3, 4, 5, 6])
-    hub.push("main", {"configs/policy.yaml": policy(limits={"matrix-rows": 4})})
-    files = {"perf-changelog.yaml": changelog("wide-fp8-h100-sglang"), "configs/nvidia-master.yaml": master}
+    hub.push("main", {"configs/policy.yaml": make_policy(limits={"matrix-rows": 4})})
+    files = {
+        "perf-changelog.yaml": make_changelog("wide-fp8-h100-sglang"),
+        "configs/nvidia-master.yaml": master,
+    }
     outcome = play(hub, tmp_path, labels=("full-sweep-enabled",), files=files)
     assert outcome.code == 0, outcome.log[-3000:]
-    index = json.loads(outcome.artifact("sweep-plan")["index.json"])
+    index = json.loads(outcome.read_artifact("sweep-plan")["index.json"])
     assert (index["rows"], index["shards"]) == (6, 2)
     assert len(outcome.rows) == len(set(outcome.rows)) == 6
-    assert outcome.jobs["list"] == ["success"] * 3  # the canary's and two shards'
-    assert len(json.loads(outcome.artifact("results_bmk")["agg_bmk.json"])) == 6
+    assert outcome.jobs["list"] == ["success"] * 3  # for the canary and for two shards
+    assert len(json.loads(outcome.read_artifact("results_bmk")["agg_bmk.json"])) == 6

@@ -119,11 +119,11 @@ def test_a_failing_command_shows_its_output_and_no_traceback(
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    called = call("demo")
-    assert called.code == 4
-    assert "No such option" in called.out
-    assert called.err.splitlines() == [
-        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. What it said stands above."
+    told = call("demo")
+    assert told.code == 4
+    assert "No such option" in told.out
+    assert told.err.splitlines() == [
+        "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. Its output is above."
     ]
     assert acts == ["stage"]
     assert list(tmp_path.iterdir()) == []
@@ -231,7 +231,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 def test_a_kept_hub_answers_until_it_is_interrupted(kept: Kept, tmp_path: Path) -> None:
     """The printed command lines work, and an interrupt leaves no files."""
     environ = dict(re.findall(r"(GITHUB_API_URL|GITHUB_REPOSITORY|GH_TOKEN)=(\S+)", kept.shown))
-    assert environ["GITHUB_API_URL"] == kept.find(r"The hub goes on at (\S+);")
+    assert environ["GITHUB_API_URL"] == kept.find(r"The hub keeps running at (\S+);")
     assert connect("acme/bench", environ=environ).pull(3405).is_merged
     clone = shlex.split(kept.find(r"(git clone .+ bench) &&"))
     subprocess.run(clone, cwd=tmp_path, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""A demo without a terminal and without a network."""
+"""Play the demo without a terminal and without a network."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from infx.demo.stage import RowOutcome
 
 
 class Quiet:
+    """A display of progress that shows nothing."""
+
     def begin(self, total: int, title: str) -> None: ...
 
     def started(self, job: RowJob) -> None: ...
@@ -25,17 +27,17 @@ class Quiet:
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """A connection to anywhere but this machine fails, and is noticed even if somebody makes do without it."""
-    real = socket.socket.connect
-    asked = []
+    """Refuse connections to other machines, and fail at the end even if the caller ignored the refusal."""
+    connect_really = socket.socket.connect
+    refused = []
 
     def connect(sock: socket.socket, address: Any) -> None:
         if address[0] not in {"127.0.0.1", "::1"}:
-            asked.append(address)
-            raise OSError(f"the demo is offline, and {address} was asked for")
-        real(sock, address)
+            refused.append(address)
+            raise OSError(f"the demo is offline and must not connect to {address}")
+        connect_really(sock, address)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect)
         yield
-    assert asked == []
+    assert refused == []

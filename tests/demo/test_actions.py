@@ -1,4 +1,4 @@
-"""The demo runs what the project's own actions say, so that a change of an action changes the demo."""
+"""Check that the demo runs the lines of the project's own actions, so that a changed action changes the demo."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def play(tmp_path: Path, step: ActionStep, **environ: str) -> Shell:
     return Shell(step=step, at=tmp_path, environ={**environ, **step.environ}, scratch=tmp_path)
 
 
-def test_every_file_of_github_is_the_projects_own() -> None:
+def test_actions_and_workflows_link_to_the_projects_own() -> None:
     for link in DATA.glob("actions/*.yml"):
         assert link.resolve() == ROOT / ".github/actions" / link.stem / "action.yml"
     for link in DATA.glob("workflows/*.yml"):
         assert link.resolve() == ROOT / ".github/workflows" / link.name
 
 
-def test_an_actions_lines_decide_about_the_arguments(tmp_path: Path) -> None:
-    """Of `pr`, `all` and `since` the first that is given counts, with the default of the last."""
+def test_an_actions_lines_choose_the_arguments(tmp_path: Path) -> None:
+    """The first of `pr`, `all` and `since` that has a value is passed on; `since` has a default."""
     inputs = {"policy": "p", "directory": "."}
-    asked = [
+    arguments = [
         play(tmp_path, *read_action("reconcile", {**inputs, **more})).read_arguments()
         for more in ({"pr": "7", "all": "true"}, {"all": "true"}, {})
     ]
     start = ["reconcile", "--format", "table"]
-    assert asked == [[*start, "--pr", "7"], [*start, "--all"], [*start, "--since", "2h"]]
+    assert arguments == [[*start, "--pr", "7"], [*start, "--all"], [*start, "--since", "2h"]]
 
 
-def test_the_token_is_the_jobs_unless_another_is_given() -> None:
+def test_the_token_is_the_jobs_unless_an_input_replaces_it() -> None:
     inputs = {"policy": "p", "directory": "clone"}
     (step,) = read_action("signoff", inputs, "secret")
     assert (step.directory, step.environ["INFX_POLICY"], step.environ["GITHUB_TOKEN"]) == (
@@ -47,7 +47,7 @@ def test_the_token_is_the_jobs_unless_another_is_given() -> None:
     assert step.environ["GITHUB_TOKEN"] == "another"
 
 
-def test_the_answer_goes_where_the_lines_send_it(tmp_path: Path) -> None:
+def test_the_output_goes_to_the_file_that_the_lines_name(tmp_path: Path) -> None:
     (step,) = read_action(
         "gate", {"policy": "p", "decision-file": "kept.json", "row": "true", "head-sha": "abc"}
     )
@@ -58,7 +58,7 @@ def test_the_answer_goes_where_the_lines_send_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "reached"), [(0, True), (1, False)])
-def test_a_step_ends_with_a_command_that_fails(tmp_path: Path, code: int, reached: bool) -> None:
+def test_a_step_ends_at_a_failing_command(tmp_path: Path, code: int, reached: bool) -> None:
     lines = "infx gate\necho done > after"
     play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).answer(code, "")
     assert (tmp_path / "after").exists() is reached
@@ -68,18 +68,20 @@ def test_a_step_ends_with_a_command_that_fails(tmp_path: Path, code: int, reache
     ("lines", "words"),
     [("true", "0 times"), ("infx gate; infx plan", "2 times"), ("exit 3", "ended with 3 instead of 0")],
 )
-def test_lines_that_are_not_one_command_are_noticed(tmp_path: Path, lines: str, words: str) -> None:
+def test_lines_without_exactly_one_call_of_infx_are_an_error(tmp_path: Path, lines: str, words: str) -> None:
     with pytest.raises(StoryError, match=words):
         play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).read_arguments()
 
 
-def test_a_machine_without_a_shell_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_bash_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "_SHELL", ("bash-that-is-not-there", "-c"))
     with pytest.raises(StoryError, match="need bash"):
         play(tmp_path, ActionStep(lines="infx gate", environ={}, directory=None)).read_arguments()
 
 
-def test_what_the_demo_cannot_evaluate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expressions_and_inputs_that_the_demo_does_not_know_are_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "actions"
     folder.mkdir()
     text = "inputs: {a: {}}\nruns: {steps: [{}, {run: infx a, env: {A: '${{ inputs.a && 1 }}'}}]}\n"

@@ -16,5 +16,5 @@ from infx.demo.charts import choose_ticks
         (11266, [0, 2500, 5000, 7500, 10000, 12500]),
     ],
 )
-def test_an_axis_ends_soon_after_its_last_point_in_round_steps(largest: float, ticks: list[float]) -> None:
+def test_an_axis_has_round_steps_and_ends_after_its_last_point(largest: float, ticks: list[float]) -> None:
     assert choose_ticks(largest) == pytest.approx(ticks)

@@ -1,6 +1,6 @@
-"""The demo is played once, and everything that it leaves behind is looked at: comments, statuses, artifacts, main.
+"""Play the demo once and check everything that it leaves: comments, statuses, artifacts, the main branch.
 
-Nothing past the hub is faked, so what stands here is what the workflows' commands did.
+Only GitHub is replaced (by the hub), so these are the results of the workflows' own commands.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from infx.demo.repository import (
     DISAGG_RECIPE,
     MASTER,
     OFFLOAD_SCRIPT,
-    base_files,
-    deployment_recipe,
-    part_of,
+    cut_config,
+    make_base_files,
+    make_recipe_files,
     read_data,
-    recipe_files,
-    serving_script,
-    without_keys,
+    remove_keys,
+    render_deployment_recipe,
+    render_serving_script,
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
 from infx.demo.stage import DemoStep, StoryError
@@ -47,46 +47,46 @@ BOT = "github-actions[bot]"
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    told: list[DemoStep] = []
-    before = set(threading.enumerate())
+    printed: list[DemoStep] = []
+    threads_before = set(threading.enumerate())
     with offline(), play(tmp_path_factory.mktemp("demo")) as story:
-        story.begin(told.append, Quiet())
+        story.begin(printed.append, Quiet())
         for act in story.scenes().values():
             act.play()
-        assert told == story.stage.steps
+        assert printed == story.stage.steps
         assert story.hub.errors == []
         yield story
-    assert set(threading.enumerate()) <= before
+    assert set(threading.enumerate()) <= threads_before
 
 
 def read_main(played: Play, path: str) -> str:
-    found = played.hub.git.file("refs/heads/main", path)
-    assert found is not None
-    return found[2].decode()
+    file = played.hub.git.file("refs/heads/main", path)
+    assert file is not None
+    return file[2].decode()
 
 
-def appended(key: str, words: str, number: int) -> str:
+def render_appended(key: str, words: str, number: int) -> str:
     return (
         f'\n- config-keys:\n    - {key}\n  description:\n    - "{words}"\n'
         f"  pr-link: https://github.com/acme/bench/pull/{number}\n"
     )
 
 
-def test_main_holds_every_entry_once_and_its_old_bytes(played: Play) -> None:
-    """In the order of the merges, each with its own canonical link, whatever its author had written."""
+def test_main_has_its_old_changelog_and_each_new_entry_once(played: Play) -> None:
+    """New entries are in the order of the merges, with canonical links instead of the authors' placeholders."""
     assert read_main(played, CHANGELOG) == (
-        base_files()[CHANGELOG]
-        + appended("dsr1-fp8-h200-sglang", "Measure again with the new driver", 2997)
-        + appended(
+        make_base_files()[CHANGELOG]
+        + render_appended("dsr1-fp8-h200-sglang", "Measure again with the new driver", 2997)
+        + render_appended(
             "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake",
             "Add DeepSeek-V4.1-Flash on GB200 with KV offload through Mooncake",
             OFFLOAD,
         )
-        + appended("qwen3.5-fp8-h100-sglang", "Measure again with the new driver", 3029)
-        + appended(
+        + render_appended("qwen3.5-fp8-h100-sglang", "Measure again with the new driver", 3029)
+        + render_appended(
             "dsv41flash-fp4-b300-vllm-agentic-dspark", "Add TEP4 and DEP4 at concurrency 32, 64 and 128", ARMS
         )
-        + appended(
+        + render_appended(
             "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d",
             "Add Kimi-K3 on B300, disaggregated, one prefill and one decode engine",
             DISAGG,
@@ -94,24 +94,24 @@ def test_main_holds_every_entry_once_and_its_old_bytes(played: Play) -> None:
     )
 
 
-def test_main_holds_what_was_measured_last(played: Play) -> None:
-    """To the byte: the project's own file, with one other image, and Kimi-K3 where its author put it, at the end."""
+def test_main_has_the_configurations_that_were_measured_last(played: Play) -> None:
+    """The bytes are those of the project's own file, with a newer image, and with Kimi-K3 moved to the end."""
     own = read_data("nvidia-master.yaml")
-    arms = part_of(own, ARMS_KEY)
+    arms = cut_config(own, ARMS_KEY)
     assert arms.count("v0.27.1") == 1
-    moved = without_keys(own, DISAGG_KEY).replace(arms, arms.replace("v0.27.1", "v0.27.2"))
-    assert read_main(played, MASTER) == f"{moved}\n{part_of(own, DISAGG_KEY)}"
+    moved = remove_keys(own, DISAGG_KEY).replace(arms, arms.replace("v0.27.1", "v0.27.2"))
+    assert read_main(played, MASTER) == f"{moved}\n{cut_config(own, DISAGG_KEY)}"
     assert "dram-utilization: 0.4\n" in read_main(played, MASTER)
 
 
-def test_main_holds_the_scripts_as_they_were_merged(played: Play) -> None:
-    """Both sides changed the end of one; the branch's resolution is what was approved, measured and merged."""
-    before = base_files()["benchmarks/run.py"]
+def test_main_has_the_scripts_that_were_merged(played: Play) -> None:
+    """Main and the branch both changed the end of run.py; the author's resolution was measured and merged."""
+    before = make_base_files()["benchmarks/run.py"]
     assert (
         read_main(played, "benchmarks/run.py") == f"{before}\n# One warm-up for all.\n# Kimi-K3 needs two.\n"
     )
-    assert read_main(played, OFFLOAD_SCRIPT) == serving_script(5, "3.51")
-    assert read_main(played, DISAGG_RECIPE) == deployment_recipe(3, "2.87")
+    assert read_main(played, OFFLOAD_SCRIPT) == render_serving_script(5, "3.51")
+    assert read_main(played, DISAGG_RECIPE) == render_deployment_recipe(3, "2.87")
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,10 @@ def test_main_holds_the_scripts_as_they_were_merged(played: Play) -> None:
         ]),
     ],
 )  # fmt: skip
-def test_what_stands_on_a_pull_request_in_the_end(
+def test_the_comments_that_a_pull_request_has_in_the_end(
     played: Play, number: int, comments: list[tuple[str, str]]
 ) -> None:
-    """One greeting, one comment that follows the newest run, one verdict for each sign-off, however often it was
-    edited, and no notice whose cause is gone.
-    """
+    """A pull request has one greeting, one comment about runs, a verdict per sign-off, and no resolved notice."""
     marks = {
         "<!-- infx-greeting -->": "greeting",
         "<!-- inferencex-unofficial-run-visualizer -->": "visualizer",
@@ -143,11 +141,11 @@ def test_what_stands_on_a_pull_request_in_the_end(
         "<!-- codeowner-signoff-verify -->": "verdict",
         **{command: command for command in ("/approve-sweep", "/settle", "/use")},
     }
-    found = [
+    authors_and_kinds = [
         (comment.author, next(name for mark, name in marks.items() if (comment.body or "").startswith(mark)))
         for comment in played.hub.comments_of(number)
     ]
-    assert found == comments
+    assert authors_and_kinds == comments
 
 
 def visualizer(played: Play, number: int) -> str:
@@ -178,7 +176,7 @@ def test_the_comment_about_runs_names_the_newest_and_counts_its_rows(
     assert f"<summary>{earlier} earlier run" in body
 
 
-def test_each_placeholder_was_refused_at_the_first_push_and_repaired(played: Play) -> None:
+def test_each_placeholder_was_refused_and_then_fixed(played: Play) -> None:
     refused = [step for step in played.stage.steps if step.code and " changelog " in (step.command or "")]
     assert [(step.scene, step.pull) for step in refused] == [("A", OFFLOAD), ("C", DISAGG)]
     assert ["TBD" in refused[0].shown[0], "PRLINK_PLACEHOLDER" in refused[1].shown[0]] == [True, True]
@@ -186,8 +184,8 @@ def test_each_placeholder_was_refused_at_the_first_push_and_repaired(played: Pla
     assert [step.pull for step in repairs] == [OFFLOAD, DISAGG]
 
 
-def test_every_notice_was_said_once_and_taken_back(played: Play) -> None:
-    """Each cause is told by a comment of its own that goes with it."""
+def test_every_notice_was_created_once_and_deleted(played: Play) -> None:
+    """Each cause has its own notice, which is deleted with the cause."""
     lines = [line for step in played.stage.steps for line in step.shown]
     created = Counter(re.findall(r"create the notice ([\w-]+) comment", "\n".join(lines)))
     deleted = Counter(re.findall(r"delete the notice ([\w-]+) comment", "\n".join(lines)))
@@ -203,8 +201,10 @@ def test_every_notice_was_said_once_and_taken_back(played: Play) -> None:
         (DISAGG, [{"success": 3}, {"success": 3}]),
     ],
 )
-def test_sweeps_and_their_rows(played: Play, number: int, outcomes: list[dict[str, int]]) -> None:
-    """Scene B's first sweep stops at the point that runs out of memory; how many ran before it depends on the machine."""
+def test_every_sweep_has_the_expected_outcomes(
+    played: Play, number: int, outcomes: list[dict[str, int]]
+) -> None:
+    """Scene B's first sweep stops when a row runs out of memory; how many rows ended before depends on timing."""
     sweeps = [sweep for sweep in played.stage.sweeps if sweep.pull == number]
     counts = [Counter(row.conclusion for row in sweep.rows) for sweep in sweeps]
     assert len(counts) == len(outcomes)
@@ -216,8 +216,8 @@ def test_sweeps_and_their_rows(played: Play, number: int, outcomes: list[dict[st
         assert "4.45 GiB" in failed.words
 
 
-def test_every_sweep_left_its_plan_its_rows_and_what_is_published(played: Play) -> None:
-    """An artifact for each row that passed, by the row's own name, and nothing else; what is published are those rows."""
+def test_every_sweep_left_its_plan_its_rows_and_its_results(played: Play) -> None:
+    """Only rows that passed have an artifact and a published result."""
     for sweep in played.stage.sweeps:
         artifacts = {a.name: a.data for a in played.hub.state.artifacts.values() if a.run == sweep.run}
         passed = [row.job for row in sweep.rows if row.conclusion == "success"]
@@ -243,8 +243,8 @@ def read_jobs(data: bytes) -> list[bytes]:
         return archive.read("jobs.jsonl").splitlines()
 
 
-def statuses(played: Play, number: int, context: str) -> list[tuple[str, str]]:
-    """State and words of every status of a pull request's commits, in their order."""
+def find_statuses(played: Play, number: int, context: str) -> list[tuple[str, str]]:
+    """Return state and description of every status on a pull request's commits, in their order."""
     events = [event for event in played.hub.state.events if event.name == "pull_request"]
     heads = {
         event.payload["pull_request"]["head"]["sha"] for event in events if event.payload["number"] == number
@@ -273,7 +273,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "expected"),
     [
         (OFFLOAD, [
             ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or a placeholder."),
@@ -297,23 +297,25 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
         ]),
     ],
 )  # fmt: skip
-def test_what_was_said_of_sweeps(played: Play, number: int, said: list[tuple[str, str]]) -> None:
-    """How many rows were through when one failed depends on the machine; two behind it never begin."""
-    found = statuses(played, number, "infx/sweep")
-    inert = re.compile(
+def test_the_statuses_of_sweeps(played: Play, number: int, expected: list[tuple[str, str]]) -> None:
+    """How many rows ended before the failure depends on timing, so those numbers are not compared."""
+    found = find_statuses(played, number, "infx/sweep")
+    varying = re.compile(
         r"\b[0-9a-f]{12}\b|(?<=Failed: )\d+(?= of 14)|(?<=1 failed, )\d+(?= stopped)|\d of 3 evals done.*"
     )
-    assert [(state, inert.sub("…", words) if state != "success" else words) for state, words in found] == said
+    assert [
+        (state, varying.sub("…", words) if state != "success" else words) for state, words in found
+    ] == expected
 
 
-def test_nothing_else_has_a_status(played: Play) -> None:
+def test_there_are_no_other_statuses(played: Play) -> None:
     contexts = {status.context for status in played.hub.state.statuses}
     assert contexts == {"infx/sweep", "infx/approval", "codeowner-signoff-verify"}
     assert {status.creator for status in played.hub.state.statuses} == {BOT}
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "expected"),
     [
         (OFFLOAD, [
             ("pending", "Waiting for the sign-off of one owner: @noor"),
@@ -337,13 +339,13 @@ def test_nothing_else_has_a_status(played: Play) -> None:
         ]),
     ],
 )  # fmt: skip
-def test_what_was_said_of_sign_offs(played: Play, number: int, said: list[tuple[str, str]]) -> None:
-    """In A an owner of something else signs first, in B an item is left open, in C a push comes in between."""
-    found = statuses(played, number, "codeowner-signoff-verify")
-    assert [(state, re.sub(r"\b[0-9a-f]{12}\b", "…", words)) for state, words in found] == said
+def test_the_statuses_of_sign_offs(played: Play, number: int, expected: list[tuple[str, str]]) -> None:
+    """In A an owner of another file signs first, in B an item is left open, in C a push follows the sign-off."""
+    found = find_statuses(played, number, "codeowner-signoff-verify")
+    assert [(state, re.sub(r"\b[0-9a-f]{12}\b", "…", words)) for state, words in found] == expected
 
 
-def verdicts(played: Play, number: int) -> list[str]:
+def find_verdicts(played: Play, number: int) -> list[str]:
     bodies = [comment.body or "" for comment in played.hub.comments_of(number)]
     return [body for body in bodies if body.startswith("<!-- codeowner-signoff-verify -->")]
 
@@ -356,26 +358,26 @@ def verdicts(played: Play, number: int) -> list[str]:
         (DISAGG, ["⚠️ **Verdict: WARN** ⚠️"], [[]], [["3", "13", "14"]]),
     ],
 )  # fmt: skip
-def test_verdicts(
+def test_verdicts_in_the_end(
     played: Play, number: int, headings: list[str], failing: list[list[str]], warned: list[list[str]]
 ) -> None:
-    """As they stand in the end: who does not own the file stays rejected, and every warning names who settled it."""
-    found = verdicts(played, number)
+    """The sign-off of a person who does not own the file stays rejected; every warning names who settled it."""
+    found = find_verdicts(played, number)
     assert [re.findall(r"(?m)^## (.+)$", body) for body in found] == [[heading] for heading in headings]
     assert [re.findall(r"Check (\d+) \([^)]+\): FAIL", body) for body in found] == failing
     assert [re.findall(r"Check (\d+) .*: WARN .*Settled by `mia`", body) for body in found] == warned
     assert [re.findall(r"Check (\d+) \([^)]+\): WARN", body) for body in found] == warned
 
 
-def test_a_verdict_says_which_file_the_wrong_owner_does_not_own(played: Play) -> None:
-    rejected, signed = verdicts(played, OFFLOAD)
+def test_a_rejection_names_the_file_that_the_signer_does_not_own(played: Play) -> None:
+    rejected, signed = find_verdicts(played, OFFLOAD)
     assert "`amy` does not own `configs/nvidia-master.yaml` (owners: `@noor`)" in rejected
     head = played.hub.state.pulls[OFFLOAD].head_sha
     assert f"It covers `{head}`, whose diff against the base branch is identical." in signed
 
 
 def test_every_sign_off_is_the_template_filled_in(played: Play) -> None:
-    template = base_files()["docs/PR_REVIEW_CHECKLIST.md"]
+    template = make_base_files()["docs/PR_REVIEW_CHECKLIST.md"]
     items = re.findall(r"(?m)^ *- \[ \] (.+)$", template)
     for number in (OFFLOAD, ARMS, DISAGG):
         for comment in played.hub.comments_of(number):
@@ -386,12 +388,12 @@ def test_every_sign_off_is_the_template_filled_in(played: Play) -> None:
 def test_an_approval_is_for_one_commit(played: Play) -> None:
     approved = [status for status in played.hub.state.statuses if status.context == "infx/approval"]
     bodies = [comment.body or "" for comment in played.hub.comments_of(DISAGG) if comment.author == "mia"]
-    asked = {body.split()[1] for body in bodies if body.startswith("/approve-sweep")}
-    assert {status.sha for status in approved} == asked
+    requested_heads = {body.split()[1] for body in bodies if body.startswith("/approve-sweep")}
+    assert {status.sha for status in approved} == requested_heads
     assert len({status.sha for status in approved}) == 2
 
 
-def test_the_variables_that_docs_show_are_those_of_a_row_of_the_demo(played: Play) -> None:
+def test_docs_show_the_variables_of_a_row_of_the_demo(played: Play) -> None:
     page = (ROOT / "docs/adopting.md").read_text(encoding="utf-8")
     ((row, shown),) = re.findall(r"(?ms)^\$ infx row env --plan sweep-plan --id (\w+)$(.*?)^```$", page)
     jobs = {outcome.job.id: outcome.job for sweep in played.stage.sweeps for outcome in sweep.rows}
@@ -402,7 +404,7 @@ def test_the_variables_that_docs_show_are_those_of_a_row_of_the_demo(played: Pla
     ]
 
 
-def test_no_comment_was_written_by_anybody_but_us_and_people(played: Play) -> None:
+def test_only_people_and_the_bot_wrote_comments(played: Play) -> None:
     authors = {
         comment.author
         for (kind, _), comment in played.hub.state.comments.items()
@@ -429,8 +431,8 @@ def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_pat
     assert "#2871" not in page.partition('id="timeline"')[0]
 
 
-def test_every_link_of_the_page_leads_somewhere(played: Play) -> None:
-    """Nothing of the play is on the real GitHub: its addresses lead to where they are on the page, or are no links."""
+def test_every_link_of_the_page_has_a_target(played: Play) -> None:
+    """Addresses of the hub do not exist on GitHub, so they become links within the page, or plain text."""
     page = played.page()
     names = re.findall(r' id="([^"]+)"', page)
     targets = set(re.findall(r'href="#([^"]+)"', page))
@@ -449,17 +451,17 @@ def test_every_link_of_the_page_leads_somewhere(played: Play) -> None:
     assert not re.search(r"url\(|@import", page)
 
 
-def test_the_page_shows_what_authors_were_told_though_it_was_taken_back(played: Play) -> None:
-    """A placeholder, two conflicts, two labels, a fork, a void approval: the notices of the three scenes."""
+def test_the_page_shows_notices_that_were_deleted_later(played: Play) -> None:
+    """The scenes have six: a placeholder, two conflicts, two labels, a fork, a void approval."""
     page = played.page()
-    gone = re.findall(r'<article class="gone">(.*?)</article>', page, re.DOTALL)
-    assert len(gone) == 6
-    assert sum("TBD" in text for text in gone) == 1
-    assert sum("/approve-sweep" in text for text in gone) == 2
-    assert all("taken back when its cause was gone" in text for text in gone)
+    deleted = re.findall(r'<article class="gone">(.*?)</article>', page, re.DOTALL)
+    assert len(deleted) == 6
+    assert sum("TBD" in text for text in deleted) == 1
+    assert sum("/approve-sweep" in text for text in deleted) == 2
+    assert all("deleted once resolved" in text for text in deleted)
 
 
-def test_whoever_cannot_hover_finds_every_row_in_a_table(played: Play) -> None:
+def test_a_table_repeats_what_the_pictures_show_on_hover(played: Play) -> None:
     page = played.page()
     for sweep in played.stage.sweeps:
         (figure,) = re.findall(rf'<figure id="run-{sweep.run}">(.*?)</figure>', page, re.DOTALL)
@@ -468,36 +470,36 @@ def test_whoever_cannot_hover_finds_every_row_in_a_table(played: Play) -> None:
     assert page.count("failure: torch.OutOfMemoryError: tried to allocate 4.45 GiB") == 1
 
 
-def test_every_command_of_the_story_did_what_the_story_says(played: Play) -> None:
-    """A command that fails in a way that the story does not expect ends the demo; refusals are part of it."""
+def test_commands_ended_with_the_codes_that_the_story_expects(played: Play) -> None:
+    """The story expects three refusals; any other failure would have ended the demo."""
     codes = Counter(step.code for step in played.stage.steps if step.command)
     assert set(codes) == {0, 1}
-    assert codes[1] == 3  # two placeholders, and the sweep of which a row failed
+    assert codes[1] == 3  # two placeholders, and the sweep with a failed row
 
 
-def test_the_sweep_of_which_a_row_failed_names_the_row(played: Play) -> None:
+def test_the_sweep_with_a_failed_row_names_the_row(played: Play) -> None:
     [collected] = [
         step for step in played.stage.steps if step.code and " results collect " in (step.command or "")
     ]
     [sweep] = [sweep for sweep in played.stage.sweeps if any(r.conclusion != "success" for r in sweep.rows)]
-    lost = [row.job.id for row in sweep.rows if row.conclusion != "success"]
+    without_result = [row.job.id for row in sweep.rows if row.conclusion != "success"]
     assert collected.pull == sweep.pull == ARMS
     named = [line.split()[2] for line in collected.shown if " has no result " in line]
-    assert named == sorted(lost)[: len(named)]
+    assert named == sorted(without_result)[: len(named)]
     assert named
 
 
-def test_main_holds_nothing_else(played: Play) -> None:
-    """Files that no scene touches are as they were; those that scenes add are what the scenes wrote."""
+def test_main_has_no_other_changes(played: Play) -> None:
+    """Main has the files from before the demo and those that scenes add; scenes changed three of the older files."""
     listed = Git(played.hub.git.path).run("ls-tree", "-r", "-z", "--name-only", "main")
     paths = {path.decode() for path in listed.split(b"\0") if path}
-    before = {**base_files(), **recipe_files()}
+    before = {**make_base_files(), **make_recipe_files()}
     assert paths == {*before, OFFLOAD_SCRIPT, DISAGG_RECIPE}
     changed = {path for path in before if read_main(played, path) != before[path]}
     assert changed == {CHANGELOG, MASTER, "benchmarks/run.py"}
 
 
-def test_a_command_that_ends_otherwise_ends_the_demo(played: Play) -> None:
+def test_an_unexpected_exit_code_ends_the_demo(played: Play) -> None:
     words = "`infx config check --nonsense` ended with 2 instead of 0."
     with pytest.raises(StoryError, match=re.escape(words)) as caught:
         played.stage.command("cody", "mistypes", "config", "check", "--nonsense", at=played.folder)

@@ -1,4 +1,4 @@
-"""What a hostile pull request writes into every field it has, and how harm would show."""
+"""Provide hostile texts for all fields of a pull request, and check that output contains nothing harmful."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from markdown_it import MarkdownIt
 
 from tests.calling import read_outputs
 
-# Elements that Markdown of ours may become; anything else would be HTML that a foreign text brought along.
+# Elements that infx's own Markdown may produce; other elements would come from a hostile text.
 ELEMENTS = {
     "h1", "h2", "h3", "h4", "p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "em",
     "strong", "a", "br", "blockquote", "hr", "details", "summary", "sub",
 }  # fmt: skip
-OUR_HOSTS = ("https://github.com/acme/bench/", "https://docs.github.com/en/actions/")
+ALLOWED_ADDRESSES = ("https://github.com/acme/bench/", "https://docs.github.com/en/actions/")
 _ANNOTATION = re.compile(r"::(error|warning) (?:file=[^:,]*,)?(?:line=\d+,)?title=[a-z0-9-]+::[^\r\n]*")
 
 
-def lines_of_text(canary: Path) -> tuple[str, ...]:
-    """Texts without control characters, which YAML, labels and names of files can hold."""
+def make_single_lines(canary: Path) -> tuple[str, ...]:
+    """Return hostile texts without control characters, for YAML, labels and names of files."""
     touch = f"touch {canary}"
     return (
         f'a"; {touch}; echo "',
@@ -53,9 +53,9 @@ def lines_of_text(canary: Path) -> tuple[str, ...]:
     )
 
 
-def texts(canary: Path) -> tuple[str, ...]:
-    """Every text that a body or a commit message can hold, those that try to begin a line of their own included."""
-    single = lines_of_text(canary)
+def make_texts(canary: Path) -> tuple[str, ...]:
+    """Return hostile texts for bodies and commit messages, also texts that try to start a line."""
+    single = make_single_lines(canary)
     return (
         *single,
         "no\nverdict=run\nhead-sha=0000000000000000000000000000000000000000",
@@ -68,44 +68,45 @@ def texts(canary: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """What one command printed and wrote. outputs, summary: the bytes of the files, as text."""
+class CommandOutput:
+    """The output of a command."""
 
     name: str
     code: int
     out: str
     err: str
-    outputs: str = ""
-    summary: str = ""
+    outputs: str = ""  # the file with outputs
+    summary: str = ""  # the file with the summary
 
 
 def check_lines(text: str, *, annotations: bool = True) -> None:
-    """No line that the runner would take for a command, but annotations of our own form.
+    """Check that the runner would read no line as a command, except infx's own annotations.
 
-    It breaks lines at \\n and \\r, trims them, and looks for `::` at the start and for `##[` anywhere.
+    The runner splits lines at \\n and \\r, trims them, and searches `::` at the start and `##[` anywhere.
     """
     for line in re.split(r"\r\n|\n|\r", text):
         assert "##[" not in line, line
         if line.strip().startswith("::"):
             assert annotations, line
             assert _ANNOTATION.fullmatch(line), line
-    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text), "a terminal would obey it"
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text), "a terminal would interpret it"
 
 
 def check_outputs(text: str, expected: Collection[str]) -> Mapping[str, str]:
+    """Check that a file has exactly the expected outputs, and return them."""
     outputs = read_outputs(text)
     assert set(outputs) == set(expected)
     return outputs
 
 
 def check_markdown(markdown: str) -> None:
-    """Rendered, it holds no element, link, mention or reference that a foreign text brought along."""
+    """Check that rendered Markdown has no element, link, mention or reference from a hostile text."""
     reader = _Reader()
     reader.feed(MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown))
     assert reader.elements <= ELEMENTS, reader.elements - ELEMENTS
     assert reader.attributes <= {"href", "style", "class", "start", "dir"}, reader.attributes
     for address in reader.addresses:
-        assert address.startswith(OUR_HOSTS) or not re.match(r"\w+:|//", address), address
+        assert address.startswith(ALLOWED_ADDRESSES) or not re.match(r"\w+:|//", address), address
     visible = "".join(reader.visible)
     for pattern in (
         r"@\w",
@@ -119,7 +120,7 @@ def check_markdown(markdown: str) -> None:
 
 
 class _Reader(HTMLParser):
-    """Elements, attributes and addresses of a page, and its text outside code, where GitHub looks for mentions."""
+    """A reader of a page's elements, attributes, addresses, and text outside code, where GitHub finds mentions."""
 
     def __init__(self) -> None:
         super().__init__()

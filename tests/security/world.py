@@ -1,4 +1,4 @@
-"""A repository with two hostile pull requests, and every command that the workflows run on them, called as they call it."""
+"""Create a repository with hostile pull requests, and call the commands that the workflows run on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infx.git import Git
 from infx.hub import Hub
 from infx.hub.state import Pull
 from tests.calling import call
-from tests.security.hostile import Said, lines_of_text, texts
+from tests.security.hostile import CommandOutput, make_single_lines, make_texts
 
 CHANGELOG = """\
 - config-keys:
@@ -35,18 +35,16 @@ POLICY: dict[str, Any] = {
 
 @dataclass
 class World:
-    """canary: a file that must never come into being. good: a pull request whose texts are hostile, but that breaks
-    no rule; bad: one that breaks them all; fork: one from a fork; clash: one in conflict about files with such names.
-    """
+    """A hub with hostile pull requests, and a clone of its repository."""
 
     hub: Hub
     folder: Path
-    canary: Path
-    good: Pull = field(init=False)
-    bad: Pull = field(init=False)
-    fork: Pull = field(init=False)
-    clash: Pull = field(init=False)
-    said: list[Said] = field(default_factory=list)
+    canary: Path  # a file that hostile texts try to create
+    good: Pull = field(init=False)  # hostile texts that break no rule
+    bad: Pull = field(init=False)  # hostile texts that break rules
+    fork: Pull = field(init=False)  # as good, from a fork
+    clash: Pull = field(init=False)  # a conflict in files with hostile names
+    command_outputs: list[CommandOutput] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for login, role in {"cody": "write", "mia": "admin", "eve": "read"}.items():
@@ -57,7 +55,7 @@ class World:
         self.good = self._open(self._good_files())
         self.bad = self._open(self._bad_files())
         self.fork = self._open(self._good_files(), repository="eve/bench", by="eve")
-        notes = {f"notes/{name}": "ours" for name in self.names()}
+        notes = {f"notes/{name}": "ours" for name in self.make_file_names()}
         self.clash = self._open({"perf-changelog.yaml": CHANGELOG + "\n" + PLAIN_ENTRY, **notes})
         self.hub.push("main", dict.fromkeys(notes, "theirs"))
         Git(self.folder).run("clone", "--quiet", str(self.hub.git.path), str(self.clone))
@@ -68,45 +66,49 @@ class World:
 
     @property
     def branch(self) -> str:
-        """As much as git lets a branch be called."""
+        """Return a branch name with every hostile character that git allows."""
         return f"x$(touch${{IFS}}{self.canary})`touch${{IFS}}{self.canary}`;'\"&|<img>@mia"
 
     def _open(self, files: Mapping[str, str], *, repository: str | None = None, by: str = "cody") -> Pull:
-        every = "\n".join(texts(self.canary))
+        all_texts = "\n".join(make_texts(self.canary))
         branch = f"{len(self.hub.state.pulls)}/{self.branch}"
-        message = f"::error::subject @mia\n\n{every}".replace("\0", "")  # git takes anything else
+        message = f"::error::subject @mia\n\n{all_texts}".replace("\0", "")  # git only refuses NUL
         self.hub.push(branch, files, message, repository=repository, by=by, start="main")
         pull = self.hub.open_pull(
-            branch, by=by, repository=repository, title=f"::error::{every}"[:256], body=every
+            branch, by=by, repository=repository, title=f"::error::{all_texts}"[:256], body=all_texts
         )
         self.hub.label(
-            pull.number, "full-sweep-fail-fast", *(text[:50] for text in lines_of_text(self.canary)), by="mia"
+            pull.number,
+            "full-sweep-fail-fast",
+            *(text[:50] for text in make_single_lines(self.canary)),
+            by="mia",
         )
-        self.hub.comment(pull.number, every, by="eve")
+        self.hub.comment(pull.number, all_texts, by="eve")
         return pull
 
-    def names(self) -> list[str]:
-        """Names of files: whatever a text may hold, but for what git cannot take."""
-        return [text.replace("/", "_").replace("\0", "")[:120] for text in texts(self.canary)]
+    def make_file_names(self) -> list[str]:
+        """Return hostile names of files, without the characters that git refuses."""
+        return [text.replace("/", "_").replace("\0", "")[:120] for text in make_texts(self.canary)]
 
     def _good_files(self) -> dict[str, str]:
-        found = lines_of_text(self.canary)
-        # In a key a star stands for any text.
+        lines = make_single_lines(self.canary)
+        # In a key of an entry, a star is a wildcard.
         configs = {
-            text.replace("*", ""): config(text, found[index - 1][:40]) for index, text in enumerate(found)
+            text.replace("*", ""): make_config(text, lines[index - 1][:40])
+            for index, text in enumerate(lines)
         }
-        entry = {"config-keys": list(configs), "description": list(texts(self.canary)), "pr-link": "XXX"}
-        labels = {"h100": ["h100-01"], **{text[:40]: [f"{text} 1"] for text in found}}
+        entry = {"config-keys": list(configs), "description": list(make_texts(self.canary)), "pr-link": "XXX"}
+        labels = {"h100": ["h100-01"], **{text[:40]: [f"{text} 1"] for text in lines}}
         return {
-            "perf-changelog.yaml": CHANGELOG + "\n" + entry_text(entry),
-            "configs/nvidia-master.yaml": masters({**_plain(), **configs}),
+            "perf-changelog.yaml": CHANGELOG + "\n" + render_entry(entry),
+            "configs/nvidia-master.yaml": render_masters({**_plain(), **configs}),
             "configs/runners.yaml": json.dumps({"labels": labels}),
-            **{f"docs/{name}": "x" for name in self.names()},
+            **{f"docs/{name}": "x" for name in self.make_file_names()},
         }
 
     def _bad_files(self) -> dict[str, str]:
-        """Unknown keys, wrong values and unknown names, each of them a text that ends up in a message."""
-        found = texts(self.canary)
+        """Return files with unknown keys, wrong values and unknown names, all of which appear in messages."""
+        all_texts = make_texts(self.canary)
         entries = [
             {
                 "config-keys": [text],
@@ -115,25 +117,31 @@ class World:
                 text: text,
                 "scenario-type": [text],
             }
-            for text in found
+            for text in all_texts
         ]
         configs: dict[str, Any] = {
-            text: {**config(text), "runner": text, "precision": text, text: text, "scenarios": {text: []}}
-            for text in lines_of_text(self.canary)
+            text: {
+                **make_config(text),
+                "runner": text,
+                "precision": text,
+                text: text,
+                "scenarios": {text: []},
+            }
+            for text in make_single_lines(self.canary)
         }
         images = {
-            f"image-{index}": {**config("plain"), "image": text}
-            for index, text in enumerate(lines_of_text(self.canary))
+            f"image-{index}": {**make_config("plain"), "image": text}
+            for index, text in enumerate(make_single_lines(self.canary))
         }
         return {
-            "perf-changelog.yaml": CHANGELOG + "\n" + "\n".join(map(entry_text, entries)),
-            "configs/nvidia-master.yaml": masters({**_plain(), **configs, **images}),
+            "perf-changelog.yaml": CHANGELOG + "\n" + "\n".join(map(render_entry, entries)),
+            "configs/nvidia-master.yaml": render_masters({**_plain(), **configs, **images}),
         }
 
     # Commands
 
     def event(self, name: str, pull: Pull, **fields: Any) -> dict[str, str]:
-        """Variables of a run that this event has started."""
+        """Return the variables of a run that an event has started."""
         payload = {
             "number": pull.number,
             "pull_request": {"number": pull.number, "title": pull.title, "head": {"sha": pull.head_sha}},
@@ -150,15 +158,15 @@ class World:
         code: int | None = 0,
         at: Path | None = None,
         environ: Mapping[str, str] = MappingProxyType({}),
-    ) -> Said:
-        """One command as a step of a job runs it; on Actions, with a token that may do all of it."""
+    ) -> CommandOutput:
+        """Run a command as a step on GitHub Actions does, with a token that has all permissions."""
         files = {name: self.folder / name.lower() for name in ("GITHUB_ENV", "GITHUB_PATH")}
         for path in files.values():
             path.write_text("")
         token = self.hub.workflow_token(
             contents="read", pull_requests="write", statuses="write", actions="write"
         )
-        given = {
+        variables = {
             **self.hub.environ(token),
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "GITHUB_ACTIONS": "true",
@@ -166,9 +174,9 @@ class World:
             **{name: str(path) for name, path in files.items()},
             **environ,
         }
-        with _surroundings(given, at or self.clone):
+        with _surroundings(variables, at or self.clone):
             called = call(*arguments)
-        said = Said(
+        output = CommandOutput(
             name=" ".join(arguments[:2]),
             code=called.code,
             out=called.out,
@@ -177,15 +185,15 @@ class World:
             summary=called.summary,
         )
         assert files["GITHUB_ENV"].read_text() == files["GITHUB_PATH"].read_text() == ""
-        assert code is None or said.code == code, f"{arguments}\n{said.out}\n{said.err}"
-        self.said.append(said)
-        return said
+        assert code is None or output.code == code, f"{arguments}\n{output.out}\n{output.err}"
+        self.command_outputs.append(output)
+        return output
 
     def shell(self, script: str, **environ: str) -> str:
-        """What bash makes of a script."""
-        given = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}
+        """Run a script in bash and return its output."""
+        variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}
         done = subprocess.run(
-            ["bash", "-ec", script], env=given, capture_output=True, check=True, cwd=self.folder
+            ["bash", "-ec", script], env=variables, capture_output=True, check=True, cwd=self.folder
         )
         return done.stdout.decode()
 
@@ -206,7 +214,7 @@ def _surroundings(environ: Mapping[str, str], folder: Path) -> Any:
 def _base_files() -> dict[str, str]:
     return {
         "perf-changelog.yaml": CHANGELOG,
-        "configs/nvidia-master.yaml": masters(_plain()),
+        "configs/nvidia-master.yaml": render_masters(_plain()),
         "configs/amd-master.yaml": "{}\n",
         "configs/runners.yaml": json.dumps({"labels": {"h100": ["h100-01"]}}),
         "configs/policy.yaml": json.dumps(POLICY),
@@ -216,16 +224,16 @@ def _base_files() -> dict[str, str]:
 
 
 def _plain() -> dict[str, Any]:
-    return {"plain": config("plain")}
+    return {"plain": make_config("plain")}
 
 
-def config(text: str, other: str = "h100") -> dict[str, Any]:
-    """A configuration in which every free text is this one; an image is not free. other: its runner label."""
+def make_config(text: str, runner: str = "h100") -> dict[str, Any]:
+    """Return a configuration with this text in every free field; `runner` is its runner label."""
     return {
         "image": "acme/vllm:v1",
         "model": text,
         "model-prefix": text[:200],  # what a result may hold
-        "runner": other,
+        "runner": runner,
         "precision": "fp8",
         "framework": "vllm",
         "multinode": False,
@@ -235,12 +243,12 @@ def config(text: str, other: str = "h100") -> dict[str, Any]:
     }
 
 
-def masters(configs: Mapping[str, Any]) -> str:
+def render_masters(configs: Mapping[str, Any]) -> str:
     return "".join(f"{json.dumps(key)}: {json.dumps(value)}\n" for key, value in configs.items())
 
 
-def entry_text(values: Mapping[str, Any]) -> str:
-    """An entry in block style, its texts as JSON strings, which are YAML."""
+def render_entry(values: Mapping[str, Any]) -> str:
+    """Return an entry in block style, with texts as JSON strings, which are also YAML."""
     lines = []
     for key, value in values.items():
         name = key if key.replace("-", "").isalpha() else json.dumps(key)

@@ -1,4 +1,4 @@
-"""Composite actions, the commands they run, and the page that lists them say the same."""
+"""Check that composite actions agree with the commands that they run and with the page that lists them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def load(path: Path) -> Any:
 
 
 def find_commands(action: Any) -> list[str]:
-    """Every line of an action's scripts that calls infx."""
+    """Return every line of an action's scripts that calls infx."""
     scripts = "\n".join(step.get("run", "") for step in action["runs"]["steps"])
     return re.findall(r"(?:^|\s)infx ([^\n|;]+)", scripts.replace("\\\n", " "))
 
 
 @pytest.mark.parametrize("path", ACTIONS, ids=lambda path: path.parent.name)
-def test_an_action_is_thin(path: Path) -> None:
-    """It installs infx from its own files and runs it; every input and output says what it is."""
+def test_an_action_only_installs_and_runs_infx(path: Path) -> None:
+    """It installs infx from its own files, and every input and output has a description."""
     action = load(path)
     assert action["runs"]["steps"][0]["run"] == INSTALL
     assert find_commands(action)
@@ -45,17 +45,17 @@ def test_the_commands_of_an_action_exist_with_their_options(path: Path) -> None:
         command: click.Command = infx
         context = click.Context(infx)
         while isinstance(command, click.Group) and words and not words[0].startswith(("-", "$", '"')):
-            found = command.get_command(context, words.pop(0))
-            assert found is not None, line
-            command = found
+            subcommand = command.get_command(context, words.pop(0))
+            assert subcommand is not None, line
+            command = subcommand
         assert not isinstance(command, click.Group), line
-        known = {option for parameter in command.params for option in parameter.opts}
-        asked = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(words)))
-        assert asked <= known, line
+        options = {option for parameter in command.params for option in parameter.opts}
+        used_options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(words)))
+        assert used_options <= options, line
 
 
 @pytest.mark.parametrize("path", ACTIONS, ids=lambda path: path.parent.name)
-def test_every_input_is_used_and_every_variable_given(path: Path) -> None:
+def test_every_input_is_used_and_every_variable_is_set(path: Path) -> None:
     action = load(path)
     text = path.read_text()
     for name in action.get("inputs", {}):

@@ -1,4 +1,4 @@
-"""One good workflow, and each way of spoiling it with the words that must come out."""
+"""Break a good workflow in many ways, and compare the problems that are reported."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ jobs:
 """
 
 
-# What the good workflow uses.
+# Files that the good workflow uses.
 ACTION = """\
 name: gate
 inputs:
@@ -96,14 +96,15 @@ OTHERS = {
 }
 
 
-def found(text: str, path: str = PATH, policy: Policy = POLICY) -> list[tuple[str, int | None, str]]:
+def find_problems(text: str, path: str = PATH, policy: Policy = POLICY) -> list[tuple[str, int | None, str]]:
+    """Return rule, line and message of the problems of a file among the good files."""
     files = {**OTHERS, PATH: GOOD, path: text}
     problems = check_files({name: content.encode() for name, content in files.items()}, policy)
     return [(problem.rule, problem.line, problem.message) for problem in problems if problem.path == path]
 
 
 def test_the_good_workflow_has_no_problem() -> None:
-    assert found(GOOD) == []
+    assert find_problems(GOOD) == []
 
 
 CASES = [
@@ -114,21 +115,21 @@ CASES = [
             "verdict == 'stop' || contains(github.event.pull_request.labels.*.name, 'sweep-enabled')",
         ),
         25,
-        "The label 'sweep-enabled' is spelled in a condition. Labels are the policy's business.",
+        "The condition names the label 'sweep-enabled'. Only the policy should name labels.",
     ),
     (
         "label-literal",
         ("verdict == 'stop'", "verdict == 'stop' && github.event.label.name != 'sweep-enable'"),
         25,
-        "The condition asks for the label 'sweep-enable', which the policy does not know.",
+        "The condition names the label 'sweep-enable', which is not in the policy.",
     ),
     (
         "missing-timeout",
         ("runs-on: ubuntu-24.04\n    timeout-minutes: 10\n", "runs-on: [self-hosted, h200]\n"),
         6,
-        "The job gate has no timeout-minutes. Without one it may hold its runner for six hours.",
+        "The job gate has no timeout-minutes. Without it, a job can hold its runner for six hours.",
     ),
-    ("missing-timeout", ("    timeout-minutes: 10\n", ""), None, ""),  # GitHub's own machine
+    ("missing-timeout", ("    timeout-minutes: 10\n", ""), None, ""),  # runs on GitHub's own machine
     (
         "missing-action",
         ("./.infx/.github/actions/gate", "./.infx/.github/actions/gates"),
@@ -145,7 +146,7 @@ CASES = [
         "always-on-gpu",
         ("verdict == 'run'", "verdict == 'run' && always()"),
         33,
-        "The job rows would go on after a cancellation, because its condition can hold then.",
+        "The job rows can keep running after a cancellation, because its condition can still hold.",
     ),
     (
         "bulk-handed-over",
@@ -154,7 +155,7 @@ CASES = [
             "search-space: ${{ steps.gate.outputs.space }}",
         ),
         12,
-        "The output search-space looks like a plan or its rows and would meet GitHub's limits.",
+        "The output search-space seems to contain a plan or its rows, which can exceed GitHub's size limits.",
     ),
     (
         "bulk-handed-over",
@@ -163,7 +164,7 @@ CASES = [
             "          PLAN: ${{ needs.gate.outputs.json }}",
         ),
         22,
-        "PLAN looks like a plan or its rows and would meet GitHub's limits.",
+        "PLAN seems to contain a plan or its rows, which can exceed GitHub's size limits.",
     ),
     (
         "empty-matrix",
@@ -173,13 +174,13 @@ CASES = [
             '    needs: gate\n    strategy:\n      matrix: {shard: "${{ fromJSON(needs.gate.outputs.numbers) }}"}\n',
         ),
         34,
-        "The matrix of rows is computed and nothing keeps it from being empty.",
+        "The matrix of rows is computed and can be empty.",
     ),
     (
         "shared-concurrency-group",
         ("verdict == 'stop'", "verdict != 'ignore'"),
         34,
-        "The jobs stop and rows share a concurrency group and can run in one run.",
+        "The jobs stop and rows share a concurrency group and can run at the same time.",
     ),
     (
         "shared-concurrency-group",
@@ -188,7 +189,7 @@ CASES = [
             "    strategy: {matrix: {shard: [0, 1]}}\n    uses: ./.github/workflows/benchmark.yml",
         ),
         34,
-        "All legs of rows join one concurrency group and cancel each other.",
+        "The matrix jobs of rows share a concurrency group and cancel each other.",
     ),
     (
         "required-check",
@@ -200,19 +201,19 @@ CASES = [
         "required-check",
         ("  merge_group:\n", ""),
         1,
-        "The check changelog is required, but a merge queue would wait for it for ever.",
+        "The check changelog is required, but a merge queue would wait for it forever.",
     ),
     (
         "required-check",
         ("  changelog:\n    runs-on", "  changelog:\n    needs: gate\n    runs-on"),
         37,
-        "The check changelog is required, but it is skipped, which passes, when a job before it fails.",
+        "The check changelog is required, but it is skipped, which counts as passed, when an earlier job fails.",
     ),
     (
         "required-check",
         ("  changelog:\n    runs-on", "  changelog:\n    strategy: {matrix: {os: [a]}}\n    runs-on"),
         37,
-        "The check changelog is required, but its name changes with what it calls or with its matrix.",
+        "The check changelog is required, but its name depends on its matrix or on the workflow that it calls.",
     ),
     (
         "policy-mismatch",
@@ -229,10 +230,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("rule", "change", "line", "message"), CASES)
-def test_one_spoiled_place(rule: str, change: tuple[str, str], line: int | None, message: str) -> None:
+def test_a_mistake_is_reported_with_its_line(
+    rule: str, change: tuple[str, str], line: int | None, message: str
+) -> None:
     assert change[0] in GOOD
     expected = [] if line is None else [(rule, line, message)]
-    assert [problem for problem in found(GOOD.replace(*change, 1)) if problem[0] == rule][:1] == expected
+    assert [problem for problem in find_problems(GOOD.replace(*change, 1)) if problem[0] == rule][
+        :1
+    ] == expected
 
 
 def test_every_rule_has_a_case() -> None:
@@ -244,18 +249,16 @@ def test_every_rule_has_a_case() -> None:
     ("events", "level"),
     [
         ("  pull_request:\n  merge_group:\n", Level.WARNING),
-        ("  pull_request_review:\n", Level.WARNING),  # the merge commit's file, too
+        ("  pull_request_review:\n", Level.WARNING),  # also from the merge commit
         ("  pull_request_review_comment:\n", Level.WARNING),
         ("  push:\n  pull_request_review: {types: [submitted]}\n", Level.WARNING),
         ("  push:\n", None),
-        ("  pull_request_target:\n", None),  # the base branch's file
+        ("  pull_request_target:\n", None),  # from the base branch
         ("  issue_comment:\n", None),
         ("  workflow_run: {workflows: [x]}\n", None),
     ],
 )
-def test_without_a_stated_boundary_the_way_to_the_runners_is_a_warning(
-    events: str, level: Level | None
-) -> None:
+def test_unprotected_runners_are_a_warning(events: str, level: Level | None) -> None:
     text = GOOD.replace("  pull_request:\n  merge_group:\n", events)
     assert events in text
     for policy in (POLICY, replace(POLICY, workflows=replace(POLICY.workflows, runner_boundary=None))):
@@ -277,15 +280,15 @@ def test_without_a_stated_boundary_the_way_to_the_runners_is_a_warning(
         (("- id: gate", "- uses: ./.github/actions/other\n    - id: gate"), ("missing-action", 9)),
     ],
 )
-def test_actions(change: tuple[str, str], expected: tuple[str, int]) -> None:
-    assert found(ACTION, ACTION_PATH) == []
+def test_mistakes_in_actions_are_reported(change: tuple[str, str], expected: tuple[str, int]) -> None:
+    assert find_problems(ACTION, ACTION_PATH) == []
     assert change[0] in ACTION
-    spoiled = found(ACTION.replace(*change, 1), ACTION_PATH)
-    assert [problem[:2] for problem in spoiled] == [expected]
+    problems = find_problems(ACTION.replace(*change, 1), ACTION_PATH)
+    assert [problem[:2] for problem in problems] == [expected]
 
 
-def test_one_matrix_of_ids_may_be_an_output() -> None:
-    """The rows of one shard travel as an output when only strategy.matrix reads them."""
+def test_a_matrix_of_ids_may_be_an_output() -> None:
+    """The rows of a shard may be an output if only strategy.matrix reads them."""
     text = GOOD.replace(
         "shard-count: ${{ steps.gate.outputs.shard-count }}", "rows: ${{ steps.gate.outputs.rows }}"
     )
@@ -293,10 +296,10 @@ def test_one_matrix_of_ids_may_be_an_output() -> None:
         "    uses: ./.github/workflows/benchmark.yml",
         "    strategy: {matrix: {row: '${{ fromJSON(needs.gate.outputs.rows) }}'}}\n    uses: ./.github/workflows/benchmark.yml",
     )
-    assert "bulk-handed-over" not in {problem[0] for problem in found(text)}
+    assert "bulk-handed-over" not in {problem[0] for problem in find_problems(text)}
 
 
-def test_a_file_that_is_no_yaml_hides_no_other_file() -> None:
+def test_invalid_yaml_does_not_hide_problems_of_other_files() -> None:
     problems = check_files({PATH: b"a: [", ".github/workflows/b.yml": b"name: b\n"}, POLICY)
     assert [(problem.path, problem.rule) for problem in problems] == [
         (".github/workflows/b.yml", "workflow-jobs"),
@@ -316,8 +319,8 @@ jobs:
 """
 
 
-def of_job(text: str, rule: str, policy: Policy = POLICY) -> list[tuple[int | None, Level]]:
-    """What a rule says of a file with one job, of which this is changed."""
+def find_problems_of_rule(text: str, rule: str, policy: Policy = POLICY) -> list[tuple[int | None, Level]]:
+    """Return line and level of a rule's problems in a file that is alone."""
     problems = check_files({PATH: text.encode()}, policy)
     return [(problem.line, problem.level) for problem in problems if problem.rule == rule]
 
@@ -342,10 +345,10 @@ def of_job(text: str, rule: str, policy: Policy = POLICY) -> list[tuple[int | No
         ("'${{ matrix.os }}'\n    strategy: {matrix: '${{ fromJSON(vars.ALL) }}'}", True),
     ],
 )
-def test_which_jobs_may_be_a_gpu_s(runner: str, reaches: bool) -> None:
+def test_jobs_that_may_use_a_gpu(runner: str, reaches: bool) -> None:
     text = JOB.replace("ubuntu-24.04", runner, 1).replace("timeout", "if: always()\n    timeout")
-    assert bool(of_job(text, "always-on-gpu")) is reaches
-    assert bool(of_job(text, "runner-boundary", default_policy())) is reaches
+    assert bool(find_problems_of_rule(text, "always-on-gpu")) is reaches
+    assert bool(find_problems_of_rule(text, "runner-boundary", default_policy())) is reaches
 
 
 @pytest.mark.parametrize(
@@ -353,8 +356,8 @@ def test_which_jobs_may_be_a_gpu_s(runner: str, reaches: bool) -> None:
     [("ubuntu-24.04", False), ("h100", True), (None, True)],
     ids=["hosted", "GPU", "not there"],
 )
-def test_a_call_reaches_what_is_called(callee: str | None, reaches: bool) -> None:
-    """Through several files, and in a circle."""
+def test_a_calling_job_uses_the_runners_of_the_called_workflow(callee: str | None, reaches: bool) -> None:
+    """Calls are followed through several files, also if they form a circle."""
     call = "on: pull_request\npermissions: {}\njobs: {a: {uses: ./.github/workflows/b.yml}}\n"
     middle = "on: workflow_call\npermissions: {}\njobs: {b: {uses: ./.github/workflows/c.yml}}\n"
     files = {".github/workflows/a.yml": call, ".github/workflows/b.yml": middle}
@@ -379,14 +382,14 @@ def test_a_call_reaches_what_is_called(callee: str | None, reaches: bool) -> Non
         ('tool \\"$(cat rows.json)\\"', True),
         ("tool $(<plan.json) --fast", True),
         ("gh workflow run x -f rows=$(cat out/rows.json)", True),
-        ('echo \\"matrix=$(cat matrix.json)\\" >> out', False),  # the shell's own command has no limit
+        ('echo \\"matrix=$(cat matrix.json)\\" >> out', False),  # commands of the shell itself have no limit
         ("count=$(cat rows.json | wc -l)", False),
         ("tool $(cat version.txt)", False),
         ("tool rows.json", False),
     ],
 )
-def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
-    assert bool(of_job(JOB.replace('"true"', f'"{script}"'), "bulk-handed-over")) is is_bulk
+def test_plans_and_rows_must_not_be_arguments(script: str, is_bulk: bool) -> None:
+    assert bool(find_problems_of_rule(JOB.replace('"true"', f'"{script}"'), "bulk-handed-over")) is is_bulk
 
 
 @pytest.mark.parametrize(
@@ -407,7 +410,7 @@ def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
         ("needs.a.outputs.empty != 'true'", True),
         ("needs.a.outputs.empty == 'false'", True),
         ("always() && (needs.a.outputs.count > 0 && true)", True),
-        # it asks, and holds all the same
+        # these conditions read the outputs, but hold for an empty list
         ("needs.a.outputs.count == 0", False),
         ("needs.a.outputs.count >= 0", False),
         ("needs.a.outputs.rows == '[]'", False),
@@ -419,10 +422,10 @@ def test_plans_as_arguments(script: str, is_bulk: bool) -> None:
         ("needs.b.outputs.count > 0", False),
     ],
 )
-def test_what_keeps_a_computed_matrix_from_being_empty(condition: str, guarded: bool) -> None:
+def test_conditions_that_guard_a_computed_matrix(condition: str, guarded: bool) -> None:
     matrix = "strategy: {matrix: {row: '${{ fromJSON(needs.a.outputs.rows) }}'}}"
     text = JOB.replace("timeout", f"{matrix}\n    if: {condition}\n    timeout")
-    assert bool(of_job(text, "empty-matrix")) is not guarded
+    assert bool(find_problems_of_rule(text, "empty-matrix")) is not guarded
 
 
 @pytest.mark.parametrize(
@@ -435,15 +438,15 @@ def test_what_keeps_a_computed_matrix_from_being_empty(condition: str, guarded: 
         ("${{ always() }}", False),
     ],
 )
-def test_a_job_that_waits_for_a_guarded_one_is_guarded(condition: str | None, guarded: bool) -> None:
-    """It is skipped with the other, unless it asks for a status itself."""
+def test_a_job_that_waits_for_a_guarded_job_is_guarded(condition: str | None, guarded: bool) -> None:
+    """If the other job is skipped, so is this job, unless its condition has a status function."""
     own = f'if: "{condition}"' if condition else "name: one"
     text = JOB.replace(
         "timeout",
         f"needs: two\n    {own}\n    strategy: {{matrix: {{row: '${{{{ fromJSON(needs.a.outputs.rows) }}}}'}}}}\n    timeout",
     )
     text += "  two: {runs-on: ubuntu-24.04, if: needs.a.outputs.count > 0, steps: [{run: x}]}\n"
-    assert bool(of_job(text, "empty-matrix")) is not guarded
+    assert bool(find_problems_of_rule(text, "empty-matrix")) is not guarded
 
 
 @pytest.mark.parametrize(
@@ -452,11 +455,14 @@ def test_a_job_that_waits_for_a_guarded_one_is_guarded(condition: str | None, gu
 )
 def test_a_list_in_the_file_is_not_empty(matrix: str) -> None:
     assert (
-        of_job(JOB.replace("timeout", f"strategy: {{matrix: {matrix}}}\n    timeout"), "empty-matrix") == []
+        find_problems_of_rule(
+            JOB.replace("timeout", f"strategy: {{matrix: {matrix}}}\n    timeout"), "empty-matrix"
+        )
+        == []
     )
 
 
-def test_labels_that_are_none_of_a_sweep_s_are_nobody_s_business() -> None:
+def test_labels_that_have_nothing_to_do_with_sweeps_are_allowed() -> None:
     for name, expected in (
         ("dependencies", 0),
         ("run-ci", 0),
@@ -466,11 +472,12 @@ def test_labels_that_are_none_of_a_sweep_s_are_nobody_s_business() -> None:
     ):
         condition = f"if: contains(github.event.pull_request.labels.*.name, '{name}')"
         assert (
-            len(of_job(JOB.replace("timeout", f"{condition}\n    timeout"), "label-literal")) == expected
+            len(find_problems_of_rule(JOB.replace("timeout", f"{condition}\n    timeout"), "label-literal"))
+            == expected
         ), name
 
 
-def test_a_label_that_is_a_plain_word_is_one_only_among_labels() -> None:
+def test_a_plain_word_is_a_label_only_where_labels_are_read() -> None:
     labels = replace(POLICY.labels, control=("fast",))
     policy = replace(POLICY, labels=labels)
     for condition, expected in (
@@ -481,7 +488,7 @@ def test_a_label_that_is_a_plain_word_is_one_only_among_labels() -> None:
         ("needs.gate.outputs.labels == 'fast'", 1),
     ):
         text = JOB.replace("timeout", f'if: "{condition}"\n    timeout')
-        assert len(of_job(text, "label-literal", policy)) == expected, condition
+        assert len(find_problems_of_rule(text, "label-literal", policy)) == expected, condition
 
 
 def test_the_page_shows_every_rule() -> None:
@@ -493,9 +500,9 @@ def test_the_page_shows_every_rule() -> None:
     compare_table(ROOT / "docs/workflows.md", "rules", lines)
 
 
-def test_every_example_is_wrong() -> None:
-    """Each stands in a workflow that one of the cases above has spoiled, or is what it stands for."""
+def test_the_example_of_every_rule_is_tested() -> None:
+    """Every example is part of a workflow that one of the cases above breaks."""
     elsewhere = {"runner-boundary"}
     for rule in RULES:
-        spoiled = [GOOD.replace(*change, 1) for name, change, _, _ in CASES if name == rule.id]
-        assert rule.id in elsewhere or any(rule.example in text for text in spoiled), rule.id
+        broken_texts = [GOOD.replace(*change, 1) for name, change, _, _ in CASES if name == rule.id]
+        assert rule.id in elsewhere or any(rule.example in text for text in broken_texts), rule.id

@@ -1,4 +1,4 @@
-"""Expressions of Actions: how they are read, and when they can hold."""
+"""Check how expressions of GitHub Actions are parsed, and when they can hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infx.workflows.expressions import (
     RUNNING,
     can_hold,
     find_expressions,
-    names,
+    find_names,
     parse,
     parse_condition,
 )
@@ -46,12 +46,12 @@ def test_expressions_are_found(scalar: str, expected: list[str]) -> None:
         ("a &", ["?a &"]),
     ],
 )
-def test_names_are_read(expression: str, expected: list[str]) -> None:
-    assert names(parse(expression)) == expected
+def test_contexts_of_an_expression_are_found(expression: str, expected: list[str]) -> None:
+    assert find_names(parse(expression)) == expected
 
 
-# As GitHub documents it: ! binds before comparisons, these before && and that before ||; texts have no case; a text
-# beside a number is taken as one, nothing as 0.
+# From GitHub's documentation: ! binds more strongly than comparisons, then && and then ||. Texts compare without case.
+# A text that is compared with a number is converted to a number, and null to 0.
 TRUE = [
     "true",
     "'false'",  # a text
@@ -62,9 +62,9 @@ TRUE = [
     "null == ''",
     "null == false",
     "true == 1",
-    "'0x1' != 1",  # not as a text
+    "'0x1' != 1",  # two texts are not converted
     "'x' != 0",
-    "!('x' > 0) && !('x' <= 0)",  # no number compares with it
+    "!('x' > 0) && !('x' <= 0)",  # not a number, so every comparison is false
     "2 > 1 && 1 >= 1 && 1 <= 1 && 0 < 1",
     "'10' > 9",
     "0x10 == 16",
@@ -111,11 +111,11 @@ def test_an_expression_that_never_holds(expression: str) -> None:
         (["hashFiles('a') == 'x'", "hashFiles('b') == 'y'"], True),
         (["vars.x", "!vars.x"], False),
         (["fromJSON(vars.x).a", "!fromJSON(vars.x).b"], True),
-        (["what is this", "1 +"], True),  # what cannot be read may hold
+        (["what is this", "1 +"], True),  # expressions with syntax errors may hold
     ],
 )
-def test_what_can_hold_together(expressions: list[str], together: bool) -> None:
-    assert can_hold([(parse(one), {}) for one in expressions]) is together
+def test_expressions_that_can_hold_together(expressions: list[str], together: bool) -> None:
+    assert can_hold([(parse(expression), {}) for expression in expressions]) is together
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_can_hold_together(expressions: list[str], together: bool) -> None:
         ("False", False, False, False),
     ],
 )
-def test_what_a_condition_asks_for(
+def test_the_states_in_which_a_condition_holds(
     condition: str | None, running: bool, failed: bool, cancelled: bool
 ) -> None:
     node = parse_condition(condition)
@@ -143,11 +143,11 @@ def test_what_a_condition_asks_for(
     ]
 
 
-def test_a_situation_of_which_everything_is_known_has_one_answer() -> None:
+def test_a_condition_has_one_value_when_all_values_are_known() -> None:
     situation = Situation(values={"needs.a.outputs.n": "2"}, results=("success",))
     assert holds("needs.a.outputs.n > 1", situation)
     assert not holds("needs.a.outputs.n > 2", situation)
-    assert not holds("needs.a.outputs.other", situation)  # an output that is not there is an empty text
+    assert not holds("needs.a.outputs.other", situation)  # a missing output is an empty text
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_situation_of_which_everything_is_known_has_one_answer() -> None:
         "f(" * 5_000,
     ],
 )
-def test_an_expression_of_any_size_is_judged_in_time(expression: str) -> None:
-    """Workflow files come from pull requests. What is too much to read or to try may hold."""
+def test_an_expression_of_any_size_is_evaluated_in_time(expression: str) -> None:
+    """Pull requests can contain any workflow file. An expression that is too large counts as true."""
     started = time.perf_counter()
     assert can_hold([(parse_condition(expression), RUNNING[0])])
     assert time.perf_counter() - started < 5

@@ -1,6 +1,6 @@
-"""Workflows as other people write them: what is wrong is found where it stands, and nothing else is.
+"""Check workflows as other people write them: every mistake is found at its line, and there are no false alarms.
 
-The files say themselves what is expected, in comments: `# found: rule, rule` for errors, `# warned: rule` for warnings.
+Comments in the files name the expected problems: `# found: rule, rule` for errors, `# warned: rule` for warnings.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def test_the_right_findings_and_no_false_alarm(path: str) -> None:
         for rule in rules.split(", ")
     }
     problems = [problem for problem in check_files(FILES, default_policy()) if problem.path == path]
-    found = [(problem.line, problem.rule, problem.level) for problem in problems]
-    assert set(found) == expected
-    assert len(found) == len(expected)
+    actual = [(problem.line, problem.rule, problem.level) for problem in problems]
+    assert set(actual) == expected
+    assert len(actual) == len(expected)
 
 
-def test_they_are_a_fair_sample() -> None:
-    """One is an ordinary project's, in which next to nothing is wrong; one a sweep with nearly everything."""
+def test_the_sample_has_good_and_bad_workflows() -> None:
+    """The workflows of an ordinary project have almost no mistakes; those of a sweep have nearly all of them."""
     marks = {path.rpartition("/")[2]: len(_MARK.findall(data.decode())) for path, data in FILES.items()}
     assert set(marks) == {"action.yml", "ci.yml", "docs.yml", "release.yml", "sweep.yml", "triage.yml"}
     assert marks["sweep.yml"] > 10

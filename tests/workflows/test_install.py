@@ -1,4 +1,4 @@
-"""The script that every action installs infx with, and the root action that is nothing else: alone, without a network."""
+"""Run the script that installs infx for every action, and the root action, without a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.workflows.wheels import pack_wheels
 
 BASH = shutil.which("bash") or "bash"
-# A Python that makes an environment whose pip only writes down what it was asked for.
+# A Python that makes an environment whose pip only records its arguments.
 PYTHON = r"""#!/bin/sh
 case "$1" in
   -c) exit "${VERSION_TEST:-0}" ;;
@@ -34,12 +34,12 @@ esac
 
 @dataclass(frozen=True)
 class Runner:
-    """A machine with a folder for temporary files and a Python of which the test knows what it does."""
+    """A machine with a folder for temporary files and a Python that the test controls."""
 
     folder: Path
 
     def install(self, script: Path = ROOT / ".github/actions/install.sh", **environ: str) -> tuple[int, str]:
-        given = {
+        variables = {
             "PATH": os.environ["PATH"],
             "RUNNER_TEMP": str(self.folder / "temp"),
             "GITHUB_PATH": str(self.folder / "path"),
@@ -48,7 +48,7 @@ class Runner:
             **environ,
         }
         done = subprocess.run(
-            [BASH, str(script)], env=given, cwd=self.folder, capture_output=True, text=True, check=False
+            [BASH, str(script)], env=variables, cwd=self.folder, capture_output=True, text=True, check=False
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -64,12 +64,12 @@ def runner(tmp_path: Path) -> Runner:
     return Runner(tmp_path)
 
 
-def test_hashes_are_required_and_nothing_but_infx_is_built(runner: Runner) -> None:
+def test_hashes_are_required_and_only_infx_is_built(runner: Runner) -> None:
     assert runner.install() == (0, "")
     (home,) = {line.removesuffix("/bin") for line in runner.read("path")}
     assert Path(home).parent == runner.folder / "temp"
-    made, locked, own = runner.read("ledger")
-    assert made == f"venv {home}"
+    environment, locked, own = runner.read("ledger")
+    assert environment == f"venv {home}"
     assert locked == (
         f"pip install --quiet --require-hashes --only-binary :all: -r {ROOT}/requirements/run.txt cache=1"
     )
@@ -77,7 +77,7 @@ def test_hashes_are_required_and_nothing_but_infx_is_built(runner: Runner) -> No
 
 
 def test_a_job_installs_once(runner: Runner) -> None:
-    """Every action of a job calls the script; each puts the command on the path of what follows."""
+    """Every action of a job calls the script, which adds the command to the path of later steps each time."""
     for _ in range(3):
         assert runner.install()[0] == 0
     assert len(runner.read("ledger")) == 3
@@ -85,8 +85,8 @@ def test_a_job_installs_once(runner: Runner) -> None:
     assert len(set(runner.read("path"))) == 1
 
 
-def test_two_toolkits_do_not_share_an_installation(runner: Runner, tmp_path: Path) -> None:
-    """Actions of another commit bring along another infx."""
+def test_two_commits_of_infx_do_not_share_an_installation(runner: Runner, tmp_path: Path) -> None:
+    """Actions of another commit install the infx of that commit."""
     other = tmp_path / "other/.github/actions/install.sh"
     other.parent.mkdir(parents=True)
     shutil.copy(ROOT / ".github/actions/install.sh", other)
@@ -95,11 +95,11 @@ def test_two_toolkits_do_not_share_an_installation(runner: Runner, tmp_path: Pat
     assert len(set(runner.read("path"))) == 2
 
 
-def test_a_failed_installation_is_none(runner: Runner) -> None:
+def test_a_failed_installation_is_repeated(runner: Runner) -> None:
     code, _ = runner.install(PIP_RESULT="1")
     assert code != 0
     assert runner.read("path") == []
-    assert runner.install()[0] == 0  # from the beginning
+    assert runner.install()[0] == 0  # installs everything again
     assert len(runner.read("ledger")) == 2 + 3
 
 
@@ -109,15 +109,15 @@ def test_only_machines_that_live_for_one_job_may_use_a_cache(runner: Runner) -> 
 
 
 @pytest.mark.parametrize("python", ["python3", "no-such-python"])
-def test_an_old_python_is_refused_with_a_sentence(runner: Runner, python: str) -> None:
-    code, said = runner.install(VERSION_TEST="1", INFX_PYTHON=str(runner.folder / python))
+def test_an_old_python_is_refused_with_a_message(runner: Runner, python: str) -> None:
+    code, output = runner.install(VERSION_TEST="1", INFX_PYTHON=str(runner.folder / python))
     assert code == 2
-    expected = "::error::infx needs Python 3.11 or newer on this runner; set INFX_PYTHON to one."
-    assert expected in said.splitlines()
+    expected = "::error::infx needs Python 3.11 or newer on this runner; set INFX_PYTHON to its path."
+    assert expected in output.splitlines()
     assert runner.read("ledger") == runner.read("path") == []
 
 
-def test_the_version_that_is_asked_for_is_that_of_the_package() -> None:
+def test_the_script_requires_the_python_version_of_the_package() -> None:
     script = (ROOT / ".github/actions/install.sh").read_text()
     assert 'requires-python = ">=3.11"' in (ROOT / "pyproject.toml").read_text()
     assert "sys.version_info < (3, 11)" in script
@@ -125,7 +125,7 @@ def test_the_version_that_is_asked_for_is_that_of_the_package() -> None:
 
 # The root action
 
-# A Python whose environments use the pip of this one: making one takes a moment, and what pip does is the same.
+# A Python whose environments use the pip of the current environment, which is faster than installing another pip.
 LEAN_PYTHON = """#!/bin/sh
 [ "$1" = -m ] || exec {python} "$@"
 {python} -m venv --without-pip "$3"
@@ -136,7 +136,7 @@ chmod +x "$3/bin/pip"
 
 @pytest.fixture(scope="module")
 def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """infx as somebody's action, locked to wheels that lie in a folder; and that folder."""
+    """Return a copy of infx that is locked to wheels in a folder, and that folder."""
     folder = tmp_path_factory.mktemp("toolkit")
     root = folder / "toolkit"
     for name in ("infx", ".github/actions", "configs"):
@@ -153,7 +153,7 @@ def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def run_step(
     root: Path, index: int, folder: Path, environ: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """A step of the root action as the runner runs it: the script as it stands, inputs in the environment."""
+    """Run a step of the root action as a runner does: its script, with the inputs in the environment."""
     step = yaml.safe_load((root / "action.yml").read_text())["runs"]["steps"][index]
     assert step["shell"] == "bash"
     command = [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
@@ -163,7 +163,7 @@ def run_step(
 def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
     root, wheels = toolkit
     (tmp_path / "temp").mkdir()
-    (tmp_path / "venv.py").write_text("raise SystemExit('a file of the judged repository was run')\n")
+    (tmp_path / "venv.py").write_text("raise SystemExit('a file of the checked-out repository was run')\n")
     environ = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),
@@ -180,14 +180,14 @@ def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, P
     done = run_step(root, 0, tmp_path, environ)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     environ["PATH"] = f"{(tmp_path / 'path').read_text().strip()}:{environ['PATH']}"
-    asked = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
-    done = run_step(root, 1, root, {**environ, **asked})
+    variables = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
+    done = run_step(root, 1, root, {**environ, **variables})
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["ok"] is True
-    done = run_step(root, 1, root, {**environ, **asked, "INFX_POLICY": ""})
+    done = run_step(root, 1, root, {**environ, **variables, "INFX_POLICY": ""})
     assert done.returncode == 2  # on Actions the policy must be named
     hostile = f"config check --master-config $(touch {tmp_path}/canary) `touch {tmp_path}/canary` ; touch {tmp_path}/canary *"
-    done = run_step(root, 1, root, {**environ, **asked, "COMMAND": hostile})
+    done = run_step(root, 1, root, {**environ, **variables, "COMMAND": hostile})
     assert done.returncode == 2
     assert not (tmp_path / "canary").exists()
 
@@ -199,7 +199,7 @@ def test_a_wheel_with_another_hash_is_refused(toolkit: tuple[Path, Path], tmp_pa
     shutil.copytree(wheels, tampered)
     (wheel,) = tampered.glob("mdurl-*.whl")
     wheel.write_bytes(wheel.read_bytes() + b"x")
-    home = tmp_path / "lean"  # only what this test needs
+    home = tmp_path / "lean"  # the few files that this test needs
     shutil.copytree(root / ".github", home / ".github")
     (home / "requirements").mkdir()
     lines = (root / "requirements/run.txt").read_text().splitlines(keepends=True)
@@ -207,12 +207,12 @@ def test_a_wheel_with_another_hash_is_refused(toolkit: tuple[Path, Path], tmp_pa
     runner = Runner(tmp_path)
     (tmp_path / "python3").write_text(LEAN_PYTHON.format(python=sys.executable))
     (tmp_path / "python3").chmod(0o755)
-    code, said = runner.install(
+    code, output = runner.install(
         home / ".github/actions/install.sh",
         PIP_CONFIG_FILE=os.devnull,
         PIP_NO_INDEX="1",
         PIP_FIND_LINKS=str(tampered),
     )
     assert code != 0
-    assert "DO NOT MATCH THE HASHES" in said
+    assert "DO NOT MATCH THE HASHES" in output
     assert runner.read("path") == []

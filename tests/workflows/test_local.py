@@ -1,4 +1,4 @@
-"""Actions and workflows that a file uses by a path: they are there, or it is said."""
+"""Check that actions and workflows which a file uses by a path exist."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ jobs:
     steps:
       {steps}
 """
-THERE = ("action.yml", ".github/actions/gate/action.yml", "tools/x/action.yaml", "image/Dockerfile")
+EXISTING_FILES = ("action.yml", ".github/actions/gate/action.yml", "tools/x/action.yaml", "image/Dockerfile")
 
 
 def checkout(values: str) -> str:
@@ -34,7 +34,7 @@ def checkout(values: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("steps", "found"),
+    ("steps", "count"),
     [
         (["- uses: ./.github/actions/gate"], 0),
         (["- uses: ./.github/actions/gate/"], 0),
@@ -44,7 +44,7 @@ def checkout(values: str) -> str:
         (["- uses: $/tools/x"], 0),
         (["- uses: ./tools/y"], 1),
         (["- uses: $/tools/y"], 1),
-        (["- uses: ./.infx/.github/actions/gate"], 1),  # nothing was laid out there
+        (["- uses: ./.infx/.github/actions/gate"], 1),  # no checkout into .infx
         ([checkout("path: .infx"), "- uses: ./.infx/.github/actions/gate"], 0),
         ([checkout("path: ./.infx/"), "- uses: ./.infx/.github/actions/gate"], 0),
         ([checkout("path: .infx"), "- uses: ./.infx/.github/actions/plan"], 1),
@@ -56,20 +56,26 @@ def checkout(values: str) -> str:
         ([checkout("path: .infx, repository: acme/bench"), "- uses: ./.infx/tools/y"], 1),
         ([checkout("path: .infx, repository: acme/old"), "- uses: ./.infx/tools/y"], 1),
         ([checkout("path: .infx, repository: '${{ github.repository }}'"), "- uses: ./.infx/tools/y"], 1),
-        ([checkout("path: .infx, repository: other/infx"), "- uses: ./.infx/tools/y"], 0),  # not ours to know
+        (
+            [checkout("path: .infx, repository: other/infx"), "- uses: ./.infx/tools/y"],
+            0,
+        ),  # the files of the other repository are unknown
         ([checkout("repository: other/infx"), "- uses: ./tools/y"], 0),
         ([checkout("path: .infx"), "- run: git -C .infx log", "- uses: ./.infx/tools/y"], 1),
-        (["- run: git clone https://x/y .tools", "- uses: ./.tools/y"], 0),  # a script may have made it
+        (
+            ["- run: git clone https://x/y .tools", "- uses: ./.tools/y"],
+            0,
+        ),  # the script may have created the action
         (["- uses: ./.tools/y", "- run: git clone https://x/y .tools"], 1),
         (["- uses: acme/bench/tools/y@main"], 0),
     ],
 )
-def test_an_action_is_there(steps: list[str], found: int) -> None:
+def test_a_local_action_must_exist_when_the_step_runs(steps: list[str], count: int) -> None:
     files = {".github/workflows/x.yml": FILE.format(steps="\n      ".join(steps)).encode()}
-    files |= dict.fromkeys(THERE, b"name: x\n")
+    files |= dict.fromkeys(EXISTING_FILES, b"name: x\n")
     problems = check_files(files, POLICY)
-    assert [problem.rule for problem in problems] == ["missing-action"] * found
-    assert [problem.line for problem in problems] == [5 + len(steps) if "run" not in steps[-1] else 6] * found
+    assert [problem.rule for problem in problems] == ["missing-action"] * count
+    assert [problem.line for problem in problems] == [5 + len(steps) if "run" not in steps[-1] else 6] * count
 
 
 @pytest.mark.parametrize(
@@ -83,15 +89,15 @@ def test_an_action_is_there(steps: list[str], found: int) -> None:
         ("uses: actions/x@v1", set()),
     ],
 )
-def test_where_an_action_may_be(text: str, expected: set[str]) -> None:
+def test_the_paths_at_which_an_action_may_be(text: str, expected: set[str]) -> None:
     names = ("action.yml", "action.yaml", "Dockerfile")
     assert find_local_paths(text.encode()) == {
         f"{folder}/{name}".lstrip("/") for folder in expected for name in names
     }
 
 
-def test_actions_outside_github_are_read_where_they_are_used(tmp_path: Path) -> None:
-    """With what these use in turn; nothing outside the repository."""
+def test_actions_outside_the_github_folder_are_read_if_used(tmp_path: Path) -> None:
+    """Actions that these use are read too, but nothing outside the repository."""
     repository = tmp_path / "repository"
     nested = "runs: {using: composite, steps: [{uses: ./deep/z}]}\n"
     for name, text in {
@@ -114,13 +120,13 @@ def test_actions_outside_github_are_read_where_they_are_used(tmp_path: Path) -> 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A repository with our workflows and none of our actions, as docs/adopting.md has it."""
+    """Return a repository with infx's workflows but without its actions, as in docs/adopting.md."""
     shutil.copytree(ROOT / ".github/workflows", tmp_path / ".github/workflows")
     (tmp_path / ".github/workflows/ci.yml").unlink()
     return tmp_path
 
 
-def test_workflows_that_were_copied_still_name_our_actions(copied: Path) -> None:
+def test_copied_workflows_that_still_name_local_actions_are_found(copied: Path) -> None:
     problems = check_files(read_sources(copied), POLICY)
     used = sum(
         len(re.findall(r"uses: \./\.infx/", path.read_text()))
@@ -128,16 +134,16 @@ def test_workflows_that_were_copied_still_name_our_actions(copied: Path) -> None
     )
     missing = [problem for problem in problems if problem.rule == "missing-action"]
     assert len(missing) == used > 8
-    assert all("one command" in str(problem.hint) for problem in missing)
+    assert all("has a command that replaces" in str(problem.hint) for problem in missing)
 
 
-def test_the_pages_command_replaces_them_all(copied: Path) -> None:
+def test_the_command_of_the_page_replaces_all_local_actions(copied: Path) -> None:
     page = (ROOT / "docs/workflows.md").read_text()
-    found = re.search(r"```console\n\$ (sed [^`]*?)```", page)
-    assert found is not None
-    command = found[1].replace("<owner>", "acme").replace("<commit>", SHA)
+    match = re.search(r"```console\n\$ (sed [^`]*?)```", page)
+    assert match is not None
+    command = match[1].replace("<owner>", "acme").replace("<commit>", SHA)
     subprocess.run(["sh", "-ec", command], cwd=copied, check=True)
-    assert [one for one in check_files(read_sources(copied), POLICY) if one.rule == "missing-action"] == []
+    assert "missing-action" not in {problem.rule for problem in check_files(read_sources(copied), POLICY)}
     texts = [path.read_text() for path in (copied / ".github/workflows").iterdir()]
     names = {
         name for text in texts for name in re.findall(rf"uses: acme/infx/\.github/actions/(\w+)@{SHA}", text)

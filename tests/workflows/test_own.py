@@ -1,4 +1,4 @@
-"""Our own workflow files: what no runner has to be asked about."""
+"""Check the project's own workflow files, as far as that is possible without a runner."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def load(name: str) -> Any:
 RUN_SWEEP, SWEEP, BENCHMARK = load("run-sweep.yml"), load("sweep.yml"), load("benchmark.yml")
 
 
-def test_nothing_is_wrong_with_them() -> None:
+def test_the_projects_own_files_have_no_problems() -> None:
     policy = parse_policy((ROOT / "configs/policy.yaml").read_bytes(), "policy.yaml")
     assert check_files(read_sources(ROOT / ".github"), policy) == []
 
 
-def test_a_dangerous_trigger_has_its_reason_beside_it() -> None:
-    """A file that zizmor ignores as a whole may gain another trigger, or do something else, and nobody is told."""
+def test_every_dangerous_trigger_has_a_reason_at_its_line() -> None:
+    """If zizmor ignored a whole file, the file could gain another dangerous trigger without a warning."""
     rules = yaml12.load((ROOT / ".github/zizmor.yml").read_bytes(), "zizmor.yml").value["rules"]
     assert "dangerous-triggers" not in rules
     for path in (ROOT / ".github/workflows").glob("*.yml"):
@@ -44,13 +44,13 @@ def test_a_dangerous_trigger_has_its_reason_beside_it() -> None:
         assert bool(ignored) is bool(dangerous), path
 
 
-def test_they_are_short() -> None:
-    """The workflows of a sweep carry decisions and make none."""
+def test_the_workflows_of_a_sweep_are_short() -> None:
+    """The workflows of a sweep pass on decisions; infx makes the decisions."""
     names = ("run-sweep.yml", "sweep.yml", "benchmark.yml", "approve-fork.yml", "ci.yml")
     assert sum(len((ROOT / ".github/workflows" / name).read_text().splitlines()) for name in names) < 450
 
 
-def test_no_label_stands_in_them() -> None:
+def test_no_file_below_github_names_a_label() -> None:
     labels = default_policy().labels
     for path in (ROOT / ".github").rglob("*.yml"):
         words = set(re.findall(r"[\w-]+", path.read_text()))
@@ -71,8 +71,8 @@ def test_no_label_stands_in_them() -> None:
     ],
 )
 @pytest.mark.parametrize("gate", RESULTS)
-def test_what_follows_the_gate(job: str, verdict: str, runs: bool, gate: str) -> None:
-    """Only a gate that succeeded is followed, and only by the job that its verdict names."""
+def test_jobs_that_run_after_the_gate(job: str, verdict: str, runs: bool, gate: str) -> None:
+    """Only the job that the verdict names runs, and only if the gate succeeded."""
     values = {"needs.gate.result": gate, "needs.gate.outputs.verdict": verdict}
     situation = Situation(values=values, results=(gate,), cancelled=gate == "cancelled")
     assert holds(RUN_SWEEP["jobs"][job]["if"], situation) is (runs and gate == "success")
@@ -90,7 +90,7 @@ def test_only_stop_and_sweep_enter_the_group_of_a_sweep() -> None:
 
 
 @pytest.mark.parametrize(("gate", "sweep"), [*itertools.product(RESULTS, RESULTS)])
-def test_the_status_is_always_told(gate: str, sweep: str) -> None:
+def test_the_job_for_the_status_always_runs(gate: str, sweep: str) -> None:
     situation = Situation(values={}, results=(gate, sweep), cancelled="cancelled" in {gate, sweep})
     assert holds(RUN_SWEEP["jobs"]["sweep-status"]["if"], situation)
 
@@ -98,10 +98,8 @@ def test_the_status_is_always_told(gate: str, sweep: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "canary", "cancelled"), [*itertools.product(RESULTS, RESULTS, (False, True))]
 )
-def test_rows_fan_out_after_a_canary_that_passed_or_was_not_wanted(
-    plan: str, canary: str, cancelled: bool
-) -> None:
-    """Cancelled or failed, no fan-out; skipped without a cancellation, all rows, the canary's included."""
+def test_rows_run_after_a_canary_that_passed_or_was_skipped(plan: str, canary: str, cancelled: bool) -> None:
+    """No row runs after a failed or cancelled canary; without a canary, all rows run."""
     values = {
         "needs.plan.result": plan,
         "needs.canary.result": canary,
@@ -122,7 +120,7 @@ def test_the_row_that_passed_as_canary_does_not_run_again(canary: str, without: 
 
 
 @pytest.mark.parametrize(("count", "runs"), [("", False), ("0", False), ("1", True), ("12", True)])
-def test_an_empty_plan_is_no_matrix(count: str, runs: bool) -> None:
+def test_no_matrix_is_made_for_an_empty_plan(count: str, runs: bool) -> None:
     values = {
         "needs.plan.result": "success",
         "needs.canary.result": "skipped",
@@ -137,8 +135,8 @@ def test_an_empty_plan_is_no_matrix(count: str, runs: bool) -> None:
 
 @pytest.mark.parametrize(("count", "runs"), [("", True), ("0", False), ("2", False)])
 @pytest.mark.parametrize("plan", RESULTS)
-def test_a_sweep_that_the_gate_takes_back_says_so(count: str, runs: bool, plan: str) -> None:
-    """An empty plan is one, and a plan that failed says so itself."""
+def test_a_sweep_that_the_gate_takes_back_reports_it(count: str, runs: bool, plan: str) -> None:
+    """An empty plan is a plan, and a failed plan reports its own failure."""
     situation = Situation(values={"needs.plan.outputs.shard-count": count}, results=(plan,))
     assert holds(SWEEP["jobs"][DROPPED]["if"], situation) is (runs and plan == "success")
     assert SWEEP["jobs"][DROPPED]["name"] == DROPPED
@@ -154,7 +152,7 @@ def test_a_canary_needs_a_plan_that_chose_one(identifier: str, runs: bool, plan:
 
 @pytest.mark.parametrize(("plan", "canary", "rows"), [*itertools.product(("success",), RESULTS, RESULTS)])
 def test_results_are_collected_whatever_the_rows_did(plan: str, canary: str, rows: str) -> None:
-    """Also after a failed canary: its own results, and what is missing. Not after a cancellation."""
+    """After a failed canary, its results and the missing rows are collected; after a cancellation, nothing is."""
     values = {"needs.plan.outputs.shard-count": "1"}
     for cancelled in (False, True):
         situation = Situation(values=values, results=(plan, canary, rows), cancelled=cancelled)
@@ -162,7 +160,7 @@ def test_results_are_collected_whatever_the_rows_did(plan: str, canary: str, row
 
 
 def test_fail_fast_reaches_both_matrices_as_a_boolean() -> None:
-    """A shard fails only when it has ended, so the inner matrix needs the flag as well."""
+    """A shard only fails at its end, so the matrix in the shard needs the flag too."""
     assert SWEEP["jobs"]["rows"]["strategy"]["fail-fast"] == "${{ inputs.fail-fast }}"
     assert BENCHMARK["jobs"]["row"]["strategy"]["fail-fast"] == "${{ inputs.fail-fast }}"
     for workflow in (SWEEP, BENCHMARK):
@@ -171,53 +169,53 @@ def test_fail_fast_reaches_both_matrices_as_a_boolean() -> None:
     assert SWEEP["jobs"]["canary"]["with"]["fail-fast"] is False
 
 
-def test_a_row_of_a_later_attempt_asks_the_gate_before_it_works() -> None:
-    """A partial re-run keeps the answers of the first attempt."""
+def test_a_row_of_a_later_attempt_asks_the_gate_first() -> None:
+    """A partial re-run keeps the outputs of jobs of the first attempt, so the gate must decide again."""
     steps = BENCHMARK["jobs"]["row"]["steps"]
-    asking = next(i for i, step in enumerate(steps) if step.get("if") == "github.run_attempt != '1'")
-    assert steps[asking]["uses"] == "./.infx/.github/actions/gate"
-    assert steps[asking]["with"]["row"] is True
-    assert steps[asking]["with"]["head-sha"] == "${{ inputs.head-sha }}"
-    working = next(i for i, step in enumerate(steps) if step.get("uses") == "./.infx/.github/actions/row")
-    assert asking < working
+    gate_index = next(i for i, step in enumerate(steps) if step.get("if") == "github.run_attempt != '1'")
+    assert steps[gate_index]["uses"] == "./.infx/.github/actions/gate"
+    assert steps[gate_index]["with"]["row"] is True
+    assert steps[gate_index]["with"]["head-sha"] == "${{ inputs.head-sha }}"
+    row_index = next(i for i, step in enumerate(steps) if step.get("uses") == "./.infx/.github/actions/row")
+    assert gate_index < row_index
     assert not any("continue-on-error" in step for step in steps)
-    assert all(step.get("uses", "").startswith("actions/") or "run" in step for step in steps[:asking])
-    assert not any("measured" in step.get("run", "") for step in steps[:asking])
+    assert all(step.get("uses", "").startswith("actions/") or "run" in step for step in steps[:gate_index])
+    assert not any("measured" in step.get("run", "") for step in steps[:gate_index])
 
 
 @pytest.mark.parametrize(("attempt", "asks"), [("1", False), ("2", True), ("50", True)])
 @pytest.mark.parametrize("earlier", RESULTS)
-def test_what_a_row_does_after_what_happened_to_its_steps(attempt: str, asks: bool, earlier: str) -> None:
-    """After a refusal nothing is worked on and nothing uploaded; the machine is left clean unless it is wanted back."""
+def test_steps_of_a_row_that_run_after_each_result(attempt: str, asks: bool, earlier: str) -> None:
+    """After a refusal, the row neither runs nor uploads; the runner is cleaned up unless the run was cancelled."""
     steps = BENCHMARK["jobs"]["row"]["steps"]
     cancelled = earlier == "cancelled"
     situation = Situation(values={"github.run_attempt": attempt}, results=(earlier,), cancelled=cancelled)
     runs = [holds(step.get("if"), situation) for step in steps]
     uses = [step.get("uses", step.get("name")).split("@")[0].rpartition("/")[2] for step in steps]
-    found = dict(zip(uses, runs, strict=True))
-    fine = earlier == "success"
-    assert found["gate"] is (fine and asks)
-    assert found["row"] is fine
-    assert found["upload-artifact"] is False  # the row has not named its artifact
-    assert found["Leave the runner as it was found"] is not cancelled
+    runs_by_name = dict(zip(uses, runs, strict=True))
+    succeeded = earlier == "success"
+    assert runs_by_name["gate"] is (succeeded and asks)
+    assert runs_by_name["row"] is succeeded
+    assert runs_by_name["upload-artifact"] is False  # the row has not named its artifact
+    assert runs_by_name["Remove the files of this job"] is not cancelled
     started = replace(situation, values={"steps.row.outputs.artifact-name": "bmk_x"})
     assert holds(steps[uses.index("upload-artifact")]["if"], started) is not cancelled
 
 
-def test_what_is_measured_and_what_it_is_compared_with() -> None:
-    """A fork's test merge instead of its head; the tip of the base branch where nothing else is named."""
-    given = RUN_SWEEP["jobs"]["sweep"]["with"]
+def test_the_measured_commit_and_the_commit_it_is_compared_with() -> None:
+    """A fork's test merge is measured instead of its head; by default the comparison is with the base branch."""
+    inputs = RUN_SWEEP["jobs"]["sweep"]["with"]
     outputs = "needs.gate.outputs"
-    assert given["measured-sha"] == f"${{{{ {outputs}.merge-sha || {outputs}.head-sha }}}}"
-    assert given["delta-base-sha"] == f"${{{{ {outputs}.delta-base-sha || {outputs}.base-sha }}}}"
+    assert inputs["measured-sha"] == f"${{{{ {outputs}.merge-sha || {outputs}.head-sha }}}}"
+    assert inputs["delta-base-sha"] == f"${{{{ {outputs}.delta-base-sha || {outputs}.base-sha }}}}"
     plan = {
         step["uses"]: step for step in SWEEP["jobs"]["plan"]["steps"] if "/actions/" in step.get("uses", "")
     }
     for name in ("changelog", "plan"):
-        asked = plan[f"./.infx/.github/actions/{name}"]["with"]
-        assert asked["base-ref"] == "${{ inputs.delta-base-sha }}"
-        assert asked["head-ref"] == "${{ inputs.head-sha }}"
-        assert asked["policy"].startswith("${{ inputs.base-sha }}:")
+        action_inputs = plan[f"./.infx/.github/actions/{name}"]["with"]
+        assert action_inputs["base-ref"] == "${{ inputs.delta-base-sha }}"
+        assert action_inputs["head-ref"] == "${{ inputs.head-sha }}"
+        assert action_inputs["policy"].startswith("${{ inputs.base-sha }}:")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +223,7 @@ def test_what_is_measured_and_what_it_is_compared_with() -> None:
     [
         ("run", "pr", True, True),
         ("run", "main", True, True),
-        ("run", "", False, True),  # a command has no changelog
+        ("run", "", False, True),  # a dispatched command has no changelog
         ("stop", "pr", False, False),
         ("ignore", "pr", False, False),
     ],
@@ -243,7 +241,7 @@ def test_the_changelog_is_validated_before_anything_is_planned(
     assert not any(holds(step.get("if"), failed) for step in steps[3:])
 
 
-def test_the_trusted_checkout_comes_last() -> None:
+def test_the_checkout_of_the_base_branch_comes_last() -> None:
     for name, workflow in (("sweep", SWEEP), ("benchmark", BENCHMARK)):
         for job in workflow["jobs"].values():
             paths = [
@@ -253,14 +251,14 @@ def test_the_trusted_checkout_comes_last() -> None:
 
 
 @pytest.mark.parametrize("workflow", [RUN_SWEEP, SWEEP, BENCHMARK])
-def test_no_job_of_a_sweep_may_write(workflow: Any) -> None:
+def test_no_job_of_a_sweep_has_write_permissions(workflow: Any) -> None:
     assert workflow["permissions"] == {}
     for job in workflow["jobs"].values():
         assert set(job["permissions"].values()) <= {"read"}
 
 
-def test_a_callee_asks_for_no_more_than_its_caller_grants() -> None:
-    """Else the run dies at its start, without a log."""
+def test_a_called_workflow_has_no_more_permissions_than_its_caller() -> None:
+    """With more permissions, the run would fail at its start, without a log."""
     granted = RUN_SWEEP["jobs"]["sweep"]["permissions"]
     for job in SWEEP["jobs"].values():
         assert job["permissions"].items() <= granted.items()

@@ -1,4 +1,4 @@
-"""docs/workflows.md says of the workflows and actions what their files say, and shows what the command prints."""
+"""Compare docs/workflows.md with the workflow files, with the actions, and with the command's output."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WORKFLOWS: dict[str, Any] = {
 
 
 def read_table(name: str) -> list[list[str]]:
-    found = re.search(rf"<!-- table: {name} -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)
-    assert found is not None
-    return [line.strip("| ").split(" | ") for line in found[1].splitlines()[2:]]
+    table = re.search(rf"<!-- table: {name} -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)
+    assert table is not None
+    return [line.strip("| ").split(" | ") for line in table[1].splitlines()[2:]]
 
 
-def say_permissions(workflow: Any) -> str:
-    """What its jobs are granted together; of a scope, the most."""
+def render_permissions(workflow: Any) -> str:
+    """Return the highest permission of each scope that a job of the workflow has."""
     grants = {grant for job in workflow["jobs"].values() for grant in job["permissions"].items()}
     writes = sorted(scope for scope, level in grants if level == "write")
     reads = sorted(scope for scope, level in grants if level == "read" and scope not in writes)
@@ -34,12 +34,12 @@ def say_permissions(workflow: Any) -> str:
     return "; ".join(parts) or "none"
 
 
-def test_every_workflow_stands_there_with_its_events_and_what_its_token_may() -> None:
+def test_the_page_lists_every_workflow_with_events_and_permissions() -> None:
     expected = [
         [
             f"[`{name}`](../.github/workflows/{name})",
             ", ".join(f"`{event}`" for event in workflow["on"]),
-            say_permissions(workflow),
+            render_permissions(workflow),
         ]
         for name, workflow in WORKFLOWS.items()
     ]
@@ -48,22 +48,22 @@ def test_every_workflow_stands_there_with_its_events_and_what_its_token_may() ->
     assert all(row[3].endswith(".") for row in rows)
 
 
-def test_every_rule_stands_there_once() -> None:
-    """Its words are compared in test_check.py."""
+def test_the_page_lists_every_rule_once() -> None:
+    """test_check.py compares the text."""
     names = [row[0].strip("`") for row in read_table("rules")]
     assert len(set(names)) == len(names)
     assert set(names) == {rule.id for rule in RULES}
 
 
-def test_every_action_is_named() -> None:
-    """What goes in and out of each stands in docs/adopting.md."""
+def test_the_page_names_every_action() -> None:
+    """docs/adopting.md lists the inputs and outputs."""
     section = PAGE.partition("\n## The actions\n")[2].partition("\n## ")[0]
     actions = {path.parent.name for path in (ROOT / ".github/actions").glob("*/action.yml")}
     assert set(re.findall(r"`([a-z]+)`", section)) == actions
 
 
-def test_no_job_that_may_write_lays_out_a_pull_request_s_code() -> None:
-    """The page's claim: every checkout of such a job is of the default branch."""
+def test_jobs_with_write_permissions_check_out_the_default_branch() -> None:
+    """The page claims that no such job checks out a pull request's code."""
     default = "${{ github.event.repository.default_branch }}"
     writing = {
         name: job
@@ -81,25 +81,25 @@ def test_no_job_that_may_write_lays_out_a_pull_request_s_code() -> None:
     assert {step["with"]["ref"] for step in checkouts} == {default}
 
 
-def test_the_secrets_are_where_nothing_of_a_pull_request_runs() -> None:
+def test_only_a_workflow_without_pull_request_code_has_secrets() -> None:
     holders = [
         path.name for path in (ROOT / ".github/workflows").glob("*.yml") if "secrets." in path.read_text()
     ]
     assert holders == ["reconcile.yml"]
 
 
-def test_the_example_is_what_the_command_prints() -> None:
-    found = re.search(
+def test_the_example_shows_the_output_of_the_command() -> None:
+    example = re.search(
         r"`(\.github/\S+\.yml)`\n\n```yaml\n(.*?)```\n.*?\$ infx workflows check\n(.*?)```", PAGE, re.DOTALL
     )
-    assert found is not None
-    path, source, printed = found.groups()
+    assert example is not None
+    path, source, printed = example.groups()
     problems = check_files({path: source.encode()}, default_policy())
     marks = {"warning": "warning: ", "error": ""}
     assert printed.splitlines() == [f"{marks[problem.level]}{problem}" for problem in problems]
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_every_link_of_the_page_has_a_target() -> None:
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", PAGE)]
-    own = [link for link in links if not link.startswith("https://")]
-    assert [link for link in own if not (ROOT / "docs" / link).exists()] == []
+    local_links = [link for link in links if not link.startswith("https://")]
+    assert [link for link in local_links if not (ROOT / "docs" / link).exists()] == []

@@ -1,4 +1,4 @@
-"""What workflow files repeat of the policy: nothing of it can change on one side alone."""
+"""Check that values which workflow files repeat from the policy cannot change on one side alone."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FILES = read_sources(ROOT / ".github")
 POLICY = default_policy()
 
 
-def mismatches(policy: str = "", files: dict[str, bytes] = FILES) -> list[tuple[str, str]]:
-    """(name of the file, message)"""
+def find_mismatches(policy: str = "", files: dict[str, bytes] = FILES) -> list[tuple[str, str]]:
+    """Return the name of the file and the message of every mismatch."""
     problems = check_files(files, parse_policy(policy.encode() or b"{}", "policy.yaml"))
     return [
         (str(problem.path).rpartition("/")[2], problem.message)
@@ -26,8 +26,8 @@ def mismatches(policy: str = "", files: dict[str, bytes] = FILES) -> list[tuple[
     ]
 
 
-def test_our_files_say_what_the_default_policy_says() -> None:
-    assert mismatches() == []
+def test_infxs_own_files_agree_with_the_default_policy() -> None:
+    assert find_mismatches() == []
 
 
 CHANGES = [
@@ -92,34 +92,36 @@ CHANGES = [
         "sweep.workflow is .github/workflows/x.yml, which does",
     ),
     ("sweep: {workflow: .github/workflows/ci.yml}", "reconcile.yml", "workflow_run does not name ci, which"),
-    ("base-branch: trunk", "run-sweep.yml", "pull_request leaves out trunk"),
-    ("base-branch: trunk", "run-sweep.yml", "push leaves out trunk"),
-    ("base-branch: trunk", "changelog.yml", "merge_group leaves out trunk"),
-    ("base-branch: trunk", "reconcile.yml", "push leaves out trunk"),
-    ("changelog: log.yaml", "run-sweep.yml", "push leaves out log.yaml"),
+    ("base-branch: trunk", "run-sweep.yml", "pull_request excludes trunk"),
+    ("base-branch: trunk", "run-sweep.yml", "push excludes trunk"),
+    ("base-branch: trunk", "changelog.yml", "merge_group excludes trunk"),
+    ("base-branch: trunk", "reconcile.yml", "push excludes trunk"),
+    ("changelog: log.yaml", "run-sweep.yml", "push excludes log.yaml"),
     (
         "priorities: configs/p.yaml",
         "sweep.yml",
-        "read from configs/ci-priority.yaml, but the policy's are in configs/p.yaml",
+        "read from configs/ci-priority.yaml, but the policy names configs/p.yaml",
     ),
 ]
 
 
 @pytest.mark.parametrize(("change", "file", "words"), CHANGES)
 def test_a_change_of_the_policy_alone_is_found(change: str, file: str, words: str) -> None:
-    assert any(name == file and words in message for name, message in mismatches(change)), mismatches(change)
+    assert any(name == file and words in message for name, message in find_mismatches(change)), (
+        find_mismatches(change)
+    )
 
 
 @pytest.mark.parametrize("word", list_trigger_words(POLICY))
-def test_every_word_that_wakes_signoff_is_compared(word: str) -> None:
-    """A word of the policy that the file does not know starts nothing; one that only the file knows is foreign."""
+def test_every_word_that_starts_signoff_is_compared(word: str) -> None:
+    """A word that only the policy has starts nothing; a word that only the file has is also reported."""
     path = ".github/workflows/signoff.yml"
     text = FILES[path].decode()
     assert f"'{word}'" in text
-    found = mismatches(files={**FILES, path: text.replace(f"'{word}'", "'/other'").encode()})
-    messages = [message for _, message in found]
+    mismatches = find_mismatches(files={**FILES, path: text.replace(f"'{word}'", "'/other'").encode()})
+    messages = [message for _, message in mismatches]
     assert sum(f"with {word}, which is the policy's" in message for message in messages) == 2
-    assert sum("with '/other', which the policy does not know" in message for message in messages) == 1
+    assert sum("with '/other', which is not in the policy" in message for message in messages) == 1
 
 
 COMMENT = "github.event.comment.body"
@@ -138,7 +140,7 @@ jobs:
 
 
 @pytest.mark.parametrize(
-    ("types", "condition", "found"),
+    ("types", "condition", "count"),
     [
         ("created", "true", 0),
         ("created", f"contains({COMMENT}, '/')", 1),  # CODEOWNER has none
@@ -146,50 +148,50 @@ jobs:
             "created",
             f"contains({COMMENT}, '/') || contains({COMMENT}, 'owner')",
             0,
-        ),  # more than needed, all of it
+        ),  # lets through more than needed
         ("created", f"startsWith({COMMENT}, '/') || contains({COMMENT}, 'CodeOwner')", 0),
         ("created", f"github.event.issue.pull_request && !contains({COMMENT}, 'never')", 0),
         ("created", f"{COMMENT} != ''", 0),
-        ("created", f"contains({COMMENT}, '/settle')", 3),  # the other three do not come through
+        ("created", f"contains({COMMENT}, '/settle')", 3),  # the other three words do not start the job
         ("created", f"contains({COMMENT}, '/settle') && contains({COMMENT}, '/use')", 4),
         ("created", "github.event_name == 'workflow_run'", 4),
         (
             "created, edited",
             f"contains({COMMENT}, '/') || contains({COMMENT}, 'owner')",
             4,
-        ),  # what an edit took away
+        ),  # a word that an edit removed
         ("created, edited", f"{COMMENT} || {BEFORE}", 0),
     ],
 )
-def test_a_filter_of_comments_is_judged_by_what_it_lets_through(
-    types: str, condition: str, found: int
-) -> None:
+def test_a_filter_of_comments_must_let_every_word_through(types: str, condition: str, count: int) -> None:
     for job, step in ((f'if: "{condition}"', ""), ("name: verify", f'if: "{condition}"')):
         text = SIGNOFF.format(types=types, job=job, step=step)
-        messages = [message for _, message in mismatches(files={".github/workflows/s.yml": text.encode()})]
-        assert sum("does not start" in message for message in messages) == found, messages
+        messages = [
+            message for _, message in find_mismatches(files={".github/workflows/s.yml": text.encode()})
+        ]
+        assert sum("does not start" in message for message in messages) == count, messages
 
 
-def test_a_workflow_that_uses_no_action_of_ours_repeats_nothing() -> None:
+def test_a_workflow_without_infx_actions_need_not_repeat_values() -> None:
     text = (
         "on: {push: {branches: [trunk]}, workflow_run: {workflows: [x]}}\n"
         "jobs: {a: {runs-on: ubuntu-24.04, steps: [{uses: ./.github/actions/own}]}}\n"
     )
-    assert mismatches(files={**FILES, ".github/workflows/own.yml": text.encode()}) == []
+    assert find_mismatches(files={**FILES, ".github/workflows/own.yml": text.encode()}) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("results_bmk", 0), ("${{ inputs.name }}", 0), ("results", 1), ("results_bmk_1", 1)]
+    ("name", "count"), [("results_bmk", 0), ("${{ inputs.name }}", 0), ("results", 1), ("results_bmk_1", 1)]
 )
-def test_the_artifact_with_results_has_the_policys_name(name: str, found: int) -> None:
+def test_the_artifact_with_results_has_the_policys_name(name: str, count: int) -> None:
     path = ".github/workflows/sweep.yml"
     text = FILES[path].decode()
     assert "{name: results_bmk," in text
     changed = text.replace("{name: results_bmk,", f'{{name: "{name}",').encode()
-    assert len(mismatches(files={**FILES, path: changed})) == found
+    assert len(find_mismatches(files={**FILES, path: changed})) == count
 
 
-def test_the_words_of_the_policy_are_those_of_all_its_keys() -> None:
-    """Who adds a word to the policy adds it to list_trigger_words, by which files are compared."""
+def test_the_compared_words_come_from_all_keys_of_the_policy() -> None:
+    """A new kind of word in the policy must also be in list_trigger_words, which the rule uses."""
     signoff = replace(POLICY.signoff, phrase="a b", settle_command="/c")
     assert set(list_trigger_words(replace(POLICY, signoff=signoff))) == {"b", "/c", *POLICY.reuse.commands}

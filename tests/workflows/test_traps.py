@@ -1,4 +1,4 @@
-"""Traps of the platform as people meet them in workflows of every kind, and what looks like one and is none."""
+"""Check common mistakes in workflows of every kind, and correct workflows that look similar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ jobs:
 """
 
 
-def rules(
+def find_rules(
     *steps: str, on: str = "push", top: str = "name: x", job: str = "name: one", policy: Policy = POLICY
 ) -> list[str]:
     text = FILE.format(on=on, top=top, job=job, steps="\n      ".join(steps))
@@ -38,9 +38,9 @@ def rules(
 
 
 @pytest.mark.parametrize(
-    ("strategy", "found"),
+    ("strategy", "count"),
     [
-        # whichever way it goes, a text in the file has values
+        # constant texts in the file have values, for every result of the expression
         ("{matrix: {python: \"${{ fromJSON('[3.11, 3.12]') }}\"}}", 0),
         ('{matrix: {python: "${{ fromJSON(\'[\\"3.11\\",\\"3.12\\"]\') }}"}}', 0),
         ("{matrix: {os: \"${{ fromJSON(github.event_name == 'push' && '[1, 2]' || '[1]') }}\"}}", 0),
@@ -63,11 +63,11 @@ def rules(
         ("${{ fromJSON(needs.a.outputs.b) }}", 1),
     ],
 )
-def test_what_makes_a_matrix_empty(strategy: str, found: int) -> None:
-    assert rules(job=f"strategy: {strategy}") == ["empty-matrix"] * found
+def test_matrices_that_are_empty_or_may_be_empty(strategy: str, count: int) -> None:
+    assert find_rules(job=f"strategy: {strategy}") == ["empty-matrix"] * count
 
 
-# Conditions, and whether a job with one goes on when its run is cancelled.
+# Conditions, and whether a job with the condition keeps running when its run is cancelled.
 AFTER_A_CANCELLATION = [
     ("always()", True),
     ("${{ always() }}", True),
@@ -76,8 +76,8 @@ AFTER_A_CANCELLATION = [
     ("!success()", True),  # a cancelled run is not a success
     ("!failure()", True),
     ("always() && github.event_name == 'push'", True),
-    ("always() && !contains(needs.*.result, 'cancelled')", True),  # what came before may have ended well
-    ("${{ always() }} && false", True),  # a text, which is true
+    ("always() && !contains(needs.*.result, 'cancelled')", True),  # all earlier jobs may have succeeded
+    ("${{ always() }} && false", True),  # the whole is a text, which is true
     ("failure() || always()", True),
     ("always() && !cancelled()", False),
     ("!cancelled() && always()", False),
@@ -89,15 +89,15 @@ AFTER_A_CANCELLATION = [
     ("${{ ! cancelled() }}", False),
     ("failure()", False),
     ("success() || failure()", False),
-    ("github.event_name == 'push'", False),  # GitHub puts success() before it
+    ("github.event_name == 'push'", False),  # GitHub adds success()
     ("true", False),
 ]
 
 
-@pytest.mark.parametrize(("condition", "found"), AFTER_A_CANCELLATION)
-def test_what_keeps_a_gpu_after_a_cancellation(condition: str, found: bool) -> None:
+@pytest.mark.parametrize(("condition", "is_found"), AFTER_A_CANCELLATION)
+def test_conditions_that_keep_a_gpu_after_a_cancellation(condition: str, is_found: bool) -> None:
     text = FILE.format(on="push", top="name: x", job=f'if: "{condition}"', steps="")
-    for runner, expected in (("h100", ["always-on-gpu"] * found), ("ubuntu-24.04", [])):
+    for runner, expected in (("h100", ["always-on-gpu"] * is_found), ("ubuntu-24.04", [])):
         files = {".github/workflows/x.yml": text.replace("ubuntu-24.04", runner).encode()}
         assert [problem.rule for problem in check_files(files, POLICY)] == expected
 
@@ -105,12 +105,12 @@ def test_what_keeps_a_gpu_after_a_cancellation(condition: str, found: bool) -> N
 @pytest.mark.parametrize(
     ("value", "is_bulk"),
     [
-        ("${{ toJSON(matrix) }}", False),  # one leg's own values
+        ("${{ toJSON(matrix) }}", False),  # the values of a single matrix job
         ("${{ toJSON(matrix.row) }}", False),
         ("${{ toJSON(strategy) }}", False),
         ("${{ matrix['row'] }}", False),
         ("${{ github.event.inputs.label }}", False),
-        ("${{ needs.plan.outputs.rows != '[]' }}", False),  # yes or no
+        ("${{ needs.plan.outputs.rows != '[]' }}", False),  # true or false
         ("${{ !needs.plan.outputs.rows }}", False),
         ("${{ contains(needs.plan.outputs.rows, 'h200') }}", False),
         ("${{ hashFiles('plan.json') }}", False),
@@ -125,13 +125,13 @@ def test_what_keeps_a_gpu_after_a_cancellation(condition: str, found: bool) -> N
         ("${{ format('{0}', inputs.json) }}", True),
     ],
 )
-def test_what_an_expression_hands_over(value: str, is_bulk: bool) -> None:
+def test_expressions_that_contain_a_plan_or_rows(value: str, is_bulk: bool) -> None:
     steps = f'- {{run: x, env: {{MATRIX: "{value}"}}}}'
-    assert rules(steps) == ["bulk-handed-over"] * is_bulk
+    assert find_rules(steps) == ["bulk-handed-over"] * is_bulk
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "together"),
+    ("first", "second", "together"),
     [
         ("needs.a.outputs.b == 'x'", "needs.a.outputs.b == 'y'", False),
         ("needs.a.outputs.b == 'x'", "'X' != needs.a.outputs.b", False),
@@ -148,29 +148,29 @@ def test_what_an_expression_hands_over(value: str, is_bulk: bool) -> None:
         ("needs.a.outputs.b == 'x' || always()", "needs.a.outputs.b == 'y'", True),
         ("needs.a.outputs.b == 'x'", "needs.a.outputs.c == 'y'", True),
         ("contains(github.ref, 'x')", "contains(github.ref, 'y')", True),
-        ("success()", "failure()", True),  # what comes before one of them need not come before the other
+        ("success()", "failure()", True),  # the jobs may wait for different jobs
         ("true", "true", True),
     ],
 )
-def test_jobs_that_share_a_group(one: str, other: str, together: bool) -> None:
+def test_jobs_that_share_a_group(first: str, second: str, together: bool) -> None:
     job = '{{runs-on: ubuntu-24.04, concurrency: g, if: "{}", {}steps: [{{run: x}}]}}'
     files = [
-        f"on: push\njobs:\n  one: {job.format(one, '')}\n  two: {job.format(other, more)}\n"
+        f"on: push\njobs:\n  one: {job.format(first, '')}\n  two: {job.format(second, more)}\n"
         for more in ("", "needs: one, ", "needs: [three], ")
     ]
     files[2] += "  three: {runs-on: ubuntu-24.04, needs: [one], steps: [{run: x}]}\n"
-    found = [
+    rules_of_files = [
         [problem.rule for problem in check_files({".github/workflows/x.yml": text.encode()}, POLICY)]
         for text in files
     ]
-    # a job that waits for the other one, by itself or by a third, finds the group free
-    assert found == [["shared-concurrency-group"] * together, [], []]
+    # a job that waits for the other, directly or through a third, does not share the group with it
+    assert rules_of_files == [["shared-concurrency-group"] * together, [], []]
 
 
-@pytest.mark.parametrize(("more", "found"), [("", 1), (", max-parallel: 1", 0), (", max-parallel: 2", 1)])
-def test_legs_that_share_a_group(more: str, found: int) -> None:
+@pytest.mark.parametrize(("more", "count"), [("", 1), (", max-parallel: 1", 0), (", max-parallel: 2", 1)])
+def test_matrix_jobs_that_share_a_group(more: str, count: int) -> None:
     job = f"concurrency: g\n    strategy: {{matrix: {{os: [a, b]}}{more}}}"
-    assert rules(job=job) == ["shared-concurrency-group"] * found
+    assert find_rules(job=job) == ["shared-concurrency-group"] * count
 
 
 CALLER = """\
@@ -187,26 +187,26 @@ jobs:
 """
 
 
-def called(callee: str, caller: str = CALLER) -> list[str]:
+def find_messages_of_caller(callee: str, caller: str = CALLER) -> list[str]:
     files = {".github/workflows/a.yml": caller.encode(), ".github/workflows/b.yml": callee.encode()}
     return [
         problem.message for problem in check_files(files, POLICY) if (problem.path or "").endswith("a.yml")
     ]
 
 
-def test_a_called_workflow_does_not_wait_for_its_caller() -> None:
-    assert called(CALLEE) == []
+def test_a_called_workflow_must_not_use_its_callers_group() -> None:
+    assert find_messages_of_caller(CALLEE) == []
     group = "concurrency: {group: '${{ github.workflow }}-${{ github.ref }}'}\n"
-    [message] = called(group + CALLEE)
-    assert "waits for the group its caller holds" in message
-    assert called(group.replace("'$", "'build-$") + CALLEE) == []
+    [message] = find_messages_of_caller(group + CALLEE)
+    assert "waits for the concurrency group of its caller" in message
+    assert find_messages_of_caller(group.replace("'$", "'build-$") + CALLEE) == []
 
 
 REQUIRED = replace(POLICY, workflows=WorkflowsPolicy(required_checks=("one",)))
 
 
 @pytest.mark.parametrize(
-    ("pull_request", "found"),
+    ("pull_request", "count"),
     [
         ("{}", 0),
         ("{branches: [main]}", 0),
@@ -220,13 +220,13 @@ REQUIRED = replace(POLICY, workflows=WorkflowsPolicy(required_checks=("one",)))
         ("{paths-ignore: [a]}", 1),
     ],
 )
-def test_a_required_check_comes_with_every_push(pull_request: str, found: int) -> None:
+def test_a_required_check_must_start_for_every_push(pull_request: str, count: int) -> None:
     on = f"{{pull_request: {pull_request}, merge_group: {{}}}}"
-    assert rules(on=on, policy=REQUIRED) == ["required-check"] * found
+    assert find_rules(on=on, policy=REQUIRED) == ["required-check"] * count
 
 
 @pytest.mark.parametrize(
-    ("condition", "found"),
+    ("condition", "count"),
     [
         ("always()", 0),
         ("${{ always() }}", 0),
@@ -234,24 +234,24 @@ def test_a_required_check_comes_with_every_push(pull_request: str, found: int) -
         ("success() || failure() || cancelled()", 0),
         ("!success() || success()", 0),
         ("success()", 1),
-        ("!cancelled()", 1),  # skipped by a cancellation, it has passed
+        ("!cancelled()", 1),  # a check that a cancellation skips counts as passed
         ("failure()", 1),
         ("always() && needs.two.result == 'success'", 1),
         ("always() && needs.two.result != 'failure'", 1),
         ("always() && needs.two.result != 'failure' || needs.two.result == 'failure'", 0),
     ],
 )
-def test_a_required_check_runs_whatever_came_before(condition: str, found: int) -> None:
+def test_a_required_check_must_run_after_every_result(condition: str, count: int) -> None:
     job = f'needs: two\n    if: "{condition}"'
     top = "name: x"
     text = FILE.format(on="{pull_request: {}, merge_group: {}}", top=top, job=job, steps="")
     text += "  two: {runs-on: ubuntu-24.04, steps: [{run: x}]}\n"
     problems = check_files({".github/workflows/x.yml": text.encode()}, REQUIRED)
-    assert [problem.rule for problem in problems] == ["required-check"] * found
+    assert [problem.rule for problem in problems] == ["required-check"] * count
 
 
 def test_a_required_check_that_no_job_reports_is_a_warning() -> None:
-    """Unless a service does it stays pending for ever; statuses of infx are known."""
+    """It stays pending forever unless a service reports it; infx reports its own statuses."""
     names = ("one", "two", POLICY.sweep.contexts.sweep, POLICY.signoff.status or "")
     policy = replace(POLICY, workflows=WorkflowsPolicy(required_checks=names))
     text = FILE.format(on="{pull_request: {}, merge_group: {}}", top="name: x", job="name: one", steps="")
@@ -269,19 +269,19 @@ def test_a_required_check_that_no_job_reports_is_a_warning() -> None:
     ("change", "message"),
     [
         (("name: x", "name: y"), None),
-        (("branches: [main], paths", "branches: [trunk], paths"), "push leaves out main"),
-        (("paths: [perf", "paths: [docs/perf"), "push leaves out perf-changelog.yaml"),
+        (("branches: [main], paths", "branches: [trunk], paths"), "push excludes main"),
+        (("paths: [perf", "paths: [docs/perf"), "push excludes perf-changelog.yaml"),
         (("  sweep:", "  measure:"), "There is no job sweep"),
-        (("{branches: [main]}", "{branches: [master]}"), "pull_request leaves out main"),
-        (("{branches: [main]}", "{branches-ignore: ['m*']}"), "pull_request leaves out main"),
+        (("{branches: [main]}", "{branches: [master]}"), "pull_request excludes main"),
+        (("{branches: [main]}", "{branches-ignore: ['m*']}"), "pull_request excludes main"),
         (
             ("{branches: [main]}", "{paths-ignore: ['**.yaml']}"),
-            "pull_request leaves out perf-changelog.yaml",
+            "pull_request excludes perf-changelog.yaml",
         ),
-        (("push: {branches: [main], paths", "push: {tags: [v1], paths"), "push leaves out main"),
+        (("push: {branches: [main], paths", "push: {tags: [v1], paths"), "push excludes main"),
     ],
 )
-def test_the_sweeps_workflow_says_what_the_policy_says(change: tuple[str, str], message: str | None) -> None:
+def test_the_sweeps_workflow_must_agree_with_the_policy(change: tuple[str, str], message: str | None) -> None:
     on = "{pull_request: {branches: [main]}, push: {branches: [main], paths: [perf-changelog.yaml]}}"
     text = FILE.format(on=on, top="name: x", job="name: a", steps="").replace("  one:", "  sweep:")
     assert change[0] in text
@@ -297,8 +297,8 @@ def test_only_workflow_files_are_read(tmp_path: Path) -> None:
     for name in ("a.yml", "b.yaml", "c.yxml", "d.yml.bak"):
         (folder / name).write_text("x")
     expected = {".github/workflows/a.yml", ".github/workflows/b.yaml"}
-    for given in (tmp_path, tmp_path / ".github", folder):
-        assert set(read_sources(given)) == expected
+    for directory in (tmp_path, tmp_path / ".github", folder):
+        assert set(read_sources(directory)) == expected
     with pytest.raises(UsageError):
         read_sources(tmp_path / "elsewhere")
 
@@ -307,7 +307,7 @@ def test_only_workflow_files_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place", ["needs", "types", "branches", "strategy", "concurrency", "permissions", "env"]
 )
-def test_a_value_of_another_kind_is_no_crash(place: str, value: str) -> None:
-    """GitHub refuses such files and actionlint says so; here the rest is still looked at."""
+def test_a_value_of_a_wrong_type_does_not_crash_the_check(place: str, value: str) -> None:
+    """GitHub refuses such files and actionlint reports them; infx still checks the remaining parts."""
     on = f"{{pull_request: {{{place}: {value}}}, merge_group: {{}}}}"
-    rules(on=on, job=f"{place}: {value}", top=f"{place}: {value}", policy=REQUIRED)
+    find_rules(on=on, job=f"{place}: {value}", top=f"{place}: {value}", policy=REQUIRED)

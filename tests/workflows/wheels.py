@@ -1,4 +1,4 @@
-"""Wheels of what this environment has installed, so that an installation can be played without a network."""
+"""Pack wheels from the packages of this environment, so that a test can install them without a network."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import zipfile
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-# What an installer adds; the scripts that it makes lie outside of the package's folder.
+# Files that an installer adds; its scripts are outside the package's folder.
 _ADDED = {"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"}
 
 
 def pack_wheels(requirements: str, folder: Path) -> str:
-    """Pack every requirement that is installed; returns the same requirements with the hashes of these wheels."""
+    """Pack every installed requirement, and return the requirements with the hashes of these wheels."""
     folder.mkdir(parents=True)
     lines = []
     for name, version in re.findall(r"^([\w.-]+)==(\S+)", requirements, re.MULTILINE):
         try:
-            found = distribution(name)
+            package = distribution(name)
         except PackageNotFoundError:
-            continue  # not for this platform
-        assert found.version == version, f"{name} is not the one that is locked"
-        digest = hashlib.sha256(_pack(found, folder).read_bytes()).hexdigest()
+            continue  # the requirement is for other platforms
+        assert package.version == version, f"the installed {name} is not the locked version"
+        digest = hashlib.sha256(_pack(package, folder).read_bytes()).hexdigest()
         lines.append(f"{name}=={version} --hash=sha256:{digest}\n")
     return "".join(lines)
 
 
-def _pack(found: Distribution, folder: Path) -> Path:
+def _pack(package: Distribution, folder: Path) -> Path:
     files = {
         str(file): Path(str(file.locate())).read_bytes()
-        for file in found.files or ()
+        for file in package.files or ()
         if ".." not in file.parts and file.name not in _ADDED and file.suffix != ".pyc"
     }
     info = next(name for name in files if name.endswith(".dist-info/WHEEL")).split("/")[0]
-    path = folder / f"{info.removesuffix('.dist-info')}-{_tag(found)}.whl"
+    path = folder / f"{info.removesuffix('.dist-info')}-{_read_tag(package)}.whl"
     record = io.StringIO()
     writer = csv.writer(record)
     for name, data in files.items():
@@ -50,6 +50,6 @@ def _pack(found: Distribution, folder: Path) -> Path:
     return path
 
 
-def _tag(found: Distribution) -> str:
-    tags = re.findall(r"^Tag: (\S+)-(\S+)-(\S+)$", found.read_text("WHEEL") or "", re.MULTILINE)
+def _read_tag(package: Distribution) -> str:
+    tags = re.findall(r"^Tag: (\S+)-(\S+)-(\S+)$", package.read_text("WHEEL") or "", re.MULTILINE)
     return "-".join(".".join(dict.fromkeys(parts)) for parts in zip(*tags, strict=True))
