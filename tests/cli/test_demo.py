@@ -119,10 +119,10 @@ def test_a_failing_command_shows_its_output_and_no_traceback(
 
     monkeypatch.setattr(Story, "scene_a", scene)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    told = call("demo")
-    assert told.code == 4
+    called = call("demo")
+    assert called.code == 4
     assert "No such option" in told.out
-    assert told.err.splitlines() == [
+    assert called.err.splitlines() == [
         "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. Its output is above."
     ]
     assert acts == ["stage"]

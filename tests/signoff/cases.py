@@ -184,7 +184,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("accuracy", "few samples", {"results": results(scores=(score(ROWS[6], samples=5), score(ROWS[7])))}, FAIL, "5 of 1,319 samples counted"),
     ("accuracy", "just enough samples", {"results": results(scores=(score(ROWS[6], samples=1254), score(ROWS[7])))}, PASS, "2 scores"),
     ("accuracy", "just too few samples", {"results": results(scores=(score(ROWS[6], samples=1253), score(ROWS[7])))}, FAIL, "1,253 of 1,319"),
-    ("accuracy", "more samples than there are", {"results": results(scores=(score(ROWS[6], original=100), score(ROWS[7])))}, FAIL, "and the task has 100"),
+    ("accuracy", "more samples than there are", {"results": results(scores=(score(ROWS[6], original=100), score(ROWS[7])))}, FAIL, "but the task has 100"),
     ("accuracy", "missing score", {"results": results(scores=(score(ROWS[6]),))}, FAIL, "has no score"),
     ("accuracy", "missing concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7], conc=2)))}, FAIL, "concurrency 64"),
     ("accuracy", "unplanned concurrency", {"results": results(scores=(score(ROWS[6]), score(ROWS[7]), score(ROWS[7], conc=2)))}, FAIL, "unplanned scores at concurrency 2"),

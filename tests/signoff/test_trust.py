@@ -117,7 +117,7 @@ def test_newest_review_of_a_person_counts(world: World, last: str) -> None:
     if last == "dismissed":
         world.hub.dismiss_review(newest.id)
     called = world.verify("--pr", "77", "--publish")
-    assert "ignored. noor has written another review since." in called.err
+    assert "ignored. noor has written a newer review." in called.err
     assert world.verdicts() == []
     assert world.status() == ("pending", "Waiting for the sign-off of one owner: @noor")
 
