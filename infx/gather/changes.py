@@ -14,7 +14,7 @@ from infx.changelog.subject import Context
 from infx.changelog.validate import validate
 from infx.errors import InfxError, Level, ProblemsError, UnavailableError
 from infx.evidence.rows import KindRows, list_kinds
-from infx.evidence.trees import find_mattering, find_rules
+from infx.evidence.trees import find_measured_paths, find_rules
 from infx.gather.ports import Clone, PlanMaker
 from infx.policy.model import Policy
 from infx.reconcile.facts import Changes, RepositoryContext, Resolution
@@ -92,7 +92,7 @@ class BranchReader:
         clone = self.clone
         if not (clone.has_commit(sha) and clone.is_ancestor(sha, head_sha)):
             return False
-        if find_mattering(clone.changed_paths(sha, head_sha), self.policy):
+        if find_measured_paths(clone.changed_paths(sha, head_sha), self.policy):
             return False
         entries = self._entries(sha)
         if entries is None or entries != self._entries(head_sha):
@@ -152,7 +152,7 @@ class BranchReader:
                 sides = Sides(ancestor=ancestor or b"", main=main or b"", other=own or b"")
                 merged = merge(sides, context.links, number=number).data
                 brought = self.clone.changed_paths(fork_point, self.base_sha)
-                keeps = not find_mattering(brought, self.policy)
+                keeps = not find_measured_paths(brought, self.policy)
                 parents = (head_sha, self.base_sha)
                 return Resolution(changelog=merged, tree=tree, parents=parents, keeps_sweep=keeps)
             made = canonicalize(ancestor, own, context).head if own is not None else None
