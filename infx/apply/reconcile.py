@@ -20,7 +20,7 @@ from infx.phrases import count
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
-from infx.reconcile.desired import Desired, desire, plan_actions
+from infx.reconcile.desired import DesiredState, decide_state, plan_actions
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 
 
@@ -84,7 +84,7 @@ class Reconciler:
         """Whether the facts have moved, so that what is said follows from a second look."""
         applier = Applier(self.github, self.policy, self._push)
 
-        def write(planned: tuple[Desired, tuple[Action, ...]]) -> bool:
+        def write(planned: tuple[DesiredState, tuple[Action, ...]]) -> bool:
             desired, actions = planned
             first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
             if may_move and first:
@@ -99,14 +99,14 @@ class Reconciler:
 
     def _plan(
         self, number: int, gatherer: ReconcileGatherer, source: FactSource | None, *, can_push: bool
-    ) -> tuple[Desired, tuple[Action, ...]]:
+    ) -> tuple[DesiredState, tuple[Action, ...]]:
         facts = gatherer.gather(number, source)
-        desired = desire(facts, self.policy, self.place, can_push=can_push)
+        desired = decide_state(facts, self.policy, self.place, can_push=can_push)
         desired = self._agree(desired, facts, gatherer, source)
         comments = self._with_editors(desired, facts.comments)
         return desired, plan_actions(desired, replace(facts, comments=comments), self.policy)
 
-    def _with_editors(self, desired: Desired, comments: Sequence[Comment]) -> tuple[Comment, ...]:
+    def _with_editors(self, desired: DesiredState, comments: Sequence[Comment]) -> tuple[Comment, ...]:
         """Ask who edited a comment of ours that claims to know more than GitHub does: rare, and one request."""
         ahead = find_ahead(desired.comments, comments, self.policy.identities)
         logins = self.github.editors(ahead) if ahead else {}
@@ -118,8 +118,12 @@ class Reconciler:
         )
 
     def _agree(
-        self, desired: Desired, facts: ReconcileFacts, gatherer: ReconcileGatherer, source: FactSource | None
-    ) -> Desired:
+        self,
+        desired: DesiredState,
+        facts: ReconcileFacts,
+        gatherer: ReconcileGatherer,
+        source: FactSource | None,
+    ) -> DesiredState:
         """One commit has one status, whichever of the pull requests with this head is looked at."""
         if desired.status is None:
             return desired
@@ -127,7 +131,7 @@ class Reconciler:
 
         def ask(number: int) -> tuple[str, DesiredStatus | None]:
             other = gatherer.gather(number, source)
-            return other.pull.head_sha, desire(other, self.policy, self.place).status
+            return other.pull.head_sha, decide_state(other, self.policy, self.place).status
 
         return replace(desired, status=agree_on_status(self._shared, facts.pull, desired.status, ask))
 

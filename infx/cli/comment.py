@@ -67,10 +67,10 @@ def notice(number: int, connect: Connect, policy: Policy) -> None:
 
     None if nothing keeps it from its sweep.
     """
-    from infx.reconcile.desired import desire
+    from infx.reconcile.desired import decide_state
 
     facts, place = _gather(number, connect, policy)
-    wanted = desire(facts, policy, place).comments
+    wanted = decide_state(facts, policy, place).comments
     _print([sticky for sticky in wanted if sticky.key.startswith("notice ") and sticky.text], policy)
 
 

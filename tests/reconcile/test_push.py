@@ -38,7 +38,7 @@ def test_a_conflict_in_the_changelog_alone_is_merged_away(world: World) -> None:
     assert file(world, path="benchmarks/b.sh") == "theirs\n"
     made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
     assert made.parents == (before, base)
-    assert made.message == "Merge main, its changelog first"
+    assert made.message == "Merge main, with its changelog entries first"
     assert pushes(world) == []
     assert not [line for line in world.ours() if "conflict" in line]
 
@@ -63,7 +63,7 @@ def test_a_sweep_is_kept_unless_the_merge_brings_what_rows_may_run(
     world.hub.set_status(head, "codeowner-signoff-verify", "success")
     assert len(pushes(world)) == 1
     made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
-    assert made.message == "Merge main, its changelog first" + " [skip-sweep]" * is_kept
+    assert made.message == "Merge main, with its changelog entries first" + " [skip-sweep]" * is_kept
 
 
 def test_links_are_made_canonical_once_somebody_has_signed_off(world: World) -> None:
