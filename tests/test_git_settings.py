@@ -90,10 +90,10 @@ class Place:
             "made": re.sub(rb"\d{10} .*", b"", git.run("cat-file", "commit", made)),
             "last": git.last_change(self.start, head, PATH),
             "blobs": git.changed_blobs(self.start, head),
-            "lines": revisions.added_lines(),
-            "print": revisions.fingerprint(),
+            "lines": revisions.read_added_lines(),
+            "print": revisions.make_fingerprint(),
             "origin": git.origin_url(),
-            "commits": revisions.commits(),
+            "commits": revisions.list_commits(),
         }
 
 
@@ -189,7 +189,7 @@ def test_the_commands_say_the_same_everywhere(
     assert '"config-unexpanded"' in called.out
     called = call("plan", *told)
     assert called.code == 2
-    assert "configs/runners.yaml is not there" in called.err
+    assert "configs/runners.yaml does not exist" in called.err
 
 
 def test_a_push_runs_no_hook_and_brings_nothing_else(

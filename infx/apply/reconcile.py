@@ -13,7 +13,7 @@ from infx.comments.sticky import find_ahead
 from infx.gather.choose import SharedHeads
 from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
-from infx.gather.sources import Alone, FactSource, Recent, Together, read_runs
+from infx.gather.sources import FactSource, RecentList, SharedSource, SingleSource, list_runs
 from infx.github.api import GitHub
 from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
@@ -31,18 +31,22 @@ class Reconciler:
     place: RepositoryContext
     clone: GitClone | None = None
     dry_run: bool = False
-    recent: Recent[Run] = field(init=False)
+    recent: RecentList[Run] = field(init=False)
     policy_path: str = POLICY_PATH
     _shared: SharedHeads | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.recent = read_runs(self.github, self.policy)
+        self.recent = list_runs(self.github, self.policy)
 
     def run(self, numbers: Sequence[int]) -> TurnReport:
         """Reconcile pull requests; of several, find those that need no write from shared lists."""
         report = TurnReport()
         gatherer = self._open(numbers)
-        shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
+        shared = (
+            SharedSource(SingleSource(self.github, self.policy), numbers, self.recent)
+            if len(numbers) > 1
+            else None
+        )
         take_turns(
             numbers, lambda number: self._reconcile(number, gatherer, shared, report), report, self._must_stop
         )

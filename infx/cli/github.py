@@ -11,7 +11,7 @@ import click
 
 from infx.cli.options import RepositoryName
 from infx.errors import UsageError
-from infx.gather.local import repository_name
+from infx.gather.local import find_repository_name
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
     """A client for the repository that --repo, the policy or the surroundings name."""
     from infx.github.api import connect
 
-    name = repository_name(given, policy)
+    name = find_repository_name(given, policy)
     if name is None:
         hint = "Give --repo, set `repository` in the policy, or run it in a clone."
         raise UsageError("Which repository?", hint=hint)

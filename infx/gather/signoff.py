@@ -130,13 +130,13 @@ class _Reading:
             repository=self.by.repository,
             pull=self.pull,
             base_sha=revisions.base,
-            diff=revisions.fingerprint(),
+            diff=revisions.make_fingerprint(),
             now=self.now,
             signoff=signoffs[0] if signoffs else _nobody(self.pull),
             policy_path=self.by.policy_path,
             files=files,
-            commits=revisions.commits(),
-            codeowners=revisions.codeowners(),
+            commits=revisions.list_commits(),
+            codeowners=revisions.read_codeowners(),
             shortfalls=shortfalls,
             comments=said.commands,
         )
@@ -153,7 +153,7 @@ class _Reading:
         """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,
         and a short list is said.
         """
-        added = self.revisions.added_lines()
+        added = self.revisions.read_added_lines()
         shortfalls: tuple[str, ...] = ()
         try:
             listed = self.by.github.files(self.pull)
@@ -218,7 +218,7 @@ class _Reading:
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.config_keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
         configs = read_configs(revisions, named, paths)
-        judged = revisions.judged(policy.eval_thresholds, policy.models)
+        judged = revisions.read_judged(policy.eval_thresholds, policy.models)
         thresholds, models = judged
         facts = replace(
             facts,
@@ -226,11 +226,11 @@ class _Reading:
             configs=configs.changes,
             known_configs=configs.known,
             shortfalls=(*facts.shortfalls, *configs.problems, *self._unread(judged)),
-            recipes=revisions.recipes(configs.changes),
-            checklists=revisions.checklists(),
+            recipes=revisions.read_recipes(configs.changes),
+            checklists=revisions.read_checklists(),
             thresholds=thresholds,
             models=models,
-            golden=revisions.judged_folder(policy.golden_al),
+            golden=revisions.read_judged_folder(policy.golden_al),
         )
         return Sweeps(self.by.github, revisions, policy, self.by.policy_path).add(facts)
 
@@ -256,7 +256,7 @@ class _Reading:
                 Membership(team=team, login=login, is_member=self.people.is_member(team, login))
                 for team in teams
             ),
-            waivers=self.revisions.waivers(facts.pull.number, signoff.body),
+            waivers=self.revisions.read_waivers(facts.pull.number, signoff.body),
             links=tuple(self._resolve(link) for link in find_recipe_links(signoff.body, policy)),
         )
 

@@ -134,7 +134,7 @@ def test_what_is_not_the_artifact_is_not_judged(world: World, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(PyGithubTransport, "fetch", lambda self, url: iter([b"<html>Sign in</html>"]))
         code, said = look(world)
-    assert (code, "What came is not the artifact eval_results_all" in said) == (3, True)
+    assert (code, "The download of the artifact eval_results_all is broken" in said) == (3, True)
     assert (world.status() or ("",))[0] == "pending"
     assert world.verdicts() == before
 

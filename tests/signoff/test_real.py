@@ -36,15 +36,15 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     assert plan.problem is None
     assert len({row.id for row in plan.rows}) == len(plan.rows)
     named = [key for entry in plan.entries for key in entry.config_keys]
-    found = read_configs(revisions, named, list(revisions.added_lines()))
+    found = read_configs(revisions, named, list(revisions.read_added_lines()))
     changes, known = found.changes, found.known
     assert found.problems == ()
     assert (len(changes), {change.adds_points_only for change in changes}) == (keys, {points_only})
     assert {change.key for change in changes} >= set(named)
     assert len(known) > 150
-    lines = revisions.added_lines()
+    lines = revisions.read_added_lines()
     assert sum(len(found or ()) for path, found in lines.items() if path.startswith("configs/")) == added
-    assert len(revisions.fingerprint()) == 64
+    assert len(revisions.make_fingerprint()) == 64
 
 
 def test_files_that_are_judged_by(shared: Path) -> None:
