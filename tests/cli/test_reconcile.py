@@ -104,7 +104,7 @@ def test_a_number_of_no_pull_request(world: World) -> None:
     assert json.loads(called.out)["failed"] == [
         {"pull": 9999, "message": "acme/bench has no pull request 9999."}
     ]
-    assert len(world.ours()) == 1
+    assert len(world.bot_comments()) == 1
 
 
 def test_after_a_push(world: World) -> None:
@@ -120,7 +120,7 @@ def test_after_a_push(world: World) -> None:
 def test_after_a_push_that_nobody_can_compare_all_are_looked_at(world: World, before: str) -> None:
     world.pull(labels=[LABEL])
     assert call("reconcile", "--after-push", before).code == 0
-    assert len(world.ours()) == 1
+    assert len(world.bot_comments()) == 1
 
 
 def test_what_a_read_only_token_could_not_post_stands_on_the_job_s_page(
@@ -146,7 +146,7 @@ def test_github_out_of_reach_is_exit_code_3_and_the_others_still_get_theirs(worl
     assert called.code == 3
     assert "Nobody knows whether POST /repos/acme/bench/issues/77/comments was done" in called.err
     assert len(json.loads(called.out)["actions"]) == 2
-    assert world.ours(78)
+    assert world.bot_comments(78)
 
 
 def test_an_identity_that_the_policy_does_not_know_leaves_nothing_behind(
@@ -171,7 +171,7 @@ def test_outside_of_a_clone_it_makes_do_with_what_the_api_tells(
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
     assert call("reconcile", "--pr", "77").code == 0
     assert call("reconcile", "--pr", "77").code == 0  # mergeable is known by now
-    assert [line for line in world.ours() if "conflict" in line]
+    assert [line for line in world.bot_comments() if "conflict" in line]
     assert call("reconcile", "--after-push", "f" * 40).code == 2
 
 
