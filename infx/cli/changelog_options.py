@@ -40,10 +40,10 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
-        given = SourceOptions(**{name: kwargs.pop(name) for name in SourceOptions.__dataclass_fields__})
+        options = SourceOptions(**{name: kwargs.pop(name) for name in SourceOptions.__dataclass_fields__})
         source = click.get_current_context().params.get("policy_source")
         return function(
-            *args, sources=replace(gather_changelog(given, policy), policy_source=source), **kwargs
+            *args, sources=replace(gather_changelog(options, policy), policy_source=source), **kwargs
         )
 
     return wrapper

@@ -63,25 +63,25 @@ class SourceOptions:
     repo: str | None
 
 
-def gather_changelog(given: SourceOptions, policy: ChangelogPolicy) -> ChangelogSources:
-    files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
-    if sum(map(any, (files, refs, (given.receive.given, given.receive.name)))) > 1:
+def gather_changelog(options: SourceOptions, policy: ChangelogPolicy) -> ChangelogSources:
+    files, refs = (options.base_file, options.head_file), (options.base_ref, options.head_ref)
+    if sum(map(any, (files, refs, (options.receive.file, options.receive.name)))) > 1:
         raise UsageError(
-            "Files, revisions and an event cannot be combined.", hint="Give only one of the three."
+            "Files, revisions and an event exclude each other.", hint="Give only one of the three."
         )
     context = Context(
         path=policy.changelog,
-        links=make_links(given.repo, policy),
-        stage=Stage(given.stage or Stage.PR),
-        number=given.pr,
+        links=make_links(options.repo, policy),
+        stage=Stage(options.stage or Stage.PR),
+        number=options.pr,
     )
     if any(files):
-        return _gather_files(given, policy, context)
-    if given.receive.given is None and given.receive.name is None:
-        return _gather_revisions(given.base_ref, given.head_ref, policy, context)
+        return _gather_files(options, policy, context)
+    if options.receive.file is None and options.receive.name is None:
+        return _gather_revisions(options.base_ref, options.head_ref, policy, context)
     from infx.gate.question import read_question
 
-    received = given.receive()
+    received = options.receive()
     if received is None:
         raise UsageError("No event was found that names the revisions.", hint="Give --event as well.")
     question = read_question(received.name, received.payload)
@@ -90,8 +90,8 @@ def gather_changelog(given: SourceOptions, policy: ChangelogPolicy) -> Changelog
         policy,
         replace(
             context,
-            stage=Stage(given.stage) if given.stage else question.stage,
-            number=given.pr or question.number,
+            stage=Stage(options.stage) if options.stage else question.stage,
+            number=options.pr or question.number,
         ),
     )
 
@@ -113,20 +113,20 @@ def make_own_links(repo: str | None, policy: ChangelogPolicy) -> PullLinks:
     return links
 
 
-def _gather_files(given: SourceOptions, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
-    if given.base_file is None or given.head_file is None:
+def _gather_files(options: SourceOptions, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
+    if options.base_file is None or options.head_file is None:
         raise UsageError("--base-file and --head-file must be given together.")
-    folder = given.head_file.parent
+    folder = options.head_file.parent
     return ChangelogSources(
-        base=read_file(given.base_file, "file"),
-        head=read_file(given.head_file, "file"),
+        base=read_file(options.base_file, "file"),
+        head=read_file(options.head_file, "file"),
         context=replace(
             context,
-            path=str(given.head_file),
+            path=str(options.head_file),
             base_name=None,
             configs=read_configs(folder, policy),
         ),
-        target=given.head_file,
+        target=options.head_file,
         read_head=functools.partial(_read_folder, folder),
     )
 

@@ -89,16 +89,16 @@ class Receive:
     """A function that reads the event, which only some ways to call a command need.
 
     Attributes:
-        given: the file of --event.
+        file: the file of --event.
         name: the value of --event-name.
     """
 
-    given: Path | None
+    file: Path | None
     name: str | None
 
     def __call__(self) -> actions.ReceivedEvent | None:
         """Return the event. Raise UsageError for a file that cannot be read or is not a payload."""
-        return actions.receive_event(self.given, os.environ, name=self.name)
+        return actions.receive_event(self.file, os.environ, name=self.name)
 
 
 class NamesRepository(Protocol):
