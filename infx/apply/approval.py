@@ -1,4 +1,4 @@
-"""Approve a fork's head on GitHub: set the approval status, dispatch the sweep, and link the run in the status."""
+"""Approve a fork's head on GitHub: set the approval status, dispatch the sweep, and link its run."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def publish_approval(
 ) -> DispatchedRun | None:
     """Publish the answer to an approval command, and return the run that the approval started.
 
-    The run may have been started by an earlier attempt of this job. If GitHub refuses the dispatch, revoke the
-    approval and raise. If the outcome of the dispatch is unknown, keep the approval for the run that may exist.
+    The run may have been started by an earlier attempt of this job. If GitHub refuses the dispatch, revoke
+    the approval and raise. If the outcome of the dispatch is unknown, keep the approval for the run that may
+    exist.
     """
     comment = facts.comment
     if decision.answer is ApprovalAnswer.NOTHING:

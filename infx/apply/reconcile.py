@@ -1,4 +1,4 @@
-"""Reconcile pull requests one after another: gather, plan, apply, and stop before the call budget is spent."""
+"""Reconcile pull requests one after another, and stop before the call budget is spent."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Reconciler:
     def _look_and_write(
         self, number: int, gatherer: ReconcileGatherer, report: TurnReport, *, can_push: bool, may_move: bool
     ) -> bool:
-        """Apply the planned writes, and return whether the facts have changed, so that a second look is needed.
+        """Apply the planned writes, and return whether they changed the facts, which must then be read again.
 
         Args:
             may_move: apply cancellations and pushes, which change the facts, and leave the other writes to
@@ -120,7 +120,7 @@ class Reconciler:
         return desired, plan_actions(desired, replace(facts, comments=comments), self.policy)
 
     def _add_editors(self, desired: DesiredState, comments: Sequence[Comment]) -> tuple[Comment, ...]:
-        """Return the comments, with the editors of infx's own comments that claim a run newer than all runs."""
+        """Return the comments, with the editors of own comments that claim a run newer than all runs."""
         ahead = find_ahead(desired.comments, comments, self.policy.identities)
         logins = self.github.editors(ahead) if ahead else {}
         return tuple(

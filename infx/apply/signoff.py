@@ -63,7 +63,7 @@ class Verifier:
         return self.github.look_then_write(look, write)
 
     def _agree(self, decided: SignoffDecision) -> SignoffDecision:
-        """Return the decision with the least favorable status of all open pull requests that have this head."""
+        """Return the decision with the least favorable status of all open pull requests with this head."""
         if decided.status is None:
             return decided
         own, unread = decided.status, list(decided.unread)
@@ -83,7 +83,7 @@ class Verifier:
         return replace(decided, status=status, unread=tuple(unread))
 
     def publish(self, decided: SignoffDecision, outcome: WriteOutcome) -> None:
-        """Write the comments and the status that differ. Raise if the pull request has changed in the meantime."""
+        """Write the comments and the status that differ. Raise if the pull request has changed."""
         pull = decided.pull
         live = self.github.pull(pull.number)
         if why := find_scope_refusal(live, self.policy.base_branch):

@@ -1,7 +1,7 @@
 """Carry out planned writes: one request each, never repeated before a read.
 
-A write with an unknown outcome ends the work on that pull request; the next reconciliation reads and continues. The
-exception is a cancelled run, which is read at once.
+A write with an unknown outcome ends the work on that pull request; the next reconciliation reads and
+continues. The exception is a cancelled run, which is read at once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading a
 
 
 class WrongIdentityError(InfxError):
-    """Raised when the token's identity is not in the policy, so that infx would not recognize its own writes."""
+    """Raised when the token's identity is not in the policy: infx would not recognize its own writes."""
 
 
 class Writer(Protocol):
@@ -165,7 +165,7 @@ class Applier:
     def _look_back(
         self, created: dict[str, Comment], stickies: Sequence[Sticky], outcome: WriteOutcome
     ) -> None:
-        """Delete duplicates: if two runs created a comment at once, both keep the older and delete the newer."""
+        """Delete duplicates: if two runs created a comment at once, both delete the newer comment."""
         new_comments = {comment.id: comment for comment in created.values()}
         first = new_comments[min(new_comments)]
         listed = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)

@@ -69,13 +69,13 @@ def _check_options(options: dict[str, Any]) -> None:
     from infx.signoff.show import require_check
 
     if options["facts_file"]:
-        given = {**options, "event": options["receive"].given}
+        given = {**options, "event": options["receive"].file}
         for name in ("pr", "event", "comment_url", "save_facts"):
             if given[name] is not None:
                 raise UsageError(f"--facts and --{name.replace('_', '-')} exclude each other.")
         if options["publish"]:
             raise UsageError("Saved facts are judged, never published.", hint="Leave --publish out.")
-    elif options["receive"].given and (options["pr"] is not None or options["comment_url"]):
+    elif options["receive"].file and (options["pr"] is not None or options["comment_url"]):
         raise UsageError("--event says which pull request; leave --pr and --comment-url out.")
     if options["explain"] is not None:
         require_check(options["explain"])

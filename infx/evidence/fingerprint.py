@@ -1,4 +1,4 @@
-"""Compute a fingerprint of a pull request's changes; two heads share it only if they make the same changes."""
+"""Compute a fingerprint of a pull request's changes; two heads with equal changes share it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def make_fingerprint(
     """Return the digest of a change.
 
     Args:
-        blobs: path → modes and ids of both versions, for every changed file except the changelog and the masters.
-            Different versions are a different change, even if the changed lines are equal.
+        blobs: path → modes and ids of both versions, for every changed file except the changelog and the
+            masters. Different versions are a different change, even if the changed lines are equal.
         masters: the changed master configurations, compared entry by entry, so that other pull requests may
             change other entries.
         changelog: compared by the meaning of its new entries; their links do not count.

@@ -1,6 +1,7 @@
 """Judge a successful sweep: its rows, the workflows that it ran, and who settled changes of these workflows.
 
-A commit that changes workflows or the policy could fake its own results, so a person must settle such a change.
+A commit that changes workflows or the policy could fake its own results, so a person must settle such a
+change.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def find_settler(
     since: datetime | None,
     people: Mapping[str, Collaborator],
 ) -> str | None:
-    """Return the login of the person who settled the sweep check for a head, by the rules of sign-offs, or None.
+    """Return the login of the person who settled the sweep check for a head, or None.
 
     Args:
         since: when the head was first seen; earlier comments are about other heads.

@@ -66,8 +66,8 @@ def find_gap(
         done: ids of rows that succeeded.
         seen: ids of all rows that have a job.
         planned: the kinds of sweep that can be planned, the full sweep first.
-        asked: the kind that the current labels ask for. If it is None, any kind is accepted, because a label may
-            be removed after its sweep.
+        asked: the kind that the current labels ask for. If it is None, any kind is accepted, because a label
+            may be removed after its sweep.
     """
     full = planned[0].ids
     wanted = next((rows.ids for rows in planned if rows.kind == asked), frozenset[str]())

@@ -15,7 +15,8 @@ def find_refusal(
 ) -> str | None:
     """Return why a run is not evidence for a pull request, as a clause, or None if it may be evidence.
 
-    A run may have measured an earlier head. Its rows and the changed files then decide whether it still counts.
+    A run may have measured an earlier head. Its rows and the changed files then decide whether it still
+    counts.
 
     Args:
         approved_run: the run that the approval of a fork's head names.

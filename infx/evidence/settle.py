@@ -45,7 +45,8 @@ def parse_settlements(comment: Comment, command: str) -> tuple[Settlement | Refu
             why = f"It does not name a check from 0 to {len(CHECKS) - 1}: write {command} <check> <reason>."
             commands.append(Refusal(comment=comment, why=why))
         elif len(re.sub(r"\W", "", reason)) < MIN_REASON:
-            why = f"Its reason is shorter than {MIN_REASON} characters: write {command} {check.number} <reason>."
+            usage = f"{command} {check.number} <reason>"
+            why = f"Its reason is shorter than {MIN_REASON} characters: write {usage}."
             commands.append(Refusal(comment=comment, why=why))
         else:
             commands.append(Settlement(check=check.number, reason=reason, comment=comment))
@@ -63,8 +64,8 @@ def select_settlements(
     """Return the settlements by check, and the rejected commands.
 
     Args:
-        since: when the assessed commit was first reported on. Earlier commands are about other commits; without a
-            report nothing can be settled.
+        since: when the assessed commit was first reported on. Earlier commands are about other commits;
+            without a report nothing can be settled.
         people: by lower-case login; people who are not in it cannot settle.
     """
     settled: dict[int, Settlement] = {}
@@ -110,7 +111,7 @@ def _find_refusal(
 
 
 def has_role(person: Collaborator | None, role: Role) -> bool:
-    """Return whether both of GitHub's answers, permission and role, grant a role; a custom role never does."""
+    """Return whether GitHub's permission and role both grant a role; a custom role never does."""
     if person is None or role is Role.NOBODY:
         return False
     order = [Role.WRITE, Role.MAINTAIN, Role.ADMIN]

@@ -24,7 +24,7 @@ def find_measured_paths(paths: Iterable[str], policy: Policy) -> tuple[str, ...]
 
 
 def find_rules(paths: Iterable[str], policy_path: str) -> tuple[str, ...]:
-    """Return the paths that decide what a pull request's own runs report: workflows, actions and the policy."""
+    """Return the paths that decide what a pull request's own runs report."""
     return tuple(path for path in paths if is_rule(path, policy_path))
 
 

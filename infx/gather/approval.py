@@ -1,4 +1,4 @@
-"""Gather the facts that decide the approval of a fork's head: the comment, its author and the pull request."""
+"""Gather the facts that decide the approval of a fork's head."""
 
 from __future__ import annotations
 

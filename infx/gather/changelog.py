@@ -226,7 +226,7 @@ def _read_tree(git: Git, root: Path, paths: Sequence[str]) -> list[bytes | None]
 
 
 def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Context) -> Sides | None:
-    """Return the sides of the last commit that changed the file, if it is a merge and made the current bytes."""
+    """Return the sides of the merge commit that made the current bytes of the file, or None."""
     commit, parents = git.last_change(base, head, context.path) or ("", ())
     if len(parents) != 2:
         return None
@@ -263,8 +263,8 @@ def find_default_base(git: Git, branch: str, repository: str | None) -> str:
 def read_base_versions(git: Git, branch: str, path: str, repository: str | None) -> list[bytes]:
     """Return the file on each base branch of this clone: the repository's remote, other remotes, then local.
 
-    Return an empty list outside of a repository. Raise GitError if a version cannot be read, because that version
-    may show which side of a conflict is the base branch.
+    Return an empty list outside of a repository. Raise GitError if a version cannot be read, because that
+    version may show which side of a conflict is the base branch.
     """
     from infx.git import GitError, UnsafeRepositoryError
 

@@ -144,7 +144,7 @@ class BranchReader:
     def _resolve(
         self, number: int, fork_point: str, head_sha: str, conflicts: tuple[str, ...], tree: str
     ) -> Resolution | None:
-        """Return the commit that merges the changelog with canonical links, or only fixes links, if possible."""
+        """Return the commit that merges the changelog or makes its links canonical, if possible."""
         path = self.policy.changelog
         if conflicts not in {(), (path,)}:
             return None

@@ -78,7 +78,7 @@ def _is_of(run: Run, pull: PullSummary) -> bool:
 def select_moved(
     pulls: Iterable[PullSummary], clone: Clone, policy: Policy, before: str, after: str
 ) -> list[int]:
-    """Return the pull requests that change benchmarks and whose conflicts changed with a push to the base branch.
+    """Return the pull requests that change benchmarks and got other conflicts from a push to the base branch.
 
     The answer comes from git alone.
     """

@@ -49,7 +49,7 @@ class GitClone:
                     raise
 
     def read_heads(self) -> dict[int, str]:
-        """Return number → head of every pull request, including closed ones, without a request to the API."""
+        """Return number → head of every pull request, including closed ones, without an API request."""
         refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)
         return {int(name.split("/")[2]): sha for name, sha in refs.items()}
 

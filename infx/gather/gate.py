@@ -109,8 +109,8 @@ def gather_facts(
 
     Args:
         rules: paths, in addition to `.github/`, whose change makes a pull request's own results doubtful.
-        judge: returns the problems of a pull request's changelog, or None if they are unknown; then infx's own
-            status on the head is used.
+        judge: returns the problems of a pull request's changelog, or None if they are unknown; then infx's
+            own status on the head is used.
         is_explained: the decision is only shown, so facts that GitHub hides from this token may be missing.
     """
     actor, is_hidden = _read_actor(event, policy, github, is_explained=is_explained)
@@ -164,7 +164,7 @@ def _still_stands(head_sha: str, run_id: int | None, policy: Policy, github: Gat
 def _read_actor(
     event: Event, policy: Policy, github: GateReader, *, is_explained: bool
 ) -> tuple[Collaborator | None, bool]:
-    """Return the permission of the event's actor, if it matters, and whether GitHub hides it from this token."""
+    """Return the permission of the event's actor, if it matters, and whether GitHub hides it."""
     matters = event.name in {EventName.PULL_REQUEST, EventName.DISPATCH} and event.actor
     if not matters or is_listed(event.actor, policy.identities):
         return None, False
@@ -183,8 +183,8 @@ def _read_actor(
 def _read_visible_permission(login: str | None, policy: Policy, github: GateReader) -> Collaborator | None:
     """Return the permission of a login, or None if GitHub hides it from this token.
 
-    GitHub shows permissions only to tokens that can push, and never those of apps. Only an explained decision may
-    lack them, and it says so.
+    GitHub shows permissions only to tokens that can push, and never those of apps. Only an explained decision
+    may lack them, and it says so.
     """
     try:
         return github.permission(login) if login and not is_listed(login, policy.identities) else None
@@ -275,8 +275,8 @@ def _read_gate_run(run: Run, policy: Policy, github: GateReader) -> GateRun:
 def _await_decisions(runs: list[GateRun], event: Event, policy: Policy, github: GateReader) -> list[GateRun]:
     """Wait until the other gates of the head have decided, and return their runs.
 
-    Closing and reopening a pull request starts two gates at once, and the first gate starts nothing. Two waiting
-    gates would deadlock, so the older one times out first.
+    Closing and reopening a pull request starts two gates at once, and the first gate starts nothing. Two
+    waiting gates would deadlock, so the older one times out first.
     """
     own = event.run_id or 0
     for seconds in PATIENCE if own else ():
@@ -345,7 +345,7 @@ def _add_dispatch(facts: GateFacts, inputs: DispatchInputs, policy: Policy, gith
 
 
 def _is_on_branch(sha: str, event: Event, policy: Policy, github: GateReader) -> bool:
-    """Return whether a commit is a branch's tip, or in the history of the base branch or the dispatched branch."""
+    """Return whether a commit is a branch's tip, or in the history of the base or the dispatched branch."""
     tips = github.matching_refs(
         "heads/"
     )  # GitHub serves commits of forks, too, so a commit alone proves nothing

@@ -44,7 +44,7 @@ def read_policy_path(source: str | None) -> str:
 
 
 def load_policy(source: str | None) -> Policy:
-    """Return the policy of `--policy` (a file or `<commit>:<path>`), of the repository, or the packaged default."""
+    """Return the policy that `--policy` names, or the policy of the repository, or the packaged default."""
     from infx.policy.load import default_policy, parse_policy
 
     file = _read_policy_file(source)
@@ -109,7 +109,7 @@ class NamesRepository(Protocol):
 
 
 def find_repository_name(option: str | None, policy: NamesRepository) -> str | None:
-    """Return `owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
+    """Return `owner/name` from --repo, else from the policy, GITHUB_REPOSITORY or the remote `origin`."""
     for name in (option, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:
             return check_name(name)

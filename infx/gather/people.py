@@ -42,7 +42,7 @@ class People:
         return person is not None and not person.is_known
 
     def is_member(self, team: str, login: str) -> bool | None:
-        """Return whether a team `@owner/name` has a member; None if its members are hidden or were not read."""
+        """Return whether a team `@owner/name` has a member; None if its members could not be read."""
         name = team.lower()
         if name not in self.teams and len(self.teams) < self.most:
             organization, _, slug = name[1:].partition("/")

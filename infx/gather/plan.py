@@ -1,4 +1,4 @@
-"""Read what a plan is made of from git objects: the changelog's delta and the configurations that it names."""
+"""Read from git what a plan is made of: the changelog's delta and the configurations that it names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ReadFiles = Callable[[Sequence[str]], list[bytes | None]]
 def read_plan_inputs(
     git: Git, base: str, head: str, policy: Policy
 ) -> tuple[Delta, PlanInputs, PlanInputs | None]:
-    """Return the delta, the head's inputs for the keys in the delta, and the base's inputs for append-only entries.
+    """Return the delta, the head's inputs for its keys, and the base's inputs for append-only entries.
 
     Raise UsageError if the head lacks a file that the policy names, ProblemsError for problems in the files.
     """
@@ -60,7 +60,7 @@ def load_named_inputs(
     base_name: str,
     policy: Policy,
 ) -> tuple[PlanInputs, PlanInputs | None]:
-    """Return the head's inputs for the keys that the entries name, and the base's inputs for append-only entries.
+    """Return the head's inputs for the entries' keys, and the base's inputs for append-only entries.
 
     Raise ProblemsError for problems in the files.
 

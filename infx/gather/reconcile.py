@@ -1,9 +1,10 @@
 """Gather the facts of one pull request with few requests.
 
-Comments, statuses and runs come from a source that may serve many pull requests (`sources`). Only job lists are read
-for one pull request: those of running sweeps and of the last sweep, at most two, and one more for a dispatched sweep.
-With a clone, files, conflicts and the changelog need no request. Facts that a shared list contains are not requested
-one by one: one list of the whole repository shows, for example, which earlier runs have results.
+Comments, statuses and runs come from a source that may serve many pull requests (`sources`). Only job lists
+are read for one pull request: those of running sweeps and of the last sweep, at most two, and one more for a
+dispatched sweep. With a clone, files, conflicts and the changelog need no request. Facts that a shared list
+contains are not requested one by one: one list of the whole repository shows, for example, which earlier runs
+have results.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ class _Reading:
         return tuple(Group(sha=sha, statuses=tuple(self.reader.statuses(sha))) for sha in shas)
 
     def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
-        """Return a fork's approval from its head's status, else of the commit that the last approval named."""
+        """Return the approval of a fork's head, else of the commit that the last approval command named."""
         if not (self.pull.is_fork and self.pull.is_open):
             return None
         if approval := pick_approval(self.pull.head_sha, statuses, self.policy):
@@ -228,7 +229,7 @@ class _Reading:
     def _is_dispatched(self, run: Run) -> bool:
         branches = self.by.branches
         is_named = run.dispatched_for is not None and run.dispatched_for[0] == self.pull.number
-        # A workflow file that is not on the base branch, for example at a tag of the same name, can set any title.
+        # A workflow file outside the base branch, for example at a tag of the same name, can set any title.
         return is_named and (branches is None or branches.is_merged(run.head_sha))
 
     def _sweeps(self, runs: Sequence[Run], counting: Sequence[Run]) -> list[SweepProgress]:

@@ -73,10 +73,11 @@ class Revisions:
         return tuple(text.split())
 
     def read_codeowners(self) -> TextFile | None:
-        """Return the CODEOWNERS file that GitHub uses on the target branch, even an oversized one, or None."""
+        """Return the CODEOWNERS file that GitHub uses on the target branch, or None."""
         contents = self.git.read_many([(self.base, path) for path in LOCATIONS])
         for path, data in zip(LOCATIONS, contents, strict=True):
             if data is not None:
+                # An oversized file is returned, too, so that it is refused later.
                 return TextFile(path=path, text=data.decode(errors="replace"))
         return None
 

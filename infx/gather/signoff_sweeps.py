@@ -1,4 +1,4 @@
-"""Read the sweeps of a pull request: its runs, their jobs, and the results of the run that is the evidence."""
+"""Read the sweeps of a pull request: its runs, their jobs, and the results of the run that counts."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Sweeps:
     def _read(
         self, artifact: Artifact | None, read: Callable[[ReadArtifact], tuple[_T, ...]], problems: list[str]
     ) -> tuple[_T, ...] | None:
-        """Return the rows of a collected artifact, or None without an artifact; append its faults to `problems`."""
+        """Return the rows of a collected artifact, if there is one; append its faults to `problems`."""
         if artifact is None:
             return None
         if artifact.size > MAX_ARTIFACT:

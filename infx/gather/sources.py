@@ -1,7 +1,7 @@
 """Read the facts of a pull request from GitHub, for one pull request or for all of a command at once.
 
-Shared facts may be minutes old, so no write is decided from them: they only show, with few requests, which pull
-requests need no write. Every write follows from facts that are read for its own pull request.
+Shared facts may be minutes old, so no write is decided from them: they only show, with few requests, which
+pull requests need no write. Every write follows from facts that are read for its own pull request.
 """
 
 from __future__ import annotations

@@ -190,7 +190,8 @@ def _cancel(facts: ReconcileFacts, policy: Policy, decision: Decision) -> tuple[
 def _find_orphans(facts: ReconcileFacts, policy: Policy, decision: Decision) -> list[SweepProgress]:
     """Return running sweeps that no event can stop.
 
-    GitHub starts no run for a pull request with conflicts, and the sweep workflow ignores other base branches.
+    GitHub starts no run for a pull request with conflicts, and the sweep workflow ignores other base
+    branches.
     """
     reasons = {decision.reason, *decision.also}
     only_changelog = set(facts.gate.conflicts) == {policy.changelog}
@@ -203,8 +204,8 @@ def _find_orphans(facts: ReconcileFacts, policy: Policy, decision: Decision) -> 
 def _push(facts: ReconcileFacts, policy: Policy, decision: Decision) -> PushCommit | None:
     """Return the commit to push into a branch of this repository, or None if nothing needs the commit.
 
-    A commit is needed for a sweep that cannot start because of a conflict, and for a merge without canonical links.
-    A queued pull request gets no commit.
+    A commit is needed for a sweep that cannot start because of a conflict, and for a merge without canonical
+    links. A queued pull request gets no commit.
     """
     pull, resolution = facts.pull, facts.resolution
     if resolution is None or pull.is_fork or facts.groups or not pull.is_open:

@@ -184,7 +184,7 @@ def gate(hub: Hub, run_id: int, sleep: Callable[[float], None]) -> Decision:
 
 
 def test_closing_and_reopening_starts_a_sweep(hub: Hub) -> None:
-    """Both runs begin almost at once: the gate of `closed` is still undecided when the gate of `reopened` reads."""
+    """The gate of `closed` is still undecided when the gate of `reopened` reads the runs."""
     hub.label(77, "full-sweep-enabled")
     closed, reopened = hub.add_run(pull=77), hub.add_run(pull=77)
 
@@ -208,7 +208,7 @@ def test_a_gate_waits_for_one_that_starts_a_sweep(hub: Hub) -> None:
 
 
 def test_two_gates_do_not_wait_for_each_other(hub: Hub) -> None:
-    """Reopened and marked as ready at once: the older gate times out first, so the newer may start a sweep."""
+    """The older gate times out first, so the newer gate may start a sweep."""
     hub.label(77, "full-sweep-enabled")
     older, newer = hub.add_run(pull=77), hub.add_run(pull=77)
     waited: dict[int, list[float]] = {older.id: [], newer.id: []}
@@ -276,7 +276,7 @@ def test_a_fork_needs_an_approval_status_of_an_identity(fork: Hub) -> None:
 
 @pytest.mark.parametrize(("state", "by"), [("error", "github-actions[bot]"), ("failure", "mia")])
 def test_an_approval_can_be_revoked(fork: Hub, state: str, by: str) -> None:
-    """For example, infx revokes an approval after a failed dispatch. GitHub shows the newest status of a context."""
+    """For example, infx revokes an approval after a failed dispatch."""
     head = fork.state.pulls[80].head_sha
     fork.set_status(head, "infx/approval", "success")
     fork.set_status(head, "infx/approval", state, by=by)

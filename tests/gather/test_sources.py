@@ -169,7 +169,7 @@ def hours_ago(number: int, hours: int) -> Run:
 
 
 def test_a_page_that_failed_is_read_again() -> None:
-    """A page that cannot be read is not the end of the list. A new run in between makes one run appear twice."""
+    """A failed page is not the end of the list. A new run in between makes one run appear twice."""
     pages: Iterator[tuple[list[Run], bool] | InfxError] = iter(
         [
             ([hours_ago(9, 1), hours_ago(8, 2)], False),

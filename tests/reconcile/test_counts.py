@@ -1,4 +1,4 @@
-"""Count the requests of a reconciliation; GitHub allows a workflow token 1,000 requests and GraphQL points an hour."""
+"""Count the requests of a reconciliation; a workflow token has 1,000 requests and GraphQL points an hour."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None],
 def busy(world: World, count: int = 60) -> None:
     """Create active pull requests, 300 earlier runs, and 12 comments on each pull request, 150 on two.
 
-    Of sixty pull requests, 48 have a sweep in any state, six come from forks (four with an approved sweep), and
-    six have no label.
+    Of sixty pull requests, 48 have a sweep in any state, six come from forks (four with an approved sweep),
+    and six have no label.
     """
     for day in range(5 * count):
         world.hub.add_run(branch=f"old-{day}", head_sha=world.hub.git.resolve("main"), status="completed")
@@ -196,9 +196,10 @@ def count_single_reads(world: World) -> Counter[int]:
 def test_an_hour_with_sixty_active_pull_requests(world: World) -> None:
     """Four passes use at most 300 of GitHub's 1,000 requests and 20 of its 1,000 GraphQL points.
 
-    The rest is left to gates, sign-offs and sweeps. The test makes two of the four passes. Each pass reads the jobs of
-    64 runs (52 pull requests have a sweep, six without a label have two idle runs each), 4 pages of runs, 2 of pull
-    requests and 1 of results. Three queries return 60 pull requests, and two more queries two long conversations.
+    The rest is left to gates, sign-offs and sweeps. The test makes two of the four passes. Each pass reads
+    the jobs of 64 runs (52 pull requests have a sweep, six without a label have two idle runs each), 4 pages
+    of runs, 2 of pull requests and 1 of results. Three queries return 60 pull requests, and two more queries
+    two long conversations.
     """
     busy(world)
     clone = reconcile_recent(world)  # writes what is missing

@@ -143,7 +143,7 @@ def test_a_branch_with_a_newer_head_is_not_overwritten(world: World) -> None:
 
 
 def test_a_refused_push_does_not_stop_the_notice(world: World) -> None:
-    """Branch protection refuses a push, for example, or GitHub refuses workflow files in the base's commits."""
+    """For example, branch protection refuses a push."""
     conflicting(world)
     hook = world.hub.git.path / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)

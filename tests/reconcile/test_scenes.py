@@ -445,7 +445,7 @@ def test_a_sweep_dropped_by_its_plan_does_not_count(world: World) -> None:
 
 
 def test_the_sweep_that_entered_the_concurrency_group_last_counts(world: World) -> None:
-    """Of two labels set at once, the second event's gate was faster, so the first event's run cancelled its sweep."""
+    """Two labels were set at once, and the sweep of the first event cancelled the sweep of the second."""
     world.pull(labels=[LABEL, "all-evals"])
     first = world.sweep(done=2)
     second = world.sweep(done=0, running=2)
@@ -533,7 +533,7 @@ def test_unread_counts_are_not_shown_as_zeros(world: World) -> None:
 
 
 def open_successor(world: World) -> Run:
-    """Close pull request 70 while its sweep runs, open 77 from the same branch, and return the sweep of 70."""
+    """Close pull request 70 while its sweep runs, open 77 from its branch, and return the sweep of 70."""
     world.pull(number=70, labels=[LABEL])
     old = world.sweep(70, done=2, running=1)
     world.hub.add_artifact(old.id, "results_bmk", {"x": "y"})
@@ -678,7 +678,7 @@ def test_a_sweep_of_another_pull_request_of_the_branch_continues(world: World) -
 def test_a_conflict_cancels_a_sweep_unless_it_is_in_the_changelog(
     world: World, path: str, is_cancelled: bool
 ) -> None:
-    """Every merge causes conflicts in other pull requests' changelogs, which do not change what is measured."""
+    """Every merge causes conflicts in other changelogs, which do not change what is measured."""
     conflicting(world, path)
     run = world.sweep(running=3)
     assert cancelled(world) == ([run.id] if is_cancelled else [])

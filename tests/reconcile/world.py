@@ -159,7 +159,7 @@ class World:
         evals: int = 0,
         **more: Any,
     ) -> Run:
-        """Add a run of the sweep workflow with rows in these states: first planned rows, then unplanned rows."""
+        """Add a run of the sweep workflow with rows in these states, the planned rows first."""
         run = self.hub.add_run("run-sweep.yml", pull=number, **more)
         self.hub.add_job(run.id, "gate")
         kinds = ["success"] * done + ["failure"] * failed + [""] * running
