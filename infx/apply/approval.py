@@ -52,9 +52,8 @@ def publish_approval(
         return None
     who = describe_approver(comment.author.login, decision.inputs.merge_sha)
     sign = _Signer(github, policy, decision.head_sha, who)
-    sign(
-        StatusState.SUCCESS, "Approved by {who}", comment.url
-    )  # first, because the gate of the run requires it
+    # The status comes before the dispatch, because the gate of the run requires it.
+    sign(StatusState.SUCCESS, "Approved by {who}", comment.url)
     dispatch = _Dispatch(github, policy, decision.inputs, comment.created_at)
     try:
         run = dispatch.find() or dispatch.start()

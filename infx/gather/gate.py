@@ -260,10 +260,9 @@ def _read_runs(pull: PullRequest, event: Event, policy: Policy, github: GateRead
 
 
 def _may_sweep_for(run: Run, pull: PullRequest, policy: Policy) -> bool:
-    """Return whether a run may sweep for this pull request; another one may have the same head."""
-    return (
-        pull.is_fork or find_refusal(run, pull, policy) is None
-    )  # a fork's own runs report that they start nothing
+    """Return whether a run may sweep for this pull request, and not for another one with the same head."""
+    # A fork's own runs report by themselves that they start nothing.
+    return pull.is_fork or find_refusal(run, pull, policy) is None
 
 
 def _read_gate_run(run: Run, policy: Policy, github: GateReader) -> GateRun:
@@ -346,9 +345,8 @@ def _add_dispatch(facts: GateFacts, inputs: DispatchInputs, policy: Policy, gith
 
 def _is_on_branch(sha: str, event: Event, policy: Policy, github: GateReader) -> bool:
     """Return whether a commit is a branch's tip, or in the history of the base or the dispatched branch."""
-    tips = github.matching_refs(
-        "heads/"
-    )  # GitHub serves commits of forks, too, so a commit alone proves nothing
+    # GitHub also serves commits of forks, so the existence of a commit proves nothing.
+    tips = github.matching_refs("heads/")
     known = (f"refs/heads/{policy.base_branch}", event.ref or "")
     return sha in tips.values() or any(
         github.is_ancestor(sha, tips[name]) for name in dict.fromkeys(known) if name in tips

@@ -77,7 +77,7 @@ class Revisions:
         contents = self.git.read_many([(self.base, path) for path in LOCATIONS])
         for path, data in zip(LOCATIONS, contents, strict=True):
             if data is not None:
-                # An oversized file is returned, too, so that it is refused later.
+                # Even an oversized file is returned, so that it is refused later.
                 return TextFile(path=path, text=data.decode(errors="replace"))
         return None
 

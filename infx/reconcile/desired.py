@@ -59,9 +59,8 @@ def decide_state(
         can_push: whether a token is available whose pushes start workflows.
     """
     decision = decide(facts.gate, policy)
-    if (
-        decision.reason is Reason.OTHER_BASE
-    ):  # the base branch may have been changed: remove notices and sweeps
+    # The base branch of the pull request may have changed since notices and sweeps were made for it.
+    if decision.reason is Reason.OTHER_BASE:
         return DesiredState(
             comments=_notices(facts, policy, place, ()), cancel=_cancel(facts, policy, decision)
         )
