@@ -172,14 +172,14 @@ def test_size_limit() -> None:
     [(LOCATIONS, ".github/CODEOWNERS"), (LOCATIONS[1:], "CODEOWNERS"), (LOCATIONS[2:], "docs/CODEOWNERS")],
 )
 def test_search_order(tmp_path: Path, present: tuple[str, ...], chosen: str) -> None:
-    codeowners = _revisions(tmp_path, *present).codeowners()
+    codeowners = _revisions(tmp_path, *present).read_codeowners()
     assert codeowners is not None
     assert codeowners.path == chosen
 
 
 def test_no_file(tmp_path: Path) -> None:
     # Check 0 has the outcome of this: "no file" in tests/signoff/cases.py.
-    assert _revisions(tmp_path, "README.md").codeowners() is None
+    assert _revisions(tmp_path, "README.md").read_codeowners() is None
 
 
 def _revisions(folder: Path, *present: str) -> Revisions:

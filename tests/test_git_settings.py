@@ -92,10 +92,10 @@ class Place:
             "made": re.sub(rb"\d{10} .*", b"", git.run("cat-file", "commit", new_commit)),
             "last": git.last_change(self.start, head, PATH),
             "blobs": git.changed_blobs(self.start, head),
-            "lines": revisions.added_lines(),
-            "print": revisions.fingerprint(),
+            "lines": revisions.read_added_lines(),
+            "print": revisions.make_fingerprint(),
             "origin": git.origin_url(),
-            "commits": revisions.commits(),
+            "commits": revisions.list_commits(),
         }
 
 
@@ -191,7 +191,7 @@ def test_commands_report_the_same_everywhere(
     assert '"config-unexpanded"' in called.out
     called = call("plan", *options)
     assert called.code == 2
-    assert "configs/runners.yaml is not there" in called.err
+    assert "configs/runners.yaml does not exist" in called.err
 
 
 def test_a_push_runs_no_hook_and_pushes_nothing_else(

@@ -1,1 +1,1 @@
-"""Make decisions true on GitHub: comments, statuses, dispatches and pushes."""
+"""Apply decisions on GitHub: write comments and statuses, dispatch runs and push commits."""

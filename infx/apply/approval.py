@@ -1,4 +1,4 @@
-"""Approving a fork's revision on GitHub: status, dispatch, and the link between."""
+"""Approve a fork's head on GitHub: set the approval status, dispatch the sweep, and link its run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from infx.policy.model import Policy
 
 _T = TypeVar("_T")
 
-PATIENCE = (1.0, 2.0, 4.0)  # seconds between looks for a run that may have been started
+PATIENCE = (1.0, 2.0, 4.0)  # seconds between searches for a run that may have been started
 
 
 class ApprovalWriter(Protocol):
@@ -38,11 +38,11 @@ class ApprovalWriter(Protocol):
 def publish_approval(
     facts: ApprovalFacts, decision: ApprovalDecision, policy: Policy, github: ApprovalWriter
 ) -> DispatchedRun | None:
-    """The status goes on the head before the dispatch, because the dispatched gate goes by it.
+    """Publish the answer to an approval command, and return the run that the approval started.
 
-    Returns the run: one that an earlier attempt of this job has started, else a new one. A dispatch that is refused
-    takes the approval back and raises. After one of which nobody knows what it did the approval stays, or the run
-    that it may have started would find none.
+    The run may have been started by an earlier attempt of this job. If GitHub refuses the dispatch, revoke
+    the approval and raise. If the outcome of the dispatch is unknown, keep the approval for the run that may
+    exist.
     """
     comment = facts.comment
     if decision.answer is ApprovalAnswer.NOTHING:
@@ -52,6 +52,7 @@ def publish_approval(
         return None
     who = describe_approver(comment.author.login, decision.inputs.merge_sha)
     sign = _Signer(github, policy, decision.head_sha, who)
+    # The status comes before the dispatch, because the gate of the run requires it.
     sign(StatusState.SUCCESS, "Approved by {who}", comment.url)
     dispatch = _Dispatch(github, policy, decision.inputs, comment.created_at)
     try:
@@ -74,24 +75,24 @@ class _Signer:
     who: str
 
     def __call__(self, state: StatusState, words: str, url: str) -> None:
-        """Writing the same status twice harms nobody, so an unknown outcome is simply written again."""
+        """Set the approval status."""
         description = fit_description(words.format(who=self.who), self.policy.limits.status_characters)
         context = self.policy.sweep.contexts.approval
         self.github.write_then_look(
             lambda: self.github.create_status(
                 self.sha, context=context, state=state, description=description, target_url=url
             ),
-            lambda: None,
+            lambda: None,  # after an unknown outcome write again: the same status twice does no harm
         )
 
 
 @dataclass
 class _Dispatch:
-    """The one run that an approval starts, however often its job is run.
+    """The single run that an approval starts, even if its job is rerun.
 
     Attributes:
-        since: when the comment was made, by GitHub's clock. Earlier runs are those of earlier comments.
-        may_have_started: whether a dispatch was sent and its outcome is not known.
+        since: when the comment was created, by GitHub's clock. Earlier runs belong to earlier comments.
+        may_have_started: whether a dispatch was sent and its outcome is unknown.
     """
 
     github: ApprovalWriter
@@ -101,18 +102,18 @@ class _Dispatch:
     may_have_started: bool = False
 
     def find(self) -> DispatchedRun | None:
-        """Return the run that this approval has started; its workflow gives it a title with the revision."""
+        """Return the run that this approval started, or None. The title of the run names the head."""
         runs = self.github.runs(
             workflow=self.policy.sweep.workflow_file,
             event="workflow_dispatch",
             branch=self.policy.base_branch,
             newest=NEWEST_RUNS,
         )
-        found = next((run for run in runs if self._is_own(run)), None)
-        return DispatchedRun(id=found.id, url=found.url) if found else None
+        own_run = next((run for run in runs if self._is_own(run)), None)
+        return DispatchedRun(id=own_run.id, url=own_run.url) if own_run else None
 
     def _is_own(self, run: Run) -> bool:
-        """One that ended without a sweep has not done what the approval is for."""
+        """Return whether this approval started a run; a run that ended without a sweep does not count."""
         wanted = (self.inputs.pull, self.inputs.head_ref)
         if run.dispatched_for != wanted or run.created_at < self.since:
             return False
@@ -124,11 +125,11 @@ class _Dispatch:
         return bool(read_sweep(run, jobs, self.policy.sweep.job).swept)
 
     def start(self) -> DispatchedRun:
-        """Start the run, once: when the reply is lost, it is looked for before anything is sent again."""
+        """Start the run once: if the reply is lost, search for the run before sending the request again."""
         return self.github.write_then_look(self._send, self._find_patiently)
 
     def _send(self) -> DispatchedRun:
-        given = {
+        inputs = {
             "pr": str(self.inputs.pull),
             "base-ref": self.inputs.base_ref,
             "head-ref": self.inputs.head_ref,
@@ -136,19 +137,19 @@ class _Dispatch:
         }
         workflow = self.policy.sweep.workflow_file
         try:
-            run = self.github.dispatch_workflow(workflow, ref=self.policy.base_branch, inputs=given)
+            run = self.github.dispatch_workflow(workflow, ref=self.policy.base_branch, inputs=inputs)
         except UnknownOutcomeError:
             self.may_have_started = True
             raise
-        except UnexpectedReplyError as error:  # it was done, and GitHub does not say which run it started
+        except UnexpectedReplyError as error:  # the run was started, but the reply does not name it
             self.may_have_started = True
             raise UnknownOutcomeError(error.message, status=error.status, hint=error.hint) from error
         return run
 
     def _find_patiently(self) -> DispatchedRun | None:
-        """A run that was just started may take some seconds to be listed."""
+        """Return the run that this approval started, or None; wait, because GitHub lists a new run late."""
         for seconds in PATIENCE if self.may_have_started else ():
-            if found := self.find():
-                return found
+            if run := self.find():
+                return run
             self.github.pause(seconds)
         return self.find()

@@ -1,4 +1,4 @@
-"""Reconciling pull requests one after another: gather, plan, apply, and stop before the budget of calls is spent."""
+"""Reconcile pull requests one after another, and stop before the call budget is spent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from infx.comments.sticky import find_ahead
 from infx.gather.choose import SharedHeads
 from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
-from infx.gather.sources import Alone, FactSource, Recent, Together, read_runs
+from infx.gather.sources import FactSource, RecentList, SharedSource, SingleSource, list_runs
 from infx.github.api import GitHub
 from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, CancelRun, PushCommit
-from infx.reconcile.desired import Desired, desire, plan_actions
+from infx.reconcile.desired import DesiredState, decide_state, plan_actions
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 
 
@@ -31,29 +31,33 @@ class Reconciler:
     place: RepositoryContext
     clone: GitClone | None = None
     dry_run: bool = False
-    recent: Recent[Run] = field(init=False)
+    recent: RecentList[Run] = field(init=False)
     policy_path: str = POLICY_PATH
     _shared: SharedHeads | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.recent = read_runs(self.github, self.policy)
+        self.recent = list_runs(self.github, self.policy)
 
     def run(self, numbers: Sequence[int]) -> TurnReport:
-        """One pull request after another; of several, those that need nothing are found out together."""
+        """Reconcile pull requests; of several, find those that need no write from shared lists."""
         report = TurnReport()
         gatherer = self._open(numbers)
-        shared = Together(Alone(self.github, self.policy), numbers, self.recent) if len(numbers) > 1 else None
+        shared = (
+            SharedSource(SingleSource(self.github, self.policy), numbers, self.recent)
+            if len(numbers) > 1
+            else None
+        )
         take_turns(
-            numbers, lambda number: self._one(number, gatherer, shared, report), report, self._must_stop
+            numbers, lambda number: self._reconcile(number, gatherer, shared, report), report, self._must_stop
         )
         return report
 
     def gather(self, number: int) -> ReconcileFacts:
-        """The facts of one pull request, for whoever only wants to look."""
+        """Return the facts of one pull request."""
         return self._open([number]).gather(number)
 
     def _open(self, numbers: Sequence[int]) -> ReconcileGatherer:
-        """A gatherer that has the heads of some pull requests."""
+        """Return a gatherer that has fetched the heads of some pull requests."""
         clone, gatherer = self.clone, ReconcileGatherer(self.github, self.policy)
         if clone is not None:
             gatherer.open_branches = lambda numbers: clone.open_branches(
@@ -62,10 +66,14 @@ class Reconciler:
         gatherer.fetch(numbers)
         return gatherer
 
-    def _one(
+    def _reconcile(
         self, number: int, gatherer: ReconcileGatherer, shared: FactSource | None, report: TurnReport
     ) -> None:
-        """Until nothing is missing. shared: says whether something is, but too late to write by it."""
+        """Write what is missing on one pull request.
+
+        Args:
+            shared: shows whether a write is missing, but its facts are too old to decide the write.
+        """
         can_push = self.clone is not None and self.clone.push_token is not None
         if self.dry_run:
             report.done += self._plan(number, gatherer, shared, can_push=can_push)[1]
@@ -81,16 +89,21 @@ class Reconciler:
     def _look_and_write(
         self, number: int, gatherer: ReconcileGatherer, report: TurnReport, *, can_push: bool, may_move: bool
     ) -> bool:
-        """Whether the facts have moved, so that what is said follows from a second look."""
+        """Apply the planned writes, and return whether they changed the facts, which must then be read again.
+
+        Args:
+            may_move: apply cancellations and pushes, which change the facts, and leave the other writes to
+                the second look.
+        """
         applier = Applier(self.github, self.policy, self._push)
 
-        def write(planned: tuple[Desired, tuple[Action, ...]]) -> bool:
+        def write(planned: tuple[DesiredState, tuple[Action, ...]]) -> bool:
             desired, actions = planned
-            first = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
-            if may_move and first:
-                applier.apply(first, (), report)
+            moving = [action for action in actions if isinstance(action, CancelRun | PushCommit)]
+            if may_move and moving:
+                applier.apply(moving, (), report)
                 return True
-            applier.apply([a for a in actions if a not in first], desired.comments, report)
+            applier.apply([action for action in actions if action not in moving], desired.comments, report)
             return False
 
         return self.github.look_then_write(
@@ -99,15 +112,15 @@ class Reconciler:
 
     def _plan(
         self, number: int, gatherer: ReconcileGatherer, source: FactSource | None, *, can_push: bool
-    ) -> tuple[Desired, tuple[Action, ...]]:
+    ) -> tuple[DesiredState, tuple[Action, ...]]:
         facts = gatherer.gather(number, source)
-        desired = desire(facts, self.policy, self.place, can_push=can_push)
+        desired = decide_state(facts, self.policy, self.place, can_push=can_push)
         desired = self._agree(desired, facts, gatherer, source)
-        comments = self._with_editors(desired, facts.comments)
+        comments = self._add_editors(desired, facts.comments)
         return desired, plan_actions(desired, replace(facts, comments=comments), self.policy)
 
-    def _with_editors(self, desired: Desired, comments: Sequence[Comment]) -> tuple[Comment, ...]:
-        """Ask who edited a comment of ours that claims to know more than GitHub does: rare, and one request."""
+    def _add_editors(self, desired: DesiredState, comments: Sequence[Comment]) -> tuple[Comment, ...]:
+        """Return the comments, with the editors of own comments that claim a run newer than all runs."""
         ahead = find_ahead(desired.comments, comments, self.policy.identities)
         logins = self.github.editors(ahead) if ahead else {}
         return tuple(
@@ -118,16 +131,20 @@ class Reconciler:
         )
 
     def _agree(
-        self, desired: Desired, facts: ReconcileFacts, gatherer: ReconcileGatherer, source: FactSource | None
-    ) -> Desired:
-        """One commit has one status, whichever of the pull requests with this head is looked at."""
+        self,
+        desired: DesiredState,
+        facts: ReconcileFacts,
+        gatherer: ReconcileGatherer,
+        source: FactSource | None,
+    ) -> DesiredState:
+        """Return the desired state with the status that all pull requests with this head share."""
         if desired.status is None:
             return desired
         self._shared = self._shared or SharedHeads(self.github, self.clone, self.policy)
 
         def ask(number: int) -> tuple[str, DesiredStatus | None]:
             other = gatherer.gather(number, source)
-            return other.pull.head_sha, desire(other, self.policy, self.place).status
+            return other.pull.head_sha, decide_state(other, self.policy, self.place).status
 
         return replace(desired, status=agree_on_status(self._shared, facts.pull, desired.status, ask))
 
@@ -142,7 +159,7 @@ class Reconciler:
             message=action.message,
             author=self.policy.identities[0],
         )
-        token = self.clone.push_token if self.clone.token else None  # another kind of remote takes none
+        token = self.clone.push_token if self.clone.token else None  # only HTTPS remotes take a token
         git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
 
     def _must_stop(self) -> str | None:
@@ -155,5 +172,5 @@ class Reconciler:
 
 
 def make_user(login: str) -> User:
-    """Return whoever has a login: those of apps, and no others, end in `[bot]`."""
+    """Return the user with a login; only the logins of apps end in `[bot]`."""
     return User(login=login, type=UserType.BOT if login.endswith("[bot]") else UserType.USER)

@@ -1,4 +1,4 @@
-"""Several pull requests in one command: what goes wrong with one keeps no other from its turn."""
+"""Process several pull requests in one command: a failure of one does not stop the others."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from infx.github.errors import RateLimitError
 
 @dataclass
 class TurnReport(WriteOutcome):
-    """failed: pull requests and what went wrong. left: those that nobody looked at any more, and why. In a dry run
-    `done` is what would have been.
-    """
+    """The outcome of a command on several pull requests; in a dry run `done` holds the planned writes."""
 
     failed: list[tuple[int, InfxError]] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)  # pull requests that were not processed
     why_left: str = ""
 
     @property
     def exit_code(self) -> int:
-        """The greatest of what went wrong; a write that GitHub or git did not let us make is unavailable, too."""
+        """Return the greatest exit code of the failures; a refused write counts as unavailable."""
         codes = [error.exit_code for _, error in self.failed]
         return max([*codes, *(UnavailableError.exit_code for _ in self.refused)], default=0)
 
@@ -33,7 +31,7 @@ def take_turns(
     report: TurnReport,
     must_stop: Callable[[], str | None] = lambda: None,
 ) -> None:
-    """One pull request after another, until there is a reason to stop."""
+    """Process pull requests one after another until `must_stop` returns a reason."""
     for index, number in enumerate(numbers):
         if why := must_stop():
             report.left, report.why_left = list(numbers[index:]), why

@@ -1,4 +1,4 @@
-"""A commit has one status, although several pull requests may have it as their head."""
+"""Agree on the status of a commit that is the head of several pull requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def agree_on_status(
 ) -> DesiredStatus:
     """Return the least favorable status of all open pull requests with this head.
 
-    own: what this pull request alone would say. ask: returns the head SHA and the status of another pull request.
+    Args:
+        own: the status of this pull request alone.
+        ask: returns the head SHA and the status of another pull request.
     """
     statuses = {pull.number: own}
     for number in shared.find_others(pull):

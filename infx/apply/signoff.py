@@ -1,4 +1,4 @@
-"""Verification of a pull request's sign-offs, end to end: gather, decide, and bring what stands there in line."""
+"""Verify the sign-offs of a pull request: gather, decide, and update the comments and the status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 class SignoffWriter(Writer, Protocol):
-    """What is written, and what is looked at before."""
+    """The requests that publishing makes: writes, and the reads that precede them."""
 
     def pull(self, number: int) -> PullRequest: ...
     def statuses(self, sha: str) -> list[CommitStatus]: ...
@@ -34,7 +34,7 @@ class SignoffWriter(Writer, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Verifier:
-    """shared: finds the other pull requests of a head, because a commit has one status."""
+    """Verifies the sign-offs of pull requests."""
 
     gatherer: SignoffGatherer
     github: SignoffWriter
@@ -42,28 +42,28 @@ class Verifier:
     shared: SharedHeads
 
     def verify(self, number: int, only: CommentReference | None = None) -> SignoffDecision | SkippedPull:
-        """Every sign-off of a pull request. only: raise if this comment is not one of them."""
-        found = self.gatherer.gather(number, only)
-        return found if isinstance(found, SkippedPull) else decide_signoffs(found, self.policy)
+        """Verify every sign-off of a pull request, or only one comment; raise if it is not a sign-off."""
+        gathered = self.gatherer.gather(number, only)
+        return gathered if isinstance(gathered, SkippedPull) else decide_signoffs(gathered, self.policy)
 
     def verify_and_publish(
         self, number: int, only: CommentReference | None, outcome: WriteOutcome
     ) -> SignoffDecision | SkippedPull:
-        """What was found, once it stands there; what was written goes into `outcome` as it happens."""
+        """Return the published decision, and record each write in `outcome` as it happens."""
 
-        def write(found: SignoffDecision | SkippedPull) -> SignoffDecision | SkippedPull:
-            if isinstance(found, SignoffDecision):
-                self.publish(found, outcome)
-            return found
+        def write(decision: SignoffDecision | SkippedPull) -> SignoffDecision | SkippedPull:
+            if isinstance(decision, SignoffDecision):
+                self.publish(decision, outcome)
+            return decision
 
         def look() -> SignoffDecision | SkippedPull:
-            found = self.verify(number, only)
-            return self._agree(found) if isinstance(found, SignoffDecision) else found
+            decision = self.verify(number, only)
+            return self._agree(decision) if isinstance(decision, SignoffDecision) else decision
 
         return self.github.look_then_write(look, write)
 
     def _agree(self, decided: SignoffDecision) -> SignoffDecision:
-        """Return the decision with the least favorable status of all open pull requests that have this head."""
+        """Return the decision with the least favorable status of all open pull requests with this head."""
         if decided.status is None:
             return decided
         own, unread = decided.status, list(decided.unread)
@@ -73,9 +73,7 @@ class Verifier:
                 other = self.verify(number)
             except RateLimitError:
                 raise
-            except (
-                InfxError
-            ) as error:  # the other's comments are its own turn's; the status is never green unseen
+            except InfxError as error:  # the shared status must not be green without this pull request
                 unread.append(f"#{number}, which has the same head: {error.message}")
                 unseen = replace(own, state=StatusState.PENDING, description="Could not be read")
                 return decided.pull.head_sha, unseen
@@ -85,16 +83,15 @@ class Verifier:
         return replace(decided, status=status, unread=tuple(unread))
 
     def publish(self, decided: SignoffDecision, outcome: WriteOutcome) -> None:
-        """Comments and status as they should be; nothing is written where it stands there already, and nothing
-        green on a head that is no longer the one that was looked at.
-        """
+        """Write the comments and the status that differ. Raise if the pull request has changed."""
         pull = decided.pull
         live = self.github.pull(pull.number)
         if why := find_scope_refusal(live, self.policy.base_branch):
-            raise UnavailableError(f"While #{pull.number} was looked at, it changed: {why}")
+            raise UnavailableError(f"#{pull.number} changed while its sign-offs were verified: {why}")
         if live.head_sha != pull.head_sha:
             raise UnavailableError(
-                f"#{pull.number} was pushed to while it was looked at.", hint="The push starts this again."
+                f"#{pull.number} has a new head since its sign-offs were read.",
+                hint="Nothing to do: the push starts another verification.",
             )
         own = replace(self.policy, identities=self.policy.publisher)
         actions: list[Action] = [*plan_comments(decided.stickies, pull.number, decided.comments, own)]
@@ -102,9 +99,9 @@ class Verifier:
             DeleteComment(pull=pull.number, key="former verdict", id=comment.id) for comment in decided.former
         ]
         if status := decided.status:
-            there = decided.statuses
-            if there is None:
-                there = tuple(self.github.statuses(pull.head_sha))
-            if not status.is_published(there, own.identities):
+            present = decided.statuses
+            if present is None:
+                present = tuple(self.github.statuses(pull.head_sha))
+            if not status.is_published(present, own.identities):
                 actions.append(SetStatus(pull=pull.number, sha=pull.head_sha, status=status))
         Applier(self.github, own).apply(actions, decided.stickies, outcome)

@@ -1,7 +1,7 @@
-"""Planned writes, carried out: one request each, and nothing is sent twice before anybody looked.
+"""Carry out planned writes: one request each, never repeated before a read.
 
-A write whose outcome nobody knows ends the work on that pull request; the next reconciliation looks and goes on. Only
-a run that is to be cancelled is looked at at once.
+A write with an unknown outcome ends the work on that pull request; the next reconciliation reads and
+continues. The exception is a cancelled run, which is read at once.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from infx.reconcile.desired import plan_comments
 
 _T = TypeVar("_T")
 
-LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading the comments and creating one
+LOOK_BACK = timedelta(hours=1)  # longer than the longest wait between reading and creating comments
 
 
 class WrongIdentityError(InfxError):
-    """Our own comments would not be recognized again."""
+    """Raised when the token's identity is not in the policy: infx would not recognize its own writes."""
 
 
 class Writer(Protocol):
-    """Requests that change something."""
+    """The requests that applying actions makes."""
 
     def issue_comments(self, number: int, *, since: datetime | None = None) -> list[Comment]: ...
     def create_comment(self, number: int, body: str) -> Comment: ...
@@ -56,7 +56,7 @@ class Writer(Protocol):
 
 @dataclass
 class WriteOutcome:
-    """done: in order. refused: writes that GitHub does not let us make, and what it said."""
+    """What was written, in order, and what GitHub or git refused."""
 
     done: list[Action] = field(default_factory=list)
     refused: list[tuple[Action, InfxError]] = field(default_factory=list)
@@ -64,18 +64,20 @@ class WriteOutcome:
 
 @dataclass
 class Applier:
-    """push: carries out a PushCommit; None where nothing may be pushed."""
+    """Carries out actions."""
 
     writer: Writer
     policy: Policy
-    push: Callable[[PushCommit], None] | None = None
+    push: Callable[[PushCommit], None] | None = (
+        None  # carries out a PushCommit; None if nothing may be pushed
+    )
 
     def apply(self, actions: Sequence[Action], stickies: Sequence[Sticky], outcome: WriteOutcome) -> None:
-        """What was done goes into `outcome` as it happens, so that it is known even if a later write fails.
+        """Carry out actions, and record each in `outcome` as it happens, in case a later write fails.
 
-        After a comment was created one look tells whether somebody else created the same in the meantime.
+        After creating comments, read the conversation once to find duplicates created by another run.
         """
-        denied: dict[str, PermissionDeniedError] = {}  # what the same permission covers is not tried again
+        denied: dict[str, PermissionDeniedError] = {}  # by kind: later writes of that kind are not tried
         created: dict[str, Comment] = {}
         for action in actions:
             kind = "comments" if isinstance(action, CommentAction) else type(action).__name__
@@ -101,7 +103,7 @@ class Applier:
             self._look_back(created, stickies, outcome)
 
     def _do(self, action: Action) -> Comment | None:
-        """The comment that was created, if one was."""
+        """Carry out one action, and return the comment that it created, if any."""
         match action:
             case CreateComment():
                 return self._create(action.pull, action.body)
@@ -126,18 +128,18 @@ class Applier:
         return None
 
     def _check_publisher(self, creator: User) -> None:
-        """GitHub says who we are only after a write; a status cannot be taken back."""
+        """Raise WrongIdentityError unless the status was written by the policy's publishing identity."""
+        # GitHub reports the token's identity only after a write, and a status cannot be deleted.
         if creator != GHOST and not is_identity(creator, self.policy.publisher):
             expected = ", ".join(self.policy.publisher) or "none"
             raise WrongIdentityError(
-                f"The token writes statuses as {creator.login}, but the identity that publishes is {expected}, so it "
-                "would not be believed.",
-                hint=f"Put {creator.login!r} first under identities in the policy, or use that one's token.",
+                f"The token writes statuses as {creator.login}, but the policy's publishing identity is {expected}, "
+                "so infx would not trust its own statuses.",
+                hint=f"Put {creator.login!r} first under identities in the policy, or use that identity's token.",
             )
 
     def _cancel(self, run_id: int) -> None:
-        """Until the run is seen to end: GPU time is at stake."""
-        self.writer.write_then_look(
+        self.writer.write_then_look(  # until the run has ended: it uses GPU time
             lambda: self.writer.cancel_run(run_id), lambda: self.writer.run(run_id).is_completed or None
         )
 
@@ -148,31 +150,29 @@ class Applier:
         self.writer.delete_comment(comment.id)
         login = comment.author.login
         raise WrongIdentityError(
-            f"The token writes as {login}, which is not the policy's identity for it, so its comments would never be "
-            "found again. The comment was taken back.",
-            hint=f"Put {login!r} first under identities in the policy, in the place of what published before.",
+            f"The token writes as {login}, which is not among the identities of the policy, so infx would not find "
+            "its comments again. The new comment was deleted.",
+            hint=f"Put {login!r} first under identities in the policy, in place of the former identity.",
         )
 
     def _update(self, action: UpdateComment) -> Comment | None:
         try:
             self.writer.edit_comment(action.id, action.body)
-        except NotFoundError:  # deleted since we looked
+        except NotFoundError:  # deleted since the comments were read
             return self._create(action.pull, action.body)
         return None
 
     def _look_back(
         self, created: dict[str, Comment], stickies: Sequence[Sticky], outcome: WriteOutcome
     ) -> None:
-        """Of two that were created at once both see two, keep the older and delete the younger.
-
-        Ours are there whatever the list says: it may lag behind.
-        """
-        ours = {comment.id: comment for comment in created.values()}
-        first = ours[min(ours)]
-        seen = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)
-        now = ours | {comment.id: comment for comment in seen}
+        """Delete duplicates: if two runs created a comment at once, both delete the newer comment."""
+        new_comments = {comment.id: comment for comment in created.values()}
+        first = new_comments[min(new_comments)]
+        listed = self.writer.issue_comments(first.pull_number, since=first.created_at - LOOK_BACK)
+        # GitHub's list may not contain the new comments yet.
+        comments = new_comments | {comment.id: comment for comment in listed}
         wanted = [sticky for sticky in stickies if sticky.key in created]
-        for action in plan_comments(wanted, first.pull_number, tuple(now.values()), self.policy):
+        for action in plan_comments(wanted, first.pull_number, tuple(comments.values()), self.policy):
             self._do(action)
             outcome.done.append(action)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from infx.cli.options import RepositoryName, make_event_options, policy_part_option
-from infx.gather.changelog import Given, gather_changelog
+from infx.gather.changelog import SourceOptions, gather_changelog
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
@@ -47,10 +47,10 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @policy_part_option(ChangelogPolicy)
     @functools.wraps(function)
     def wrapper(*args: Any, policy: ChangelogPolicy, **kwargs: Any) -> Any:
-        given = Given(**{name: kwargs.pop(name) for name in Given.__dataclass_fields__})
+        options = SourceOptions(**{name: kwargs.pop(name) for name in SourceOptions.__dataclass_fields__})
         source = click.get_current_context().params.get("policy_source")
         return function(
-            *args, sources=replace(gather_changelog(given, policy), policy_source=source), **kwargs
+            *args, sources=replace(gather_changelog(options, policy), policy_source=source), **kwargs
         )
 
     return wrapper

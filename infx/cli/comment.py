@@ -67,10 +67,10 @@ def notice(number: int, connect: Connect, policy: Policy) -> None:
 
     Prints nothing if nothing stops its sweep.
     """
-    from infx.reconcile.desired import desire
+    from infx.reconcile.desired import decide_state
 
     facts, place = _gather(number, connect, policy)
-    stickies = desire(facts, policy, place).comments
+    stickies = decide_state(facts, policy, place).comments
     _print([sticky for sticky in stickies if sticky.key.startswith("notice ") and sticky.text], policy)
 
 

@@ -11,7 +11,7 @@ import click
 
 from infx.cli.options import RepositoryName
 from infx.errors import UsageError
-from infx.gather.local import repository_name
+from infx.gather.local import find_repository_name
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
     """Return a client for the repository that --repo, the policy, the environment or a remote names."""
     from infx.github.api import connect
 
-    name = repository_name(given, policy)
+    name = find_repository_name(given, policy)
     if name is None:
         hint = "Give --repo, set `repository` in the policy, or run this in a clone."
         raise UsageError("No repository is named.", hint=hint)

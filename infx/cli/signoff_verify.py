@@ -69,13 +69,13 @@ def _check_options(options: dict[str, Any]) -> None:
     from infx.signoff.show import require_check
 
     if options["facts_file"]:
-        values = {**options, "event": options["receive"].given}
+        values = {**options, "event": options["receive"].file}
         for name in ("pr", "event", "comment_url", "save_facts"):
             if values[name] is not None:
                 raise UsageError(f"--facts and --{name.replace('_', '-')} exclude each other.")
         if options["publish"]:
             raise UsageError("Verdicts of saved facts cannot be published.", hint="Leave out --publish.")
-    elif options["receive"].given and (options["pr"] is not None or options["comment_url"]):
+    elif options["receive"].file and (options["pr"] is not None or options["comment_url"]):
         raise UsageError("--event already names the pull request.", hint="Leave out --pr and --comment-url.")
     if options["explain"] is not None:
         require_check(options["explain"])

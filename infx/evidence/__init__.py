@@ -1,4 +1,4 @@
-"""What is evidence for a pull request and its head: which runs, which rows, which files, and whose word.
+"""Decide what is evidence for a pull request and its head: runs, rows, files and settlements.
 
-The status `infx/sweep` and sign-offs decide by these functions and by no others.
+The status `infx/sweep` and sign-offs use these functions, and only these.
 """

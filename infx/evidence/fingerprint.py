@@ -1,4 +1,4 @@
-"""A name for what a pull request changes, equal for two heads only if they bring the same to the same places."""
+"""Compute a fingerprint of a pull request's changes; two heads with equal changes share it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infx.changelog.delta import read_delta
 from infx.errors import ProblemsError
 from infx.matrix.parse import parse_master
 
-Versions = tuple[bytes | None, bytes | None]  # a file where the branch left its base, and at the head
+Versions = tuple[bytes | None, bytes | None]  # a file at the merge base, and at the head
 
 _ABSENT = "absent"
 
@@ -22,10 +22,12 @@ def make_fingerprint(
 ) -> str:
     """Return the digest of a change.
 
-    blobs: path → modes and ids of both versions, for every changed file but the changelog and the masters. Another
-    version on either side is another change, even if its lines read the same. masters: the changed master
-    configurations, compared entry by entry, so that others may change their own entries. changelog: compared by the
-    meaning of its new entries, whatever their links.
+    Args:
+        blobs: path → modes and ids of both versions, for every changed file except the changelog and the
+            masters. Different versions are a different change, even if the changed lines are equal.
+        masters: the changed master configurations, compared entry by entry, so that other pull requests may
+            change other entries.
+        changelog: compared by the meaning of its new entries; their links do not count.
     """
     parts = [
         sorted((path, repr(versions)) for path, versions in blobs.items()),
@@ -36,17 +38,18 @@ def make_fingerprint(
 
 
 def _compare_master(path: str, before: bytes | None, after: bytes | None) -> object:
-    """Return what differs: the values of each changed entry, and the lines that came and went, comments among them.
+    """Return the values of each changed entry, and the added and removed lines, which include comments.
 
-    The whole contents where a version cannot be read or entries changed places.
+    Return the whole contents if a version cannot be parsed or entries were reordered.
     """
     old, new = _parse(path, before), _parse(path, after)
-    if old is None or new is None or _order(old, new) != _order(new, old):
+    if old is None or new is None or _list_shared(old, new) != _list_shared(new, old):
         return before, after
+    # repr, because 1 equals True in Python
     values = [(key, repr(old.get(key, _ABSENT)), repr(new.get(key, _ABSENT))) for key in sorted({*old, *new})]
-    values = [(key, past, now) for key, past, now in values if past != now]  # to Python, 1 equals true
-    gone, came = (Counter((data or b"").splitlines()) for data in (before, after))
-    return values, sorted((came - gone).elements()), sorted((gone - came).elements())
+    changed = [(key, past, now) for key, past, now in values if past != now]
+    old_lines, new_lines = (Counter((data or b"").splitlines()) for data in (before, after))
+    return changed, sorted((new_lines - old_lines).elements()), sorted((old_lines - new_lines).elements())
 
 
 def _parse(path: str, data: bytes | None) -> Mapping[str, Any] | None:
@@ -56,13 +59,16 @@ def _parse(path: str, data: bytes | None) -> Mapping[str, Any] | None:
     return None if document is None else {str(key): value for key, value in document.value.items()}
 
 
-def _order(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The entries that both have, in the order of the first."""
-    return [key for key in one if key in other]
+def _list_shared(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Return the keys that both mappings have, in the order of the first."""
+    return [key for key in first if key in second]
 
 
 def _read_entries(before: bytes | None, after: bytes | None) -> object:
-    """The new entries without their links and lines, and the corrected links; the contents if they cannot be read."""
+    """Return the new entries without links and line numbers, and the corrected links.
+
+    Return the contents if they cannot be parsed.
+    """
     try:
         delta = read_delta(before or b"", after or b"", "")
     except ProblemsError:

@@ -1,4 +1,8 @@
-"""What speaks for a sweep that ended well, and whose word is needed where its own commit could have made it up."""
+"""Judge a successful sweep: its rows, the workflows that it ran, and who settled changes of these workflows.
+
+A commit that changes workflows or the policy could fake its own results, so a person must settle such a
+change.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,17 @@ from infx.model import Collaborator, Comment, CommentKind, PullRequest, PullSumm
 from infx.policy.checks import find_check
 from infx.policy.model import Policy
 
-CHECK = "sweep"  # whose settlement counts for the status, too
-MAX_PEOPLE = 3  # whose role is asked for, the last who wrote the command first
+CHECK = "sweep"  # the check whose settlement also counts for the status
+MAX_PEOPLE = 3  # the number of commenters whose role is requested, newest command first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What was seen of a sweep beside its conclusion.
+    """What a successful sweep shows in addition to its conclusion.
 
     Attributes:
-        gap: why its rows are not those that are planned, as a clause; None if they are.
-        edits: workflows and policy files that the pull request, or the commit that ran, has changed.
+        gap: how its rows differ from the planned rows, as a clause; None if they are the same.
+        edits: workflows and policy files changed by the pull request or by the commit that ran.
         settled_by: the login of the person who settled these edits.
     """
 
@@ -36,10 +40,13 @@ class Proof:
 
 
 def find_other_targets(pulls: Iterable[PullSummary], pull: PullRequest, run: Run) -> tuple[str, ...]:
-    """Return what other pull requests of the same branch may have brought into a run, in the place of paths.
+    """Return the `.github/` folders of other targets that a run may have used, in the form of paths.
 
-    GitHub runs the workflow as a merge with the target has it, and does not tell with which one. pulls: those of the
-    branch, closed ones too.
+    GitHub runs the workflow file of the branch merged into the target, and does not report the target. If the
+    branch has several pull requests, the run may have used the workflows of any of their targets.
+
+    Args:
+        pulls: the pull requests of the branch, including closed ones.
     """
     return tuple(
         dict.fromkeys(
@@ -58,9 +65,12 @@ def _was_open(pull: PullSummary, moment: datetime) -> bool:
 
 
 def find_arrival(runs: Iterable[Run], head_sha: str) -> datetime | None:
-    """Return when the first run began that shows the head, since it last was another commit; None if none does.
+    """Return the time of the first run for the head since the branch last had a different head, or None.
 
-    Every push starts a run, and so does every label. runs: those that may be evidence for the pull request.
+    Every push and every label starts a run.
+
+    Args:
+        runs: those that may be evidence for the pull request.
     """
     newest_first = sorted(runs, key=lambda run: (run.created_at, run.id), reverse=True)
     arrival = None
@@ -73,16 +83,16 @@ def find_arrival(runs: Iterable[Run], head_sha: str) -> datetime | None:
 
 
 def list_settlers(comments: Sequence[Comment], policy: Policy) -> list[str]:
-    """Return who has written the command that settles the check of the sweep, the last first."""
-    found = (
+    """Return the logins of people who wrote the command that settles the sweep check, newest first."""
+    logins = (
         comment.author.login
-        for comment in reversed(_readable(comments, policy))
+        for comment in reversed(_select_commands(comments, policy))
         if any(
-            isinstance(one, Settlement) and one.check == _number()
-            for one in parse_settlements(comment, policy.signoff.settle_command)
+            isinstance(command, Settlement) and command.check == _check_number()
+            for command in parse_settlements(comment, policy.signoff.settle_command)
         )
     )
-    return list(dict.fromkeys(found))[:MAX_PEOPLE]
+    return list(dict.fromkeys(logins))[:MAX_PEOPLE]
 
 
 def find_settler(
@@ -93,18 +103,20 @@ def find_settler(
     since: datetime | None,
     people: Mapping[str, Collaborator],
 ) -> str | None:
-    """Return who has settled the check of the sweep for a head, by the rules of sign-offs; None if nobody has.
+    """Return the login of the person who settled the sweep check for a head, or None.
 
-    since: when the head came; what was written before was about another one. people: by lower-case login.
+    Args:
+        since: when the head was first seen; earlier comments are about other heads.
+        people: by lower-case login.
     """
     settled, _ = select_settlements(
-        _readable(comments, policy), policy.signoff, author=author, since=since, people=people
+        _select_commands(comments, policy), policy.signoff, author=author, since=since, people=people
     )
-    found = settled.get(_number())
-    return found.comment.author.login if found else None
+    settlement = settled.get(_check_number())
+    return settlement.comment.author.login if settlement else None
 
 
-def _readable(comments: Sequence[Comment], policy: Policy) -> list[Comment]:
+def _select_commands(comments: Sequence[Comment], policy: Policy) -> list[Comment]:
     command = policy.signoff.settle_command
     return [
         comment
@@ -115,7 +127,7 @@ def _readable(comments: Sequence[Comment], policy: Policy) -> list[Comment]:
     ]
 
 
-def _number() -> int:
+def _check_number() -> int:
     check = find_check(CHECK)
-    assert check is not None, "the table of checks has it"
+    assert check is not None, "the sweep check is in the table of checks"
     return check.number

@@ -1,4 +1,4 @@
-"""Whether the rows of a run are the rows of a plan: ids from the names of jobs against ids recomputed from git."""
+"""Compare the rows of a run with the rows of a plan: ids in job names against ids recomputed from git."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLAGS = {Effect.ALL_EVALS: "all_evals", Effect.EVALS_ONLY: "evals_only", Effect
 
 @dataclass(frozen=True, kw_only=True)
 class SweepKind:
-    """What the labels of a pull request ask a sweep to be; the names are those of the planner's options."""
+    """The kind of sweep that the labels of a pull request ask for; its fields are options of the planner."""
 
     trim: bool = False
     all_evals: bool = False
@@ -35,15 +35,17 @@ class KindRows:
 
 
 def list_kinds(labels: Labels) -> tuple[SweepKind, ...]:
-    """Return every kind of sweep that the policy's labels can ask for; the full one comes first."""
+    """Return every kind of sweep that the policy's labels can ask for, the full sweep first."""
     scopes = [scope for scope in SweepScope if scope in {label.scope for label in labels.primary.values()}]
     effects = [effect for effect in Effect if effect in {m.effect for m in labels.modifiers.values()}]
-    chosen = [some for size in range(len(effects) + 1) for some in combinations(effects, size)]
-    return tuple(dict.fromkeys([FULL, *(_make_kind(scope, some) for some in chosen for scope in scopes)]))
+    subsets = [subset for size in range(len(effects) + 1) for subset in combinations(effects, size)]
+    return tuple(
+        dict.fromkeys([FULL, *(_make_kind(scope, subset) for subset in subsets for scope in scopes)])
+    )
 
 
 def find_kind(labels: LabelSet) -> SweepKind | None:
-    """Return the kind that the labels of a pull request ask for; None unless exactly one of them starts a sweep."""
+    """Return the kind of sweep that the labels ask for, or None unless exactly one label starts a sweep."""
     if len(labels.primary) != 1:
         return None
     return _make_kind(labels.primary[0][1].scope, labels.effects)
@@ -56,11 +58,16 @@ def _make_kind(scope: SweepScope, effects: Sequence[Effect]) -> SweepKind:
 def find_gap(
     done: Set[str], seen: Set[str], planned: Sequence[KindRows], asked: SweepKind | None = None
 ) -> str | None:
-    """Return what separates the rows of a run from the plan, as a clause; None if nothing does.
+    """Return how the rows of a run differ from the plan, as a clause, or None if they are the same.
 
-    done: ids of rows that succeeded. seen: ids of all rows that have a job. planned: the kinds of sweep that can be
-    planned, the full one first. asked: the kind that the labels ask for now; without one any kind will do, because
-    a label may be taken off once its sweep is through. A kind without rows counts only where a full sweep has none.
+    A kind of sweep without rows counts only if a full sweep has no rows either.
+
+    Args:
+        done: ids of rows that succeeded.
+        seen: ids of all rows that have a job.
+        planned: the kinds of sweep that can be planned, the full sweep first.
+        asked: the kind that the current labels ask for. If it is None, any kind is accepted, because a label
+            may be removed after its sweep.
     """
     full = planned[0].ids
     wanted = next((rows.ids for rows in planned if rows.kind == asked), frozenset[str]())
@@ -76,8 +83,7 @@ def _describe_gap(done: Set[str], seen: Set[str], planned: Sequence[KindRows], w
     parts = []
     if missing := target - done:
         parts.append(f"{len(missing)} of {count(len(target), 'planned row')} did not succeed in it")
-    if foreign := seen - known:
-        parts.append(f"{count(len(foreign), 'row')} of it {'is' if len(foreign) == 1 else 'are'} not planned")
-    return (
-        " and ".join(parts) or f"it is not the sweep of {count(len(planned[0].ids), 'row')} that is planned"
-    )
+    if unplanned := seen - known:
+        are = "is" if len(unplanned) == 1 else "are"
+        parts.append(f"{count(len(unplanned), 'row')} of it {are} not planned")
+    return " and ".join(parts) or f"it is not the planned sweep of {count(len(planned[0].ids), 'row')}"

@@ -1,4 +1,4 @@
-"""Which files that differ between two revisions matter to what was measured, and which are the rules themselves."""
+"""Sort changed files: those that a measurement may depend on, and the workflows and policy that judge it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from infx.policy.model import Policy
 from infx.policy.paths import concerns, is_serving
 
 
-def find_mattering(paths: Iterable[str], policy: Policy) -> tuple[str, ...]:
-    """Return those of the paths whose content a row may depend on.
+def find_measured_paths(paths: Iterable[str], policy: Policy) -> tuple[str, ...]:
+    """Return the paths whose content a row may depend on.
 
-    Owners cannot matter, nor can prose outside of the benchmarks' own folders. The changelog, the master configurations and the runners matter only through the
-    entries and rows that are planned from them, which the caller compares.
+    CODEOWNERS and prose outside the benchmark folders are left out. So are the changelog, the master
+    configurations and the runners: the caller compares the entries and rows planned from them.
     """
     compared = {policy.changelog, policy.runners, *policy.master_configs, *LOCATIONS}
     return tuple(
@@ -24,7 +24,7 @@ def find_mattering(paths: Iterable[str], policy: Policy) -> tuple[str, ...]:
 
 
 def find_rules(paths: Iterable[str], policy_path: str) -> tuple[str, ...]:
-    """Return those of the paths that decide what a pull request's own runs report."""
+    """Return the paths that decide what a pull request's own runs report."""
     return tuple(path for path in paths if is_rule(path, policy_path))
 
 

@@ -1,1 +1,1 @@
-"""Read the world once, completely, into the values that a decision needs."""
+"""Gather facts from GitHub, git and files, once and completely, into the values that a decision needs."""

@@ -1,4 +1,4 @@
-"""What the approval of a fork's revision depends on: the comment, its author, and how the pull request stands."""
+"""Gather the facts that decide the approval of a fork's head."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ApprovalReader(GateReader, Protocol):
 
 
 def gather_approval(reference: CommentReference, policy: Policy, github: ApprovalReader) -> ApprovalFacts:
-    """The comment as it is now, who wrote it, and how the pull request stands; little if it asks for nothing."""
+    """Return the current comment, its author and the pull request; only the comment if it has no command."""
     comment = github.comment(reference)
     asked = find_request(comment.body, policy.sweep.approve_command)
     is_too_long = has_unread_command(comment, policy.sweep.approve_command)
@@ -27,7 +27,7 @@ def gather_approval(reference: CommentReference, policy: Policy, github: Approva
     actor = github.permission(comment.author.login)
     if not actor.is_known:
         raise UnexpectedReplyError(
-            f"GitHub says that there is no {actor.login}, who has written this comment."
+            f"GitHub reports no account {actor.login}, although that account wrote this comment."
         )
     if is_too_long or not actor.can_write:
         return ApprovalFacts(comment=comment, actor=actor)
@@ -37,6 +37,7 @@ def gather_approval(reference: CommentReference, policy: Policy, github: Approva
 
 
 def _test_merge(comment: Comment, policy: Policy, github: ApprovalReader) -> MergeCheck | None:
-    """GitHub makes it anew only when somebody asks for `mergeable`, which the gate's facts have just done."""
+    """Return GitHub's test merge of the pull request, or None."""
+    # GitHub updates the test merge when `mergeable` is read, which the gate's facts have just done.
     sha = github.ref(f"pull/{comment.pull_number}/merge")
     return read_merge(sha, comment.pull_number, policy, github) if sha else None

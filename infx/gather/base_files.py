@@ -1,4 +1,4 @@
-"""Which of some files the base branch has: read once for all pull requests of a command."""
+"""Find which files exist on the base branch, once for all pull requests of a command."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class FileReader(Protocol):
 
 @dataclass
 class BaseFiles:
-    """paths: the files in question."""
+    """A search for some files on the base branch."""
 
     reader: FileReader
     policy: Policy
-    paths: Sequence[str]
-    _known: dict[str, frozenset[str]] = field(default_factory=dict)  # tip → files
+    paths: Sequence[str]  # the files to look for
+    _known: dict[str, frozenset[str]] = field(default_factory=dict)  # tip → existing files
 
     def find(self, branches: BranchReader | None) -> frozenset[str]:
-        """Return those that are there, by a clone's base branch, else by a request for each, once."""
+        """Return the paths that exist on the base branch; without a clone, request each file once."""
         tip = branches.base_sha if branches else ""
         if tip not in self._known:
             self._known[tip] = frozenset(
@@ -35,5 +35,5 @@ class BaseFiles:
     def _read(self, path: str, branches: BranchReader | None) -> bytes | None:
         if branches is None:
             return self.reader.read_file(path, self.policy.base_branch)
-        (found,) = branches.clone.read_many([(branches.base_sha, path)])
-        return found
+        (data,) = branches.clone.read_many([(branches.base_sha, path)])
+        return data

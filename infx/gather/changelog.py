@@ -1,6 +1,4 @@
-"""What the changelog commands judge: two versions of the file, and what stands beside them. In a clone of a fork,
-`origin` is not the repository, so what stands on the base branch is looked for by the remotes' names.
-"""
+"""Gather the two versions of the changelog that a command compares, and the other files of both revisions."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from infx.changelog.links import PullLinks
 from infx.changelog.subject import Context
 from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
-from infx.gather.local import Receive, read_remote, repository_name
+from infx.gather.local import Receive, find_repository_name, parse_remote
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
 
@@ -29,10 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangelogSources:
-    """base, head: None where there is no such file. target: the file a repair is written to; None if the head is a
-    commit and the working tree holds something else. merge: the parents of the merge commit that made the head's file.
-    read_head, read_base: other files beside the two versions; no read_base beside a file that stands anywhere.
-    policy_source: of the whole policy, of which only a part was needed so far.
+    """The two versions of the changelog, with everything that is needed to judge them.
+
+    Attributes:
+        base: None if the file does not exist.
+        head: None if the file does not exist.
+        target: the file that a fix is written to; None if the head is a commit and the working tree differs.
+        merge: the sides of the merge commit that made the head's file.
+        read_head: reads other files at the head.
+        read_base: reads other files at the base; None if the versions are given as files.
+        policy_source: the source of the whole policy, for rules that need more than the changelog's part.
     """
 
     base: bytes | None = field(repr=False)
@@ -46,8 +50,8 @@ class ChangelogSources:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Given:
-    """The options as they were given."""
+class SourceOptions:
+    """The command-line options that select the two versions of the changelog."""
 
     base_ref: str | None
     head_ref: str | None
@@ -59,33 +63,35 @@ class Given:
     repo: str | None
 
 
-def gather_changelog(given: Given, policy: ChangelogPolicy) -> ChangelogSources:
-    files, refs = (given.base_file, given.head_file), (given.base_ref, given.head_ref)
-    if sum(map(any, (files, refs, (given.receive.given, given.receive.name)))) > 1:
-        raise UsageError("Files, revisions and an event exclude each other.", hint="Give one of them.")
+def gather_changelog(options: SourceOptions, policy: ChangelogPolicy) -> ChangelogSources:
+    files, refs = (options.base_file, options.head_file), (options.base_ref, options.head_ref)
+    if sum(map(any, (files, refs, (options.receive.file, options.receive.name)))) > 1:
+        raise UsageError(
+            "Files, revisions and an event exclude each other.", hint="Give only one of the three."
+        )
     context = Context(
         path=policy.changelog,
-        links=make_links(given.repo, policy),
-        stage=Stage(given.stage or Stage.PR),
-        number=given.pr,
+        links=make_links(options.repo, policy),
+        stage=Stage(options.stage or Stage.PR),
+        number=options.pr,
     )
     if any(files):
-        return _gather_files(given, policy, context)
-    if given.receive.given is None and given.receive.name is None:
-        return _gather_revisions(given.base_ref, given.head_ref, policy, context)
+        return _gather_files(options, policy, context)
+    if options.receive.file is None and options.receive.name is None:
+        return _gather_revisions(options.base_ref, options.head_ref, policy, context)
     from infx.gate.question import read_question
 
-    received = given.receive()
+    received = options.receive()
     if received is None:
-        raise UsageError("There is no event to take revisions from.", hint="Give --event as well.")
+        raise UsageError("No event was found that names the revisions.", hint="Give --event as well.")
     question = read_question(received.name, received.payload)
     return _gather_event(
         question,
         policy,
         replace(
             context,
-            stage=Stage(given.stage) if given.stage else question.stage,
-            number=given.pr or question.number,
+            stage=Stage(options.stage) if options.stage else question.stage,
+            number=options.pr or question.number,
         ),
     )
 
@@ -93,34 +99,34 @@ def gather_changelog(given: Given, policy: ChangelogPolicy) -> ChangelogSources:
 def make_links(repo: str | None, policy: ChangelogPolicy) -> PullLinks:
     return PullLinks(
         server=policy.pr_link.server,
-        repository=repository_name(repo, policy),
+        repository=find_repository_name(repo, policy),
         placeholders=policy.pr_link.placeholders,
         former_names=policy.former_names,
     )
 
 
 def make_own_links(repo: str | None, policy: ChangelogPolicy) -> PullLinks:
-    """For commands that write the link of a pull request whose number was given. Raises UsageError."""
+    """Return the links of a repository that is known. Raise UsageError if it is unknown."""
     links = make_links(repo, policy)
     if links.repository is None:
-        raise UsageError("A link names its repository, and that is not known here.", hint="Give --repo.")
+        raise UsageError("A link needs the repository's name, which is unknown.", hint="Give --repo.")
     return links
 
 
-def _gather_files(given: Given, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
-    if given.base_file is None or given.head_file is None:
-        raise UsageError("--base-file and --head-file go together.")
-    folder = given.head_file.parent
+def _gather_files(options: SourceOptions, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
+    if options.base_file is None or options.head_file is None:
+        raise UsageError("--base-file and --head-file must be given together.")
+    folder = options.head_file.parent
     return ChangelogSources(
-        base=read_file(given.base_file, "file"),
-        head=read_file(given.head_file, "file"),
+        base=read_file(options.base_file, "file"),
+        head=read_file(options.head_file, "file"),
         context=replace(
             context,
-            path=str(given.head_file),
+            path=str(options.head_file),
             base_name=None,
             configs=read_configs(folder, policy),
         ),
-        target=given.head_file,
+        target=options.head_file,
         read_head=functools.partial(_read_folder, folder),
     )
 
@@ -130,15 +136,15 @@ def _read_folder(folder: Path, paths: Sequence[str]) -> list[bytes | None]:
 
 
 def read_configs(folder: Path, policy: ChangelogPolicy) -> ConfigKeys | None:
-    """The master configurations below a folder; None if there is none."""
+    """Return the keys of the master configurations in a folder, or None if it has no master configuration."""
     return _make_configs(policy.master_configs, _read_folder(folder, policy.master_configs))
 
 
 def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> ConfigKeys | None:
     from infx.changelog.keys import ConfigKeys
 
-    found = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
-    return ConfigKeys(found) if found else None
+    masters = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
+    return ConfigKeys(masters) if masters else None
 
 
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
@@ -148,7 +154,7 @@ def _gather_event(question: Question, policy: ChangelogPolicy, context: Context)
     if question.base is None:
         if question.oldest is None:
             raise UnavailableError(
-                "The base revision is unavailable: the push names no revision before it, and not its first commit.",
+                "The base revision is unavailable: the push names neither the revision before it nor its first commit.",
                 hint="Give --base-ref and --head-ref.",
             )
         return _compare(git, git.first_parent(question.oldest), question.head, policy, context)
@@ -169,7 +175,7 @@ def _gather_revisions(
     if context.stage is Stage.PR:
         heads = [head_ref] if head_ref else ["HEAD", *git.merging()]
         base = git.merge_base(name, *heads)
-    else:  # a queue or a push names the very commit before it
+    else:  # a merge group or a push names the exact commit before it
         base = git.commit(name)
     return _compare(git, base, head_ref, policy, replace(context, base_name=name))
 
@@ -177,7 +183,12 @@ def _gather_revisions(
 def _compare(
     git: Git, base: str | None, head_ref: str | None, policy: ChangelogPolicy, context: Context
 ) -> ChangelogSources:
-    """base: a commit; None where there is no history before the head. head_ref: None for the working tree."""
+    """Return the sources that compare two revisions.
+
+    Args:
+        base: a commit; None if the head has no history.
+        head_ref: None for the working tree.
+    """
     root = git.root()
     file = root / policy.changelog
     read_base = functools.partial(_read_commit, git, base)
@@ -202,18 +213,20 @@ def _compare(
 
 
 def _read_commit(git: Git, revision: str | None, paths: Sequence[str]) -> list[bytes | None]:
-    """Files at a commit; None of them where there is no commit."""
+    """Return the contents of files at a commit; without a commit, no file exists."""
     return git.read_many([(revision, path) for path in paths]) if revision else [None] * len(paths)
 
 
 def _read_tree(git: Git, root: Path, paths: Sequence[str]) -> list[bytes | None]:
-    """Files of the working tree; of those that a sparse checkout leaves out, what the index has."""
-    found = _read_folder(root, paths)
-    return [git.read_skipped(path) if data is None else data for path, data in zip(paths, found, strict=True)]
+    """Return the contents of files in the working tree, or in the index if a sparse checkout omits them."""
+    contents = _read_folder(root, paths)
+    return [
+        git.read_skipped(path) if data is None else data for path, data in zip(paths, contents, strict=True)
+    ]
 
 
 def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Context) -> Sides | None:
-    """The sides of the last commit that changed the file, if that merged two branches and the file is still its."""
+    """Return the sides of the merge commit that made the current bytes of the file, or None."""
     commit, parents = git.last_change(base, head, context.path) or ("", ())
     if len(parents) != 2:
         return None
@@ -228,7 +241,10 @@ def _find_merge(git: Git, base: str, head: str, data: bytes | None, context: Con
 
 
 def find_default_base(git: Git, branch: str, repository: str | None) -> str:
-    """The base branch of the remote that is the repository, or of origin, or the local one."""
+    """Return the base branch of the repository's remote, else of origin, else the local base branch.
+
+    In a clone of a fork, `origin` is not the repository, so remotes are searched by their URLs.
+    """
     from infx.git import MissingRevisionError
 
     remote = _find_remote(git, repository)
@@ -239,15 +255,16 @@ def find_default_base(git: Git, branch: str, repository: str | None) -> str:
             continue
         return name
     raise UnavailableError(
-        f"There is no branch {branch} here, neither of {remote} nor local.", hint="Give --base-ref."
+        f"The branch {branch} was not found, neither on the remote {remote} nor locally.",
+        hint="Fetch it, or give --base-ref.",
     )
 
 
 def read_base_versions(git: Git, branch: str, path: str, repository: str | None) -> list[bytes]:
-    """The file on the base branch, as this clone knows it: of the repository's remote, of others, then the local one.
+    """Return the file on each base branch of this clone: the repository's remote, other remotes, then local.
 
-    None of them outside of a repository. Raises GitError where a version cannot be read: without it nobody could tell
-    which side of a conflict is the base branch's.
+    Return an empty list outside of a repository. Raise GitError if a version cannot be read, because that
+    version may show which side of a conflict is the base branch.
     """
     from infx.git import GitError, UnsafeRepositoryError
 
@@ -274,4 +291,4 @@ def _find_remote(git: Git, repository: str | None) -> str:
 def _is_of(url: str, repository: str | None) -> bool:
     from infx.model import is_same_repository  # many classes, which files alone do not need
 
-    return repository is not None and is_same_repository(read_remote(url), repository)
+    return repository is not None and is_same_repository(parse_remote(url), repository)

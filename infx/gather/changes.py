@@ -1,4 +1,4 @@
-"""What a pull request's commits say about it, read from a clone without asking GitHub anything."""
+"""Read what a pull request changes from a clone, without a request to GitHub."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infx.changelog.subject import Context
 from infx.changelog.validate import validate
 from infx.errors import InfxError, Level, ProblemsError, UnavailableError
 from infx.evidence.rows import KindRows, list_kinds
-from infx.evidence.trees import find_mattering, find_rules
+from infx.evidence.trees import find_measured_paths, find_rules
 from infx.gather.ports import Clone, PlanMaker
 from infx.policy.model import Policy
 from infx.reconcile.facts import Changes, RepositoryContext, Resolution
@@ -22,38 +22,38 @@ from infx.reconcile.facts import Changes, RepositoryContext, Resolution
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
-    """conflicts: files that a test merge with the base branch's tip cannot merge, as GitHub merges. message: of
-    the head commit. resolution: what would put the changelog right without a human, where that can be.
-    """
+    """The branch of a pull request, compared with the base branch."""
 
     changes: Changes
-    conflicts: tuple[str, ...] = ()
-    message: str = ""
-    resolution: Resolution | None = None
+    conflicts: tuple[str, ...] = ()  # files that a test merge with the base branch's tip cannot merge
+    message: str = ""  # of the head commit
+    resolution: Resolution | None = None  # a commit that fixes the changelog automatically, if possible
 
 
 def find_groups(refs: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
-    """refs: the queue's branches of one base branch, `pr-<number>-<sha>` → head; the SHA in a name is its base's."""
-    found: dict[int, tuple[str, ...]] = {}
+    """Return the heads of merge groups by pull request number.
+
+    Args:
+        refs: the merge queue's branches for one base branch: `pr-<number>-<base sha>` → head.
+    """
+    groups: dict[int, tuple[str, ...]] = {}
     for name, sha in sorted(refs.items()):
         if match := re.fullmatch(r"pr-([1-9][0-9]*)-[0-9a-f]{40}", name):
-            found[int(match[1])] = (*found.get(int(match[1]), ()), sha)
-    return found
+            groups[int(match[1])] = (*groups.get(int(match[1]), ()), sha)
+    return groups
 
 
 @dataclass(frozen=True, kw_only=True)
 class BranchReader:
-    """base_sha: the base branch's tip. planner: recomputes plans. policy_path: where the policy stands in the
-    repository. groups: number of a queued pull request → heads of its merge groups.
-    """
+    """Reads the branches of pull requests from a clone."""
 
     clone: Clone
     policy: Policy
     place: RepositoryContext
-    base_sha: str
+    base_sha: str  # the base branch's tip
     planner: PlanMaker
-    policy_path: str
-    groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    policy_path: str  # the policy's path in the repository
+    groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # number → heads of merge groups
 
     def read(self, number: int, head_sha: str) -> Branch:
         fork_point = self.clone.merge_base(self.base_sha, head_sha)
@@ -66,33 +66,37 @@ class BranchReader:
         )
 
     def find_current(self, head_sha: str, candidates: Iterable[str]) -> tuple[str, ...]:
-        """Return the head and those of the candidates (heads that were swept) whose sweep still stands for it: the
-        plan has the same rows, and no file that they may use differs.
+        """Return the head, and the candidates whose sweeps still count for the head.
+
+        A sweep still counts if both plans have the same rows and no file that a row may use differs.
+
+        Args:
+            candidates: heads that were swept.
         """
         older = [sha for sha in dict.fromkeys(candidates) if sha != head_sha]
-        return (head_sha, *(sha for sha in older if self._measured_the_same(sha, head_sha)))
+        return (head_sha, *(sha for sha in older if self._is_measured_alike(sha, head_sha)))
 
     def plan(self, head_sha: str) -> tuple[KindRows, ...]:
-        """Return the rows of every kind of sweep at a head. Raises InfxError where it cannot be planned."""
+        """Return the rows of every kind of sweep at a head. Raise InfxError if the head cannot be planned."""
         fork_point = self.clone.merge_base(self.base_sha, head_sha)
         return self.planner.kinds(fork_point, head_sha, list_kinds(self.policy.labels))
 
-    def edited_rules(self, sha: str) -> tuple[str, ...] | None:
-        """Return workflows and policy files that a commit has changed since it left the base branch; None: unknown."""
+    def find_edited_rules(self, sha: str) -> tuple[str, ...] | None:
+        """Return workflows and policy files changed between the merge base and a commit; None if unknown."""
         if not self.clone.has_commit(sha):
             return None
         fork_point = self.clone.merge_base(self.base_sha, sha)
         return find_rules(self.clone.changed_paths(fork_point, sha), self.policy_path)
 
     def is_merged(self, sha: str) -> bool:
-        """Whether the base branch holds a commit."""
+        """Return whether the base branch contains a commit."""
         return self.clone.is_ancestor(sha, self.base_sha)
 
-    def _measured_the_same(self, sha: str, head_sha: str) -> bool:
+    def _is_measured_alike(self, sha: str, head_sha: str) -> bool:
         clone = self.clone
         if not (clone.has_commit(sha) and clone.is_ancestor(sha, head_sha)):
             return False
-        if find_mattering(clone.changed_paths(sha, head_sha), self.policy):
+        if find_measured_paths(clone.changed_paths(sha, head_sha), self.policy):
             return False
         entries = self._entries(sha)
         if entries is None or entries != self._entries(head_sha):
@@ -102,15 +106,15 @@ class BranchReader:
         except UnavailableError:
             raise
         except InfxError:
-            return False  # one of them cannot be planned
+            return False  # one of the two cannot be planned
 
     def _changes(self, number: int, fork_point: str, head_sha: str) -> Changes:
         path, masters = self.policy.changelog, self.policy.master_configs
         before, after, *files = self.clone.read_many(
             [(fork_point, path), *((head_sha, name) for name in (path, *masters))]
         )
-        found = [(name, data) for name, data in zip(masters, files, strict=True) if data is not None]
-        context = self._context(number, ConfigKeys(tuple(found)) if found else None)
+        present = [(name, data) for name, data in zip(masters, files, strict=True) if data is not None]
+        context = self._context(number, ConfigKeys(tuple(present)) if present else None)
         verdict = validate(before, after, context)
         return Changes(
             paths=tuple(self.clone.changed_paths(fork_point, head_sha)),
@@ -130,7 +134,7 @@ class BranchReader:
         return Context(path=policy.changelog, links=links, number=number, configs=configs, base_name=base)
 
     def _entries(self, sha: str) -> object:
-        """Return what a revision adds to the changelog, but for lines and links; None if it cannot be told."""
+        """Return what a revision adds to the changelog, without lines and links; None if it is invalid."""
         fork_point = self.clone.merge_base(self.base_sha, sha)
         path = self.policy.changelog
         before, after = self.clone.read_many([(fork_point, path), (sha, path)])
@@ -140,24 +144,24 @@ class BranchReader:
     def _resolve(
         self, number: int, fork_point: str, head_sha: str, conflicts: tuple[str, ...], tree: str
     ) -> Resolution | None:
-        """Both sides of the changelog in order, with canonical links; or the links alone where nothing conflicts."""
+        """Return the commit that merges the changelog or makes its links canonical, if possible."""
         path = self.policy.changelog
         if conflicts not in {(), (path,)}:
             return None
-        wanted = [(fork_point, path), (self.base_sha, path), (head_sha, path)]
-        ancestor, main, own = self.clone.read_many(wanted)
+        versions = [(fork_point, path), (self.base_sha, path), (head_sha, path)]
+        ancestor, main, own = self.clone.read_many(versions)
         context = self._context(number)
         try:
             if conflicts:
                 sides = Sides(ancestor=ancestor or b"", main=main or b"", other=own or b"")
                 merged = merge(sides, context.links, number=number).data
-                brought = self.clone.changed_paths(fork_point, self.base_sha)
-                keeps = not find_mattering(brought, self.policy)
+                base_changes = self.clone.changed_paths(fork_point, self.base_sha)
+                keeps = not find_measured_paths(base_changes, self.policy)
                 parents = (head_sha, self.base_sha)
                 return Resolution(changelog=merged, tree=tree, parents=parents, keeps_sweep=keeps)
-            made = canonicalize(ancestor, own, context).head if own is not None else None
+            canonical = canonicalize(ancestor, own, context).head if own is not None else None
         except (MergeRefusedError, ProblemsError):
             return None
-        if made is None or made == own:
+        if canonical is None or canonical == own:
             return None
-        return Resolution(changelog=made, tree=head_sha, parents=(head_sha,))
+        return Resolution(changelog=canonical, tree=head_sha, parents=(head_sha,))

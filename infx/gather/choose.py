@@ -1,4 +1,4 @@
-"""Which pull requests to look at, for a handful of requests whatever their number."""
+"""Choose the pull requests to process, with a small number of requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infx.gate.approval import pick_approval
 from infx.gather.clone import GitClone
 from infx.gather.ports import Clone
 from infx.gather.reconcile import RESERVE
-from infx.gather.sources import MAX_PAGES, Recent
+from infx.gather.sources import MAX_PAGES, RecentList
 from infx.github.errors import RateLimitError
 from infx.model import CommitStatus, PullRequest, PullSummary, Run, is_same_repository
 from infx.policy.model import Policy
@@ -21,8 +21,8 @@ from infx.policy.paths import concerns
 if TYPE_CHECKING:
     from infx.signoff.trigger import Trigger
 
-MAX_FORKS = 20  # that are asked whose run a dispatched one is
-LONGEST_SWEEP = timedelta(days=2)  # that is followed although nothing else happens to its pull request
+MAX_FORKS = 20  # forks whose approvals are read to find the pull request of a dispatched run
+LONGEST_SWEEP = timedelta(days=2)  # older runs are not followed unless their pull request is updated
 
 
 class Lister(Protocol):
@@ -41,27 +41,29 @@ def list_open(lister: Lister, policy: Policy) -> list[PullSummary]:
 
 
 def list_in_turn(lister: Lister, policy: Policy, today: date) -> list[int]:
-    """Numbers of all open ones, from another place each day, so that what a budget left today comes first tomorrow."""
+    """Return the numbers of all open pull requests, starting at a different place each day.
+
+    A command may stop at its call budget, so the pull requests it did not reach come first on the next day.
+    """
     numbers = sorted((pull.number for pull in list_open(lister, policy)), reverse=True)
-    certain = max(1, policy.limits.api_requests // RESERVE)  # looked at, whatever is to be done
-    start = today.toordinal() * certain % max(1, len(numbers))
+    guaranteed = max(1, policy.limits.api_requests // RESERVE)  # the number that fits into any budget
+    start = today.toordinal() * guaranteed % max(1, len(numbers))
     return numbers[start:] + numbers[:start]
 
 
-def list_recent(lister: Lister, policy: Policy, since: datetime, recent: Recent[Run]) -> list[int]:
-    """Numbers of those touched since then, closed ones included, and of those with a sweep that goes on or ended
-    since then; the last touched first.
+def list_recent(lister: Lister, policy: Policy, since: datetime, recent: RecentList[Run]) -> list[int]:
+    """Return the numbers of pull requests updated since a time or with a sweep that runs or ended since then.
 
-    That a run finished does not touch its pull request, hence the second list.
+    Closed pull requests are included; the latest update comes first.
     """
     touched = lister.pulls(state="all", base=policy.base_branch, updated_since=since)
-    recent.reach(since - LONGEST_SWEEP, pages=MAX_PAGES)
+    recent.reach(since - LONGEST_SWEEP, pages=MAX_PAGES)  # the end of a run does not update its pull request
     runs = [run for run in recent.items if not run.is_completed or run.updated_at >= since]
     numbers = [pull.number for pull in touched] + [number for run in runs for number in _named_by(run)]
-    nameless = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
-    if any(not any(_is_of(run, pull) for pull in touched) for run in nameless):
-        is_open = list_open(lister, policy)
-        numbers += [pull.number for pull in is_open if any(_is_of(run, pull) for run in nameless)]
+    unnumbered = [run for run in runs if not run.pull_numbers and run.event == "pull_request"]  # of forks
+    if any(not any(_is_of(run, pull) for pull in touched) for run in unnumbered):
+        open_pulls = list_open(lister, policy)
+        numbers += [pull.number for pull in open_pulls if any(_is_of(run, pull) for run in unnumbered)]
     return list(dict.fromkeys(numbers))
 
 
@@ -76,15 +78,16 @@ def _is_of(run: Run, pull: PullSummary) -> bool:
 def select_moved(
     pulls: Iterable[PullSummary], clone: Clone, policy: Policy, before: str, after: str
 ) -> list[int]:
-    """After a push to the base branch: those that touch benchmarks and for which the push made a difference, a new
-    conflict, another one, or none any more. Asks git alone.
+    """Return the pull requests that change benchmarks and got other conflicts from a push to the base branch.
+
+    The answer comes from git alone.
     """
     return [pull.number for pull in pulls if _has_moved(pull.head_sha, clone, policy, before, after)]
 
 
 def _has_moved(head: str, clone: Clone, policy: Policy, before: str, after: str) -> bool:
     if not clone.has_commit(head):
-        return True  # pushed to since it was fetched
+        return True  # the head is newer than the fetch
     if not concerns(policy, clone.changed_paths(clone.merge_base(after, head), head)):
         return False
     return clone.test_merge(before, head).conflicts != clone.test_merge(after, head).conflicts
@@ -92,7 +95,7 @@ def _has_moved(head: str, clone: Clone, policy: Policy, before: str, after: str)
 
 @dataclass
 class SharedHeads:
-    """Which pull requests have the same head: asked for once, of git or, without a clone, of GitHub's list."""
+    """The heads of all pull requests, read once from git or, without a clone, from GitHub's list."""
 
     lister: Lister
     clone: GitClone | None
@@ -100,34 +103,36 @@ class SharedHeads:
     _heads: dict[int, str] | None = None
 
     def find_others(self, pull: PullRequest) -> list[int]:
-        """Return the numbers of those that have this one's head; closed ones may be among them."""
+        """Return the numbers of other pull requests with the same head; some may be closed."""
         if self._heads is None:
             self._heads = self._list()
-        return sorted(n for n, sha in self._heads.items() if sha == pull.head_sha and n != pull.number)
+        return sorted(
+            number for number, sha in self._heads.items() if sha == pull.head_sha and number != pull.number
+        )
 
     def _list(self) -> dict[int, str]:
         if self.clone is not None:
-            return self.clone.heads()
+            return self.clone.read_heads()
         pulls = self.lister.pulls(state="open", base=self.policy.base_branch)
         return {pull.number: pull.head_sha for pull in pulls}
 
 
 def list_triggered(lister: StatusLister, trigger: Trigger, policy: Policy) -> list[int]:
-    """Open pull requests whose sign-offs an event speaks of."""
+    """Return the open pull requests whose sign-offs an event concerns."""
     if trigger.pull is not None:
         return [trigger.pull]
     if trigger.head_sha is None:
         return []
     open_pulls = lister.pulls(state="open")
-    found = [pull.number for pull in open_pulls if pull.head_sha == trigger.head_sha]
+    numbers = [pull.number for pull in open_pulls if pull.head_sha == trigger.head_sha]
     if trigger.run_id is not None:
         forks = [pull for pull in open_pulls if pull.is_fork][:MAX_FORKS]
-        found += [
+        numbers += [
             pull.number
             for pull in forks
             if _may_be_approved_for(pull.head_sha, trigger.run_id, lister, policy)
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(numbers))
 
 
 def _may_be_approved_for(head_sha: str, run_id: int, lister: StatusLister, policy: Policy) -> bool:
@@ -136,5 +141,5 @@ def _may_be_approved_for(head_sha: str, run_id: int, lister: StatusLister, polic
     except RateLimitError:
         raise
     except InfxError:
-        return True  # its own turn tells what is wrong, and keeps nobody from theirs
+        return True  # its own turn reports the error, and does not stop the others
     return approval is not None and approval.run_id == run_id

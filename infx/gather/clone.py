@@ -1,4 +1,4 @@
-"""A clone of the repository whose `infx` refs mirror the base branch and the pull requests."""
+"""Fetch the base branch, the merge queue and pull requests into `infx` refs of a clone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ QUEUE = "refs/infx/queue"
 
 @dataclass
 class GitClone:
-    """A clone of the repository; `infx` refs in it mirror the base branch and the pull requests.
+    """A clone of the repository; its `infx` refs mirror the base branch and the pull requests.
 
-    token: to fetch. push_token: for what is pushed, of an App, whose pushes start workflows; None: nothing is pushed.
+    Attributes:
+        token: used to fetch.
+        push_token: the token of an App, whose pushes start workflows; None: infx pushes nothing.
     """
 
     git: Git
@@ -28,33 +30,33 @@ class GitClone:
     push_token: str | None = None
 
     def fetch(self, base_branch: str, numbers: Sequence[int]) -> str:
-        """Bring the base branch and the heads, as far as they are there; returns the base branch's tip."""
+        """Fetch the base branch and the heads that exist, and return the base branch's tip."""
         base = f"refs/heads/{base_branch}"
         queue = f"refs/heads/gh-readonly-queue/{base_branch}/*:{QUEUE}/*"
         heads = {f"refs/pull/{number}/head": f"refs/infx/pull/{number}" for number in numbers}
         while True:
-            wanted = [f"{head}:{here}" for head, here in heads.items()]
+            refspecs = [f"{head}:{mirror}" for head, mirror in heads.items()]
             try:
-                self.git.fetch("origin", f"{base}:{BASE}", queue, *wanted, token=self.token)
+                self.git.fetch("origin", f"{base}:{BASE}", queue, *refspecs, token=self.token)
                 return self.git.commit(BASE)
             except GitError as error:
-                found = re.search(r"couldn't find remote ref (\S+)", error.message)
-                missing = found[1].rstrip(".") if found else ""
+                match = re.search(r"couldn't find remote ref (\S+)", error.message)
+                missing = match[1].rstrip(".") if match else ""
                 if missing == base:
                     error.message = f"The repository has no {missing}."
-                    error.hint = "Is that the policy's base branch?"
-                if heads.pop(missing, None) is None:  # git names one at a time
+                    error.hint = "Check the base branch in the policy."
+                if heads.pop(missing, None) is None:  # git names one missing ref at a time
                     raise
 
-    def heads(self) -> dict[int, str]:
-        """Return number → head of every pull request, closed ones too, without a request to the API."""
+    def read_heads(self) -> dict[int, str]:
+        """Return number → head of every pull request, including closed ones, without an API request."""
         refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)
         return {int(name.split("/")[2]): sha for name, sha in refs.items()}
 
     def open_branches(
         self, policy: Policy, place: RepositoryContext, numbers: Sequence[int], policy_path: str
     ) -> BranchReader:
-        """Fetch the heads of some pull requests, and return what reads them."""
+        """Fetch the heads of some pull requests, and return a reader of their branches."""
         return BranchReader(
             clone=self.git,
             policy=policy,
@@ -69,7 +71,7 @@ class GitClone:
 def open_clone(
     git: Git, place: RepositoryContext, token: str | None, push_token: str | None = None
 ) -> GitClone | None:
-    """The clone that we stand in, if its `origin` is this repository."""
+    """Return the clone in the current folder, or None if its `origin` is not this repository."""
     url = (git.origin_url() or "").rstrip("/").removesuffix(".git")
     if not re.search(rf"(^|[/:]){re.escape(place.repository)}$", url, re.IGNORECASE):
         return None

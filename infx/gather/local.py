@@ -1,4 +1,4 @@
-"""What the place where a command runs says: its files, its policy, its event, and the name of its repository."""
+"""Read what a command needs from its surroundings: files, policy, event and the repository's name."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Whatever can be `<commit>:<path>` is that, even where a file has such a name: a pull request could bring one along.
+# A name like `<commit>:<path>` is never a file, because a pull request could add a file with such a name.
 _AT_COMMIT = re.compile(r"([0-9A-Za-z_][^:]*):(.+)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 _REMOTE = re.compile(r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")
 
 
 def find_root(start: Path) -> Path:
-    """The repository that `start` stands in; outside of one, `start` itself."""
+    """Return the root of the repository that contains a folder; the folder itself outside of a repository."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists():
             return folder
@@ -33,7 +33,7 @@ def find_root(start: Path) -> Path:
 
 
 def read_policy_path(source: str | None) -> str:
-    """The path in a repository that `--policy` means; a file outside of any stands for the usual place."""
+    """Return the policy's path in its repository; the default path for a file outside of a repository."""
     if source is None:
         return POLICY_PATH
     if match := _AT_COMMIT.fullmatch(source):
@@ -43,30 +43,27 @@ def read_policy_path(source: str | None) -> str:
     return path.relative_to(root).as_posix() if (root / ".git").exists() else POLICY_PATH
 
 
-def load_policy(given: str | None) -> Policy:
-    """The policy of `--policy` (a file or `<commit>:<path>`), of the repository, or the packaged default.
-
-    On Actions nothing is guessed: a pull request must not be judged by rules that it brought along.
-    """
+def load_policy(source: str | None) -> Policy:
+    """Return the policy that `--policy` names, or the policy of the repository, or the packaged default."""
     from infx.policy.load import default_policy, parse_policy
 
-    found = _find_policy(given)
-    return default_policy() if found is None else parse_policy(*found)
+    file = _read_policy_file(source)
+    return default_policy() if file is None else parse_policy(*file)
 
 
-def load_part(given: str | None, part: type[_T]) -> _T:
-    """Like `load_policy`, but only the keys that `part` has fields for."""
+def load_part(source: str | None, part: type[_T]) -> _T:
+    """Return the part of the policy that has the fields of a class, like `load_policy`."""
     from infx.policy.load import default_part, parse_part
 
-    found = _find_policy(given)
-    return default_part(part) if found is None else parse_part(*found, part)
+    file = _read_policy_file(source)
+    return default_part(part) if file is None else parse_part(*file, part)
 
 
-def _find_policy(given: str | None) -> tuple[bytes, str] | None:
-    """(bytes, name) of the policy file; None for the packaged default."""
-    if given is not None:
-        return read_source(given, "policy"), given
-    if actions.is_actions(os.environ):
+def _read_policy_file(source: str | None) -> tuple[bytes, str] | None:
+    """Return the bytes and the name of the policy file, or None for the packaged default."""
+    if source is not None:
+        return read_source(source, "policy"), source
+    if actions.is_actions(os.environ):  # a checked-out policy may come from the judged pull request itself
         raise UsageError(
             "On Actions the policy must be named.",
             hint="Give --policy or set INFX_POLICY to a file or <commit>:<path>.",
@@ -75,75 +72,75 @@ def _find_policy(given: str | None) -> tuple[bytes, str] | None:
     return (path.read_bytes(), POLICY_PATH) if path.is_file() else None
 
 
-def read_source(given: str, what: str) -> bytes:
-    """The bytes of a file, or of `<commit>:<path>` in the repository that one stands in."""
-    if match := _AT_COMMIT.fullmatch(given):
+def read_source(source: str, what: str) -> bytes:
+    """Return the bytes of a file, or of `<commit>:<path>` in the current repository."""
+    if match := _AT_COMMIT.fullmatch(source):
         from infx.git import Git
 
         data = Git(Path.cwd()).read(match[1], match[2])
         if data is None:
             raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
         return data
-    return read_file(given, what)
+    return read_file(source, what)
 
 
 @dataclass(frozen=True)
 class Receive:
-    """Reads the event when it is called: a command that is asked in another way needs none.
+    """A function that reads the event, which only some ways to call a command need.
 
     Attributes:
-        given: the file of --event.
-        name: of --event-name.
+        file: the file of --event.
+        name: the value of --event-name.
     """
 
-    given: Path | None
+    file: Path | None
     name: str | None
 
     def __call__(self) -> actions.ReceivedEvent | None:
-        """Return the event. Raises UsageError for a file that cannot be read or is not a payload."""
-        return actions.receive_event(self.given, os.environ, name=self.name)
+        """Return the event. Raise UsageError for a file that cannot be read or is not a payload."""
+        return actions.receive_event(self.file, os.environ, name=self.name)
 
 
 class NamesRepository(Protocol):
-    """A policy, or the part of one."""
+    """A policy, or a part of a policy, that names the repository."""
 
     @property
     def repository(self) -> str | None: ...
 
 
-def repository_name(given: str | None, policy: NamesRepository) -> str | None:
-    """`owner/name` from --repo, the policy, GITHUB_REPOSITORY or the remote `origin`, in that order."""
-    for name in (given, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
+def find_repository_name(option: str | None, policy: NamesRepository) -> str | None:
+    """Return `owner/name` from --repo, else from the policy, GITHUB_REPOSITORY or the remote `origin`."""
+    for name in (option, policy.repository, os.environ.get("GITHUB_REPOSITORY")):
         if name:
             return check_name(name)
     if "GIT_DIR" not in os.environ and not (find_root(Path.cwd()) / ".git").exists():
-        return None  # known without starting git
+        return None  # saves the start of git
     from infx.git import Git, GitError, UnsafeRepositoryError
 
     try:
         url = Git(Path.cwd()).origin_url() or ""
-    except UnsafeRepositoryError:  # said with its remedy, and not taken for a repository without a name
+    except UnsafeRepositoryError:  # reported with its remedy, not treated as a repository without a name
         raise
     except GitError:
         return None
-    return read_remote(url)
+    return parse_remote(url)
 
 
 def check_name(name: str) -> str:
-    """Return `owner/name`. Raises UsageError for any other text."""
+    """Return `owner/name`. Raise UsageError for any other text."""
     if problem := find_name_problem(name):
         raise UsageError(problem)
     return name
 
 
 def find_name_problem(text: str) -> str | None:
-    """Why a text is not `owner/name`; None if it is."""
+    """Return why a text is not `owner/name`, or None if it is."""
     return (
         None if _NAME.fullmatch(text) else f"{text!r} is not the name of a repository; expected owner/name."
     )
 
 
-def read_remote(url: str) -> str | None:
-    """`owner/name` of a remote's URL; None for a folder."""
+def parse_remote(url: str) -> str | None:
+    """Return `owner/name` from a remote's URL, or None for a folder."""
     match = _REMOTE.fullmatch(url)
     return match["name"] if match and _NAME.fullmatch(match["name"]) else None

@@ -1,4 +1,4 @@
-"""Who may do what in the repository, and who is in which team: everybody is asked for once."""
+"""Read permissions and team members from GitHub, each person and each team once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ class PeopleReader(Protocol):
 
 @dataclass
 class People:
-    """known: by lower-case login. teams: members by the team's lower-case name, None where the token may not know;
-    most: of them that are asked for.
-    """
+    """People and teams that were read so far."""
 
     reader: PeopleReader
-    most: int
-    known: dict[str, Collaborator] = field(default_factory=dict)
+    most: int  # the largest number of teams to read
+    known: dict[str, Collaborator] = field(default_factory=dict)  # by lower-case login
+    # Members by the team's lower-case name; None if the token may not read them.
     teams: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     @property
@@ -38,12 +37,12 @@ class People:
         return self.known[login.lower()]
 
     def is_unknown(self, login: str) -> bool:
-        """Whether GitHub was asked what somebody may do here and says that there is no such account."""
+        """Return whether GitHub was asked for an account and reported that it does not exist."""
         person = self.known.get(login.lower())
         return person is not None and not person.is_known
 
     def is_member(self, team: str, login: str) -> bool | None:
-        """None where nobody may know, or too many teams were asked for. team: like @owner/name."""
+        """Return whether a team `@owner/name` has a member; None if its members could not be read."""
         name = team.lower()
         if name not in self.teams and len(self.teams) < self.most:
             organization, _, slug = name[1:].partition("/")

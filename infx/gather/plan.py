@@ -1,4 +1,4 @@
-"""What a plan is made of, read from git objects: the changelog's delta and the configurations it names."""
+"""Read from git what a plan is made of: the changelog's delta and the configurations that it names."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ if TYPE_CHECKING:
 
 PROFILE = "default"  # the eval profile that sweeps are planned with
 
-# Returns the files at these paths, None for each that is not there.
+# Returns the contents of the files at these paths, None for each missing file.
 ReadFiles = Callable[[Sequence[str]], list[bytes | None]]
 
 
 def read_plan_inputs(
     git: Git, base: str, head: str, policy: Policy
 ) -> tuple[Delta, PlanInputs, PlanInputs | None]:
-    """The delta, the head's inputs for the keys it names, and the base's too where points are appended.
+    """Return the delta, the head's inputs for its keys, and the base's inputs for append-only entries.
 
-    Raises UsageError for a file that the policy names and the head does not have, ProblemsError for what is wrong
-    in the files.
+    Raise UsageError if the head lacks a file that the policy names, ProblemsError for problems in the files.
     """
     from infx.changelog.delta import read_delta
 
@@ -39,7 +38,7 @@ def read_plan_inputs(
     for path, data in zip((policy.changelog, *paths), (after, *files), strict=True):
         if data is None:
             raise UsageError(
-                f"{path} is not there at {head[:12]}.", hint="Add it, or name another file in the policy."
+                f"{path} does not exist at {head[:12]}.", hint="Add it, or name another file in the policy."
             )
     delta = read_delta(before or b"", after or b"", policy.changelog)
 
@@ -50,7 +49,7 @@ def read_plan_inputs(
 
 
 def list_paths(policy: Policy) -> tuple[str, ...]:
-    """The files that rows are made of, in the order that `load_named_inputs` takes them."""
+    """Return the paths of the files that rows are made of, in the order of `load_named_inputs`."""
     return (policy.runners, *policy.master_configs)
 
 
@@ -61,9 +60,12 @@ def load_named_inputs(
     base_name: str,
     policy: Policy,
 ) -> tuple[PlanInputs, PlanInputs | None]:
-    """The head's inputs for the keys that the entries name, and the base's too where points are appended.
+    """Return the head's inputs for the entries' keys, and the base's inputs for append-only entries.
 
-    files: the head's, in the order of `list_paths`. Raises ProblemsError.
+    Raise ProblemsError for problems in the files.
+
+    Args:
+        files: those of the head, in the order of `list_paths`.
     """
     from infx.bench.keys import NamedKeys
     from infx.matrix.load import load_inputs
@@ -74,7 +76,7 @@ def load_named_inputs(
     if not any(entry.append_only for entry in entries):
         return inputs, None
     runners, *masters = read_base(paths)
-    # What is wrong there is not in the files that one sees.
+    # Problems at the base name the revision, because the working tree shows the head.
     names = tuple(f"{base_name}:{path}" for path in paths)
     base_runners = (names[0], runners or b"labels: {}\n")
     return inputs, load_inputs(_pair(names[1:], masters), base_runners, only=named)
@@ -86,44 +88,41 @@ def _pair(paths: Sequence[str], contents: Sequence[bytes | None]) -> list[tuple[
 
 @dataclass(frozen=True)
 class Planner:
-    """Recomputes plans from git; each revision is read once."""
+    """Recomputes plans from git, and reads each revision once."""
 
     git: Git
     policy: Policy
     _read: dict[tuple[str, str], RevisionPlan] = field(default_factory=dict, init=False, repr=False)
 
     def open(self, base: str, head: str) -> RevisionPlan:
-        """Return the inputs of a head's plan against the commit where it left the base branch.
-
-        Raises InfxError, the same one each time, for what is wrong in the files.
-        """
+        """Return the plan of a head against its merge base. Raise InfxError for problems in the files."""
         if (base, head) not in self._read:
             self._read[base, head] = RevisionPlan(self, base, head)
         return self._read[base, head]
 
     def kinds(self, base: str, head: str, kinds: Sequence[SweepKind]) -> tuple[KindRows, ...]:
-        """Return the row ids of each kind of sweep. A kind that an entry forbids is left out, unless it is the first.
+        """Return the row ids of each kind of sweep, without kinds that an entry forbids.
 
-        Raises InfxError where the head cannot be planned.
+        Raise InfxError if the first kind cannot be planned.
         """
         from infx.bench.identity import row_ids
         from infx.evidence.rows import KindRows
 
         plan = self.open(base, head)
-        found = []
-        for place, kind in enumerate(kinds):
+        planned = []
+        for index, kind in enumerate(kinds):
             try:
                 rows = plan.rows(kind)
             except InfxError:
-                if place == 0:
+                if index == 0:
                     raise
                 continue
-            found.append(KindRows(kind=kind, ids=frozenset(row_ids(rows))))
-        return tuple(found)
+            planned.append(KindRows(kind=kind, ids=frozenset(row_ids(rows))))
+        return tuple(planned)
 
 
 class RevisionPlan:
-    """The plan of one revision, in any kind of sweep. delta: the entries that it adds."""
+    """The plan of one revision for any kind of sweep; `delta` holds the entries that the revision adds."""
 
     def __init__(self, planner: Planner, base: str, head: str) -> None:
         self._policy = planner.policy
@@ -131,7 +130,7 @@ class RevisionPlan:
         self._rows: dict[SweepKind, tuple[Row, ...]] = {}
 
     def rows(self, kind: SweepKind) -> tuple[Row, ...]:
-        """Return the rows of a kind of sweep, in the plan's order; none where no entry was added."""
+        """Return the rows of a kind of sweep in the plan's order; no rows if no entry was added."""
         from dataclasses import asdict
 
         from infx.matrix.evals import find_profile
@@ -142,5 +141,5 @@ class RevisionPlan:
         if kind not in self._rows:
             options = Options(profile=find_profile(PROFILE, self._policy.evals), **asdict(kind))
             planned = plan_delta(self.delta, self.inputs, self.base_inputs, options, self._policy.changelog)
-            self._rows[kind] = tuple(one.row for one in planned.rows)
+            self._rows[kind] = tuple(planned_row.row for planned_row in planned.rows)
         return self._rows[kind]

@@ -1,4 +1,4 @@
-"""What reconciling needs of GitHub and of git, and no more; `infx.github` and `infx.git` fulfil it."""
+"""List the methods of GitHub and git that reconciling uses; `infx.github` and `infx.git` implement them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class Pager(Protocol):
-    """Lists of the whole repository, newest first: one page, and whether it is the last."""
+    """Requests for pages of the whole repository, newest first; each page says whether it is the last."""
 
     def runs_page(self, workflow: str, number: int) -> tuple[list[Run], bool]: ...
     def artifacts_page(self, name: str, number: int) -> tuple[list[Artifact], bool]: ...
@@ -54,7 +54,7 @@ class ReconcileReader(Pager, Protocol):
 
 
 class PlanMaker(Protocol):
-    """Plans that are recomputed from git; see `infx.gather.plan`."""
+    """A source of plans recomputed from git; `infx.gather.plan` implements it."""
 
     def kinds(self, base: str, head: str, kinds: Sequence[SweepKind]) -> tuple[KindRows, ...]: ...
 
@@ -69,7 +69,7 @@ class Merge(Protocol):
 
 
 class Clone(Protocol):
-    """A clone that has the base branch and the heads of the pull requests; revisions are full SHAs."""
+    """A clone with the base branch and the heads of pull requests; revisions are full SHAs."""
 
     def has_commit(self, sha: str) -> bool: ...
     def merge_base(self, one: str, other: str) -> str: ...

@@ -1,4 +1,7 @@
-"""Whether the sweep that stands for a head is evidence: asks git, and GitHub only where something is to be granted."""
+"""Gather the proof that the current sweep of a head did what was planned.
+
+The rows and the changed workflows come from git. GitHub is asked only before a new success is granted.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,11 @@ class Prover:
     branches: BranchReader
 
     def prove(self, facts: ReconcileFacts, runs: Sequence[Run]) -> Proof | None:
-        """Return the proof for the sweep that stands, if it ended well. runs: of the pull request's own events."""
+        """Return the proof for the current sweep, or None unless it succeeded.
+
+        Args:
+            runs: those started by events of the pull request.
+        """
         sweep = facts.sweep
         if sweep is None or sweep.state is not SweepState.DONE:
             return None
@@ -46,12 +53,13 @@ class Prover:
         return find_gap(sweep.done, sweep.ids, planned, asked)
 
     def _find_edits(self, facts: ReconcileFacts, sweep: SweepProgress) -> tuple[str, ...]:
-        """Other targets are asked for only before a status is granted that does not stand there yet."""
-        own = self.branches.edited_rules(sweep.run.head_sha)
+        """Return the workflows and policy files that a person must settle before the sweep counts."""
+        own = self.branches.find_edited_rules(sweep.run.head_sha)
         edits = [
             *find_rules(facts.changes.paths or (), self.branches.policy_path),
             *(("unknown files",) if own is None else own),
         ]
+        # Other targets need two requests, so they are read only before a new success.
         if not edits and sweep.run.event == "pull_request" and not self._is_granted(facts, sweep):
             owner = facts.pull.base_repository.partition("/")[0]
             others = self.reader.pulls(state="all", head=f"{owner}:{facts.pull.head_ref}")
@@ -66,9 +74,9 @@ class Prover:
         return bool(facts.changes.problems) or is_granted(self.policy, facts.statuses, sweep)
 
     def _find_settler(self, facts: ReconcileFacts, sweep: SweepProgress, runs: Sequence[Run]) -> str | None:
-        """The word must have been written when the head was there; of a fork, when its approved run was."""
-        shown = [*runs, sweep.run]
-        since = sweep.run.created_at if facts.pull.is_fork else find_arrival(shown, facts.pull.head_sha)
+        """Return who settled the edits after the head arrived; for a fork, after its approved run started."""
+        known_runs = [*runs, sweep.run]
+        since = sweep.run.created_at if facts.pull.is_fork else find_arrival(known_runs, facts.pull.head_sha)
         if since is None:
             return None
         logins = list_settlers(facts.comments, self.policy)

@@ -1,9 +1,10 @@
-"""The facts of one pull request. What stands on it and which runs it has comes from a source that may serve many
-(`sources`); for it alone are read the jobs of what runs and of the last sweep, two lists at most, and one more where a
-sweep was dispatched.
+"""Gather the facts of one pull request with few requests.
 
-With a clone, files, conflicts and the changelog cost no request. What a list can tell is never asked singly:
-whether an earlier run has results, for instance, stands in one list of the whole repository.
+Comments, statuses and runs come from a source that may serve many pull requests (`sources`). Only job lists
+are read for one pull request: those of running sweeps and of the last sweep, at most two, and one more for a
+dispatched sweep. With a clone, files, conflicts and the changelog need no request. Facts that a shared list
+contains are not requested one by one: one list of the whole repository shows, for example, which earlier runs
+have results.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
 from infx.gather.ports import ReconcileReader
 from infx.gather.prover import Prover
-from infx.gather.sources import Alone, FactSource, Recent, read_results
+from infx.gather.sources import FactSource, RecentList, SingleSource, list_results
 from infx.git import MissingRevisionError
 from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, Overview, PullRequest, Run
 from infx.policy.identity import find_status
@@ -29,40 +30,47 @@ from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.facts import Changes, Group, ReconcileFacts
 
-MAX_READS = 2  # of one pull request alone
-RESERVE = 20  # calls that one pull request may need: both looks without GraphQL, pages and writes included
+MAX_READS = 2  # reads for a single pull request
+RESERVE = 20  # calls that one pull request may need: two looks without GraphQL, pages and writes included
 
 
 @dataclass
 class ReconcileGatherer:
-    """branches: reads a clone that holds the heads of the pull requests; None: there is none. open_branches: fetches
-    the heads of some pull requests into it first.
+    """Gathers the facts of pull requests, and keeps what they share.
+
+    Attributes:
+        branches: reads the heads of pull requests from a clone; None without a clone.
+        open_branches: fetches the heads of some pull requests into the clone.
     """
 
     reader: ReconcileReader
     policy: Policy
     branches: BranchReader | None = None
     open_branches: Callable[[Sequence[int]], BranchReader] | None = None
-    results: Recent[Artifact] = field(init=False)
+    results: RecentList[Artifact] = field(init=False)
     files: BaseFiles = field(init=False)
 
     def __post_init__(self) -> None:
-        self.results = read_results(self.reader, self.policy)
+        self.results = list_results(self.reader, self.policy)
         self.files = BaseFiles(self.reader, self.policy, list_linked(self.policy))
 
     def fetch(self, numbers: Sequence[int]) -> None:
-        """Bring the heads of some pull requests into the clone, if there is one."""
+        """Fetch the heads of some pull requests into the clone, if there is a clone."""
         if self.open_branches is not None and numbers:
             self.branches = self.open_branches(numbers)
 
     def gather(self, number: int, source: FactSource | None = None) -> ReconcileFacts:
-        """source: of what many share; None: everything is asked for this one, as it is now."""
-        alone = Alone(self.reader, self.policy)
+        """Return the facts of one pull request.
+
+        Args:
+            source: serves several pull requests; None: request the current facts of this pull request.
+        """
+        single = SingleSource(self.reader, self.policy)
         try:
-            return self._read(number, source or alone)
-        except MissingRevisionError:  # pushed to since it was fetched
+            return self._read(number, source or single)
+        except MissingRevisionError:  # a push since the fetch
             self.fetch([number])
-            return self._read(number, alone)
+            return self._read(number, single)
 
     def _read(self, number: int, source: FactSource) -> ReconcileFacts:
         return _Reading(self, source, source.overview(number)).facts()
@@ -70,7 +78,7 @@ class ReconcileGatherer:
 
 @dataclass
 class _Reading:
-    """One pull request; `left` counts down the reads that may still be spent on it alone."""
+    """The facts of one pull request while they are read; `left` counts the reads that remain."""
 
     by: ReconcileGatherer
     source: FactSource
@@ -99,22 +107,22 @@ class _Reading:
         linked = approval.run_id if approval and approval.sha == pull.head_sha else None
         dispatched = [run for run in approved if self._is_of_head(run, linked)]
         current = self._current(runs)
-        standing = [run for run in runs if run.head_sha in current] + dispatched
-        sweeps = self._sweeps(_unique([*runs, *approved]), standing)
+        counting = [run for run in runs if run.head_sha in current] + dispatched
+        sweeps = self._sweeps(_unique([*runs, *approved]), counting)
         actor = None
-        if self._is_labeled() and not _any_goes_well(sweeps, standing):
-            if found := [run for run in self._dispatched_by_hand() if run not in dispatched]:
+        if self._is_labeled() and not _any_goes_well(sweeps, counting):
+            if manual := [run for run in self._dispatched_by_hand() if run not in dispatched]:
                 self.left += 1
-                dispatched, standing = [*dispatched, *found], [*standing, *found]
-                sweeps = [*self._sweeps(found, found), *sweeps]
-            elif not _any_may_sweep(sweeps, standing):
+                dispatched, counting = [*dispatched, *manual], [*counting, *manual]
+                sweeps = [*self._sweeps(manual, manual), *sweeps]
+            elif not _any_may_sweep(sweeps, counting):
                 actor = self._label_actor()
         gate = GateFacts(
             event=Event(name=EventName.ASKED, pull=pull.number),
             pull=replace(pull, mergeable=not branch.conflicts) if self.by.branches and pull.is_open else pull,
             head_message=branch.message,
             changelog=self._changelog(branch.changes),
-            runs=tuple(_as_gate_sees(sweep) for sweep in sweeps if sweep.run in standing),
+            runs=tuple(_as_gate_sees(sweep) for sweep in sweeps if sweep.run in counting),
             approval=approval,
             label_actor=actor,
             conflicts=branch.conflicts,
@@ -136,20 +144,20 @@ class _Reading:
         return self._prove(facts, runs)
 
     def _prove(self, facts: ReconcileFacts, runs: Sequence[Run]) -> ReconcileFacts:
-        """Without a clone, and of a closed pull request, nothing is proved."""
+        """Add the proof for the sweep, which needs a clone and an open pull request."""
         branches = self.by.branches
         if branches is None or not facts.pull.is_open:
             return facts
         return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
 
     def _base_files(self, branch: Branch) -> frozenset[str]:
-        """Only where the greeting is due, which links them."""
+        """Return the existing files that the greeting links, if the pull request gets a greeting."""
         paths = branch.changes.paths
         is_greeted = self.pull.is_open and (paths is None or concerns(self.policy, paths))
         return self.by.files.find(self.by.branches) if is_greeted else frozenset()
 
     def _branch(self) -> Branch:
-        """From the clone; without one, as much as the API tells: files, but neither conflicts nor the changelog."""
+        """Return the branch as the clone shows it; without a clone, only the changed files are known."""
         pull = self.pull
         if self.by.branches and pull.is_open:
             return self.by.branches.read(pull.number, pull.head_sha)
@@ -163,13 +171,9 @@ class _Reading:
         return Changelog(touched=touched, problems=tuple(str(problem) for problem in changes.problems))
 
     def _runs(self) -> list[Run]:
-        """Runs of the sweep workflow that may be evidence for this pull request, newest first.
-
-        None for a fork: what such a run does stands in a workflow file of the fork's own, and may be anything. Its
-        sweeps are dispatched.
-        """
+        """Return the runs of the sweep workflow that may be evidence for this pull request, newest first."""
         pull = self.pull
-        if pull.is_fork:
+        if pull.is_fork:  # a fork's own run follows the fork's workflow file; its real sweeps are dispatched
             return []
         return [run for run in self.source.runs(pull) if not find_refusal(run, pull, self.policy)]
 
@@ -183,20 +187,21 @@ class _Reading:
         return tuple(Group(sha=sha, statuses=tuple(self.reader.statuses(sha))) for sha in shas)
 
     def _approval(self, statuses: Sequence[CommitStatus], comments: Sequence[Comment]) -> Approval | None:
-        """A fork's approval: the status on its head, else on the revision that an approving comment last named."""
+        """Return the approval of a fork's head, else of the commit that the last approval command named."""
         if not (self.pull.is_fork and self.pull.is_open):
             return None
-        if found := pick_approval(self.pull.head_sha, statuses, self.policy):
-            return found
-        named = find_approved(comments, self.policy.sweep.approve_command)
-        if named is None or named == self.pull.head_sha or not self.left:
+        if approval := pick_approval(self.pull.head_sha, statuses, self.policy):
+            return approval
+        named_sha = find_approved(comments, self.policy.sweep.approve_command)
+        if named_sha is None or named_sha == self.pull.head_sha or not self.left:
             return None
         self.left -= 1
-        return pick_approval(named, self.reader.statuses(named, is_hearsay=True), self.policy)
+        return pick_approval(named_sha, self.reader.statuses(named_sha, is_hearsay=True), self.policy)
 
     def _approved_runs(self, approval: Approval | None, comments: Sequence[Comment]) -> list[Run]:
-        """Runs that approvals of a fork's revisions started, those of earlier revisions too, and although it was closed
-        since: they may go on.
+        """Return the runs that approvals of a fork's heads started.
+
+        Runs of earlier heads and of a closed pull request are included, because they may still run.
         """
         pull, command = self.pull, self.policy.sweep.approve_command
         if approval is None and (pull.is_open or not pull.is_fork or not find_approved(comments, command)):
@@ -204,35 +209,38 @@ class _Reading:
         return self._dispatched(linked=approval.run_id if approval else None)
 
     def _is_of_head(self, run: Run, linked: int | None) -> bool:
-        """Whether a dispatched run is for the head. Nothing is granted to a closed pull request any more."""
-        if not self.pull.is_open:
+        """Return whether a dispatched run is for the head."""
+        if not self.pull.is_open:  # the title is enough, because a closed pull request is granted nothing
             return run.is_dispatched_for(self.pull)
         return not find_refusal(run, self.pull, self.policy, approved_run=linked)
 
     def _dispatched_by_hand(self) -> list[Run]:
-        """Runs that somebody started for this head."""
+        """Return the runs that a person dispatched for this head."""
         return [run for run in self._dispatched() if not find_refusal(run, self.pull, self.policy)]
 
     def _dispatched(self, *, linked: int | None = None) -> list[Run]:
-        """Of this pull request. linked: one that surely is. Another branch than the base, or a tag of the base's name,
-        could bring a workflow file along that writes any title.
+        """Return the dispatched runs of this pull request.
+
+        Args:
+            linked: the run that the approval status links.
         """
-        found = self.source.dispatched()
-        return [run for run in found if run.id == linked or self._is_dispatched(run)]
+        return [run for run in self.source.dispatched() if run.id == linked or self._is_dispatched(run)]
 
     def _is_dispatched(self, run: Run) -> bool:
         branches = self.by.branches
         is_named = run.dispatched_for is not None and run.dispatched_for[0] == self.pull.number
+        # A workflow file outside the base branch, for example at a tag of the same name, can set any title.
         return is_named and (branches is None or branches.is_merged(run.head_sha))
 
-    def _sweeps(self, runs: Sequence[Run], standing: Sequence[Run]) -> list[SweepProgress]:
-        """Every run with what is known of it. Jobs are read where they matter: of runs that go on, and of the
-        last for the head that is a sweep.
+    def _sweeps(self, runs: Sequence[Run], counting: Sequence[Run]) -> list[SweepProgress]:
+        """Return every run with what is known about it.
+
+        Jobs are read only for running sweeps and for the last sweep of the head.
         """
         with_results = self._with_results(runs)
         seen: dict[int, SweepProgress] = {}
-        for run in _by_interest(runs, standing, with_results):
-            if not self.left or (run.is_completed and any(s.swept for s in seen.values())):
+        for run in _by_interest(runs, counting, with_results):
+            if not self.left or (run.is_completed and any(sweep.swept for sweep in seen.values())):
                 break
             self.left -= 1
             jobs = self.reader.jobs(run.id, every_attempt=run.attempt > 1)
@@ -240,8 +248,8 @@ class _Reading:
         return [seen.get(run.id) or _unread(run, with_results) for run in runs]
 
     def _with_results(self, runs: Sequence[Run]) -> frozenset[int]:
-        """Asked only if there is an earlier run; the newest one's jobs tell by themselves."""
-        if len(runs) < 2:
+        """Return the ids of runs that have results."""
+        if len(runs) < 2:  # the jobs of the newest run show whether it has results
             return frozenset()
         results = self.by.results
         results.reach(min(run.created_at for run in runs))
@@ -254,41 +262,42 @@ class _Reading:
         return read_labels(self.pull.labels, self.policy.labels)
 
     def _label_actor(self) -> str | None:
-        """Who put the label on, by the newest events if they tell."""
-        found = find_label_actor(self._labels(), self.seen.label_events)
-        if found is None and self.seen.has_older_events:
+        """Return the login of whoever set the label, from the newest events if they contain it."""
+        actor = find_label_actor(self._labels(), self.seen.label_events)
+        if actor is None and self.seen.has_older_events:
             return find_label_actor(self._labels(), self.reader.label_events(self.pull.number))
-        return found
+        return actor
 
 
 def _unread(run: Run, with_results: frozenset[int]) -> SweepProgress:
-    """A run that succeeded and left nothing behind was stopped by its gate, or had nothing to do."""
+    """Return the progress of a run whose jobs were not read."""
     has_results = run.id in with_results
+    # A successful run without results was stopped by its gate, or had nothing to run.
     is_idle = run.conclusion is Conclusion.SUCCESS and not has_results
     return SweepProgress(
         run=run, has_results=has_results, swept=True if has_results else False if is_idle else None
     )
 
 
-def _by_interest(runs: Sequence[Run], standing: Sequence[Run], with_results: frozenset[int]) -> list[Run]:
-    """First what still goes on; then, of the head's, those that surely did something; each group latest first."""
-    going = [run for run in runs if not run.is_completed]
-    done = [run for run in standing if run.is_completed]
-    sure = [run for run in done if run.id in with_results or run.conclusion is not Conclusion.SUCCESS]
+def _by_interest(runs: Sequence[Run], counting: Sequence[Run], with_results: frozenset[int]) -> list[Run]:
+    """Return running sweeps, then the head's runs that certainly swept, then its other runs, latest first."""
+    running = [run for run in runs if not run.is_completed]
+    done = [run for run in counting if run.is_completed]
+    certain = [run for run in done if run.id in with_results or run.conclusion is not Conclusion.SUCCESS]
     return [
-        *going,
-        *sorted(sure, key=latest_first),
-        *sorted((run for run in done if run not in sure), key=latest_first),
+        *running,
+        *sorted(certain, key=latest_first),
+        *sorted((run for run in done if run not in certain), key=latest_first),
     ]
 
 
-def _any_may_sweep(sweeps: Sequence[SweepProgress], standing: Sequence[Run]) -> bool:
-    return any(sweep.swept is not False for sweep in sweeps if sweep.run in standing)
+def _any_may_sweep(sweeps: Sequence[SweepProgress], counting: Sequence[Run]) -> bool:
+    return any(sweep.swept is not False for sweep in sweeps if sweep.run in counting)
 
 
-def _any_goes_well(sweeps: Sequence[SweepProgress], standing: Sequence[Run]) -> bool:
-    """One that failed or was cancelled may have been started again by hand."""
-    states = {sweep.state for sweep in sweeps if sweep.run in standing and sweep.swept is not False}
+def _any_goes_well(sweeps: Sequence[SweepProgress], counting: Sequence[Run]) -> bool:
+    """Return whether a sweep runs or succeeded; a sweep that ended badly may have been dispatched again."""
+    states = {sweep.state for sweep in sweeps if sweep.run in counting and sweep.swept is not False}
     return bool(states & {SweepState.RUNNING, SweepState.DONE})
 
 

@@ -1,4 +1,4 @@
-"""Everything that the sign-offs of one pull request are judged by, read once; what all of them share is shared."""
+"""Gather the facts that the sign-offs of one pull request are judged by; shared facts are read once."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from infx.signoff.selection import (
     select_signoffs,
 )
 
-MAX_PEOPLE = 12  # owners whose role is asked for
-MAX_TEAMS = 4  # whose members are asked for
+MAX_PEOPLE = 12  # owners whose role is read
+MAX_TEAMS = 4  # teams whose members are read
 
 
 class SignoffReader(Upstream, SweepReader, PeopleReader, Protocol):
-    """The requests that verification makes; all of them only read."""
+    """The requests that verification makes; all of them are reads."""
 
     def now(self) -> datetime: ...
     def issue_comments(
@@ -55,20 +55,22 @@ class SignoffReader(Upstream, SweepReader, PeopleReader, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class SignoffGatherer:
-    """clone: of the repository, to fetch into; None: what is here is read as it is. git: the same, to read from.
-    policy_path: where the policy stands in the repository.
-    """
+    """Gathers the facts of sign-offs from GitHub and from a clone."""
 
     github: SignoffReader
-    git: Git
-    clone: GitClone | None
+    git: Git  # the clone's git, to read from
+    clone: GitClone | None  # the clone to fetch into; None: read the commits that are present
     policy: Policy
-    policy_path: str
+    policy_path: str  # the policy's path in the repository
     repository: str
     fetch_page: FetchPage
 
     def gather(self, number: int, only: CommentReference | None = None) -> GatheredSignoffs | SkippedPull:
-        """Everything about a pull request's sign-offs. only: raise if this comment is not one of them."""
+        """Gather everything about a pull request's sign-offs.
+
+        Args:
+            only: a comment; raise if it is not a sign-off.
+        """
         pull = self.github.pull(number)
         if why := find_scope_refusal(pull, self.policy.base_branch):
             if only is not None:
@@ -82,7 +84,7 @@ class SignoffGatherer:
 
 @dataclass
 class _Reading:
-    """One pull request. evidence, statuses (all that were ever set on the head), links: what was read already."""
+    """The facts about one pull request while they are read."""
 
     by: SignoffGatherer
     pull: PullRequest
@@ -90,22 +92,23 @@ class _Reading:
     now: datetime
     people: People
     evidence: SignoffFacts | None = None
-    statuses: tuple[CommitStatus, ...] | None = None
+    statuses: tuple[CommitStatus, ...] | None = None  # all statuses ever set on the head
     links: dict[RecipeLink, ResolvedLink] = field(default_factory=dict)
 
     def read(self, only: CommentReference | None) -> GatheredSignoffs:
-        said, selection, editors = self._conversation()
+        conversation, selection, editors = self._read_conversation()
         if only is not None:
-            selection.require(only, said.comments)
-        owners, shared = self._shared(said, selection.signoffs)
+            selection.require(only, conversation.comments)
+        owners, shared = self._read_shared(conversation, selection.signoffs)
         readings = []
         for signoff in selection.choose(only):
-            record = find_record(said.comments, signoff, self.by.policy, editors)
+            record = find_record(conversation.comments, signoff, self.by.policy, editors)
             binding = bind(record, signoff, self.pull.head_sha, shared.diff, self.now)
-            readings.append(self._try(SignoffReading(signoff=signoff, binding=binding), shared, owners, said))
+            reading = SignoffReading(signoff=signoff, binding=binding)
+            readings.append(self._read_signoff(reading, shared, owners, conversation))
         return GatheredSignoffs(
             pull=self.pull,
-            conversation=said,
+            conversation=conversation,
             selection=selection,
             shared=shared,
             readings=tuple(readings),
@@ -113,8 +116,8 @@ class _Reading:
             statuses=self.statuses,
         )
 
-    def _conversation(self) -> tuple[ParsedConversation, SignoffSelection, dict[str, str]]:
-        """Comments of all three kinds, reviews of every state; and who edited those that matter."""
+    def _read_conversation(self) -> tuple[ParsedConversation, SignoffSelection, dict[str, str]]:
+        """Return the conversation, the selected sign-offs, and the editors of edited comments that matter."""
         github, policy, people, number = self.by.github, self.by.policy, self.people, self.pull.number
         comments = (
             *github.issue_comments(number, recent=self.pull.comments),
@@ -122,32 +125,32 @@ class _Reading:
             *github.review_comments(number),
         )
         people.ask(*list_long_comment_authors(comments, policy))
-        said = parse_conversation(comments, policy, people.known)
-        people.ask(*said.signers)
-        selection = select_signoffs(said, people.known, {})
+        conversation = parse_conversation(comments, policy, people.known)
+        people.ask(*conversation.signers)
+        selection = select_signoffs(conversation, people.known, {})
         edited = find_edited_comments(selection.signoffs, comments, policy)
         editors = github.editors(edited) if edited else {}
-        return said, select_signoffs(said, people.known, editors), editors
+        return conversation, select_signoffs(conversation, people.known, editors), editors
 
-    def _shared(
-        self, said: ParsedConversation, signoffs: Sequence[Comment]
+    def _read_shared(
+        self, conversation: ParsedConversation, signoffs: Sequence[Comment]
     ) -> tuple[CodeOwners | None, SignoffFacts]:
-        """Facts that hold for every sign-off; the first, or nobody's, fills the place of one."""
+        """Return the code owners, and the facts that hold for every sign-off."""
         revisions = self.revisions
-        files, shortfalls = self._files()
+        files, shortfalls = self._read_files()
         facts = SignoffFacts(
             repository=self.by.repository,
             pull=self.pull,
             base_sha=revisions.base,
-            diff=revisions.fingerprint(),
+            diff=revisions.make_fingerprint(),
             now=self.now,
-            signoff=signoffs[0] if signoffs else _nobody(self.pull),
+            signoff=signoffs[0] if signoffs else _make_placeholder(self.pull),
             policy_path=self.by.policy_path,
             files=files,
-            commits=revisions.commits(),
-            codeowners=revisions.codeowners(),
+            commits=revisions.list_commits(),
+            codeowners=revisions.read_codeowners(),
             shortfalls=shortfalls,
-            comments=said.commands,
+            comments=conversation.commands,
         )
         try:
             owners = parse_base_codeowners(facts)
@@ -155,14 +158,15 @@ class _Reading:
             return None, facts
         for login in list_logins(owners, facts.paths, self.by.policy.signoff)[:MAX_PEOPLE]:
             if not self.people.ask_one(login).is_admin:
-                break  # because of whom somebody must sign
+                break  # this owner alone makes a sign-off necessary
         return owners, replace(facts, people=self.people.all)
 
-    def _files(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        """GitHub's list with git's lines, unseen where git knows no such change; what only git knows of is there too,
-        and a short list is said.
+    def _read_files(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+        """Return the changed files with their added lines, from GitHub and git, and what could not be read.
+
+        A file that git does not report as changed has no readable lines.
         """
-        added = self.revisions.added_lines()
+        added = self.revisions.read_added_lines()
         shortfalls: tuple[str, ...] = ()
         try:
             listed = self.by.github.files(self.pull)
@@ -185,84 +189,85 @@ class _Reading:
         ]
         return tuple(sorted(files, key=lambda file: file.path)), shortfalls
 
-    def _try(
+    def _read_signoff(
         self,
         reading: SignoffReading,
         shared: SignoffFacts,
         owners: CodeOwners | None,
-        said: ParsedConversation,
+        conversation: ParsedConversation,
     ) -> SignoffReading:
-        """What GitHub or git did not let us read is waited for; anything else that keeps us from reading is an error."""
+        """Return the facts of one sign-off, or why they could not be read."""
         try:
-            return self._read_one(reading, shared, owners, said)
-        except UnavailableError as error:
+            return self._read_facts(reading, shared, owners, conversation)
+        except UnavailableError as error:  # GitHub or git did not answer: pending
             return replace(reading, unread=str(error))
         except InfxError as error:
             return replace(reading, error=str(error))
 
-    def _read_one(
+    def _read_facts(
         self,
         reading: SignoffReading,
         shared: SignoffFacts,
         owners: CodeOwners | None,
-        said: ParsedConversation,
+        conversation: ParsedConversation,
     ) -> SignoffReading:
-        """Nothing more for one that is of another commit; what else binds it is asked for only if it is a new one."""
+        """Return the facts of one sign-off; a sign-off of another commit needs no facts."""
         signoff, binding = reading.signoff, reading.binding
         if binding.standing is Standing.STALE:
             return reading
         if self.evidence is None:
-            self.evidence = self._evidence(shared)
-        if binding.standing is Standing.FRESH:
+            self.evidence = self._read_evidence(shared)
+        if binding.standing is Standing.FRESH:  # find the commit that a new sign-off is about
             if self.statuses is None:
                 self.statuses = tuple(self.by.github.status_log(self.pull.head_sha))
-            runs = [found.run for found in self.evidence.runs]
+            runs = [evidence.run for evidence in self.evidence.runs]
             publisher = self.by.policy.publisher
-            sightings = find_sightings(self.pull, runs, self.statuses, said.comments, publisher)
+            sightings = find_sightings(self.pull, runs, self.statuses, conversation.comments, publisher)
             binding = rebind(binding, signoff, self.pull.head_sha, sightings)
         if binding.standing.is_open:
             return replace(reading, binding=binding)
         is_new = binding.standing is Standing.FRESH
         facts = replace(
-            self._own(self.evidence, signoff, owners), reported_at=None if is_new else binding.record.since
+            self._add_own(self.evidence, signoff, owners),
+            reported_at=None if is_new else binding.record.since,
         )
-        return replace(reading, binding=binding, facts=self._with_people(facts, said))
+        return replace(reading, binding=binding, facts=self._add_people(facts, conversation))
 
-    def _evidence(self, facts: SignoffFacts) -> SignoffFacts:
-        """Plan, configurations, runs and results: what only a sign-off needs."""
+    def _read_evidence(self, facts: SignoffFacts) -> SignoffFacts:
+        """Add the plan, configurations, runs and results to the facts."""
         revisions, policy = self.revisions, self.by.policy
         plan = read_plan(revisions)
         named = list(dict.fromkeys(key for entry in plan.entries for key in entry.config_keys))
         paths = [path for path in facts.paths if is_serving(path, policy)]
         configs = read_configs(revisions, named, paths)
-        judged = revisions.judged(policy.eval_thresholds, policy.models)
+        judged = revisions.read_judged(policy.eval_thresholds, policy.models)
         thresholds, models = judged
         facts = replace(
             facts,
             plan=plan,
             configs=configs.changes,
             known_configs=configs.known,
-            shortfalls=(*facts.shortfalls, *configs.problems, *self._unread(judged)),
-            recipes=revisions.recipes(configs.changes),
-            checklists=revisions.checklists(),
+            shortfalls=(*facts.shortfalls, *configs.problems, *self._find_unreadable(judged)),
+            recipes=revisions.read_recipes(configs.changes),
+            checklists=revisions.read_checklists(),
             thresholds=thresholds,
             models=models,
-            golden=revisions.judged_folder(policy.golden_al),
+            golden=revisions.read_judged_folder(policy.golden_al),
         )
         return Sweeps(self.by.github, revisions, policy, self.by.policy_path).add(facts)
 
-    def _unread(self, judged: Sequence[JudgedFile]) -> list[str]:
-        """What the target branch has and nobody could judge by, in sentences: it is not as if it were missing."""
+    def _find_unreadable(self, judged: Sequence[JudgedFile]) -> list[str]:
+        """Return a sentence for each file that exists on the target branch but cannot be read as text."""
         absent = [file.path for file in judged if file.base is None]
-        found = self.revisions.git.read_many([(self.revisions.base, path) for path in absent])
+        contents = self.revisions.git.read_many([(self.revisions.base, path) for path in absent])
         return [
-            f"The target branch's {path} is no text that anybody could judge by."
-            for path, data in zip(absent, found, strict=True)
+            f"The target branch's {path} cannot be read as text."
+            for path, data in zip(absent, contents, strict=True)
             if data is not None
         ]
 
-    def _own(self, facts: SignoffFacts, signoff: Comment, owners: CodeOwners | None) -> SignoffFacts:
-        """The shared facts with what belongs to one sign-off."""
+    def _add_own(self, facts: SignoffFacts, signoff: Comment, owners: CodeOwners | None) -> SignoffFacts:
+        """Add what belongs to one sign-off to the shared facts."""
         policy, login = self.by.policy.signoff, signoff.author.login
         teams = list_teams(owners, facts.paths, login, policy) if owners else ()
         return replace(
@@ -273,28 +278,28 @@ class _Reading:
                 Membership(team=team, login=login, is_member=self.people.is_member(team, login))
                 for team in teams
             ),
-            waivers=self.revisions.waivers(facts.pull.number, signoff.body),
+            waivers=self.revisions.read_waivers(facts.pull.number, signoff.body),
             links=tuple(self._resolve(link) for link in find_recipe_links(signoff.body, policy)),
         )
 
     def _resolve(self, link: RecipeLink) -> ResolvedLink:
-        """Followed once, whoever has linked it."""
+        """Return the state of a link, which is followed once for all sign-offs."""
         if link not in self.links:
             policy = self.by.policy.signoff
             self.links[link] = resolve_link(link, self.by.github, policy, self.by.fetch_page)
         return self.links[link]
 
-    def _with_people(self, facts: SignoffFacts, said: ParsedConversation) -> SignoffFacts:
-        """Those who settle, and the last who asks for reuse and may."""
-        self.people.ask(*said.settlers)
-        for login in said.reusers:
+    def _add_people(self, facts: SignoffFacts, conversation: ParsedConversation) -> SignoffFacts:
+        """Add the people who settle checks, and the last person with write access who requests reuse."""
+        self.people.ask(*conversation.settlers)
+        for login in conversation.reusers:
             if self.people.ask_one(login).can_write:
                 break
         return replace(facts, people=self.people.all)
 
 
-def _nobody(pull: PullRequest) -> Comment:
-    """In the place of a sign-off where there is none and only the scope is asked for."""
+def _make_placeholder(pull: PullRequest) -> Comment:
+    """Return an empty comment in place of a sign-off, for a pull request without sign-offs."""
     return Comment(
         id=0,
         kind=CommentKind.ISSUE,

@@ -1,6 +1,6 @@
-"""What a pull request's commits say that a sign-off must know, read from git objects alone.
+"""Read what a sign-off needs to know about a pull request's commits, from git objects alone.
 
-Nothing of the pull request is checked out or run; its files are bytes to read.
+Files of the pull request are read as bytes; none is checked out or run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
 _UNREADABLE = re.compile(
     rb"Binary files |GIT binary patch|(?:new file mode|index [0-9a-f]+\.\.[0-9a-f]+) 1[26]0000"
 )
-# Whatever the user's configuration or a .gitmodules says.
+# These options override the user's configuration and .gitmodules.
 _PLAIN_DIFF = (
     "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-indent-heuristic", "--diff-algorithm=myers",
     "--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none", "--src-prefix=a/", "--dst-prefix=b/",
@@ -36,97 +36,98 @@ _PLAIN_DIFF = (
 
 @dataclass(frozen=True, kw_only=True)
 class Revisions:
-    """base: the target branch's tip. fork: where the pull request left it. head: its head. Full SHAs."""
+    """The revisions of a pull request, as full SHAs."""
 
     git: Git
     policy: Policy
-    base: str
-    fork: str
+    base: str  # the target branch's tip
+    fork: str  # the merge base
     head: str
 
-    def texts(self, wanted: Sequence[tuple[str, str]]) -> list[str | None]:
-        """Files as text, by revision and path; None for what is not there or no text that anybody could judge."""
+    def read_texts(self, wanted: Sequence[tuple[str, str]]) -> list[str | None]:
+        """Return files as text, by revision and path; None for a missing, binary or oversized file."""
         return [_as_text(data) for data in self.git.read_many(wanted)]
 
-    def judged(self, *paths: str) -> tuple[JudgedFile, ...]:
-        """As the target branch has them, and as they would be after the merge: only a change of its own counts."""
+    def read_judged(self, *paths: str) -> tuple[JudgedFile, ...]:
+        """Return files as they are on the target branch and as they would be after the merge."""
         revisions = (self.base, self.fork, self.head)
-        texts = self.texts([(revision, path) for path in paths for revision in revisions])
-        found = []
+        texts = self.read_texts([(revision, path) for path in paths for revision in revisions])
+        files = []
         for path, base, fork, head in zip(paths, texts[::3], texts[1::3], texts[2::3], strict=True):
-            found.append(JudgedFile(path=path, base=base, head=base if fork == head else head))
-        return tuple(found)
+            # A file that the pull request does not change is the target branch's.
+            files.append(JudgedFile(path=path, base=base, head=base if fork == head else head))
+        return tuple(files)
 
-    def judged_folder(self, folder: str) -> tuple[JudgedFile, ...]:
+    def read_judged_folder(self, folder: str) -> tuple[JudgedFile, ...]:
         paths = {
             path
             for revision in (self.base, self.head)
             for path in self.git.list_files(revision, folder)
             if path.endswith((".yaml", ".yml"))
         }
-        return self.judged(*sorted(paths))
+        return self.read_judged(*sorted(paths))
 
-    def commits(self) -> tuple[str, ...]:
-        """Every commit that the pull request brings, oldest first; GitHub's own list ends at 250."""
+    def list_commits(self) -> tuple[str, ...]:
+        """Return every commit that the pull request adds, oldest first; GitHub's own list ends at 250."""
         text = self.git.line("rev-list", "--reverse", self.head, f"^{self.base}")
         return tuple(text.split())
 
-    def codeowners(self) -> TextFile | None:
-        """GitHub's choice among the three places, on the target branch. An oversized file is kept, to be refused."""
+    def read_codeowners(self) -> TextFile | None:
+        """Return the CODEOWNERS file that GitHub uses on the target branch, or None."""
         contents = self.git.read_many([(self.base, path) for path in LOCATIONS])
         for path, data in zip(LOCATIONS, contents, strict=True):
             if data is not None:
+                # Even an oversized file is returned, so that it is refused later.
                 return TextFile(path=path, text=data.decode(errors="replace"))
         return None
 
-    def checklists(self) -> tuple[TextFile, ...]:
+    def read_checklists(self) -> tuple[TextFile, ...]:
         paths = self.policy.signoff.paths.checklists
-        texts = self.texts([(self.base, path) for path in paths])
+        texts = self.read_texts([(self.base, path) for path in paths])
         return tuple(TextFile(path=path, text=text) for path, text in zip(paths, texts, strict=True) if text)
 
-    def waivers(self, number: int, body: str) -> tuple[JudgedFile, ...]:
-        """This pull request's own, and those that the sign-off names."""
+    def read_waivers(self, number: int, body: str) -> tuple[JudgedFile, ...]:
+        """Return the waivers of this pull request and those that the sign-off names."""
         folder = self.policy.signoff.paths.waivers
         named = re.findall(rf"{re.escape(folder)}/([\w-]{{1,60}})\.md", body)
-        return self.judged(*dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]]))
+        return self.read_judged(*dict.fromkeys(f"{folder}/{name}.md" for name in [str(number), *named[:20]]))
 
-    def fingerprint(self) -> str:
-        """Return the name of what the pull request changes; equal for two heads that bring the same."""
+    def make_fingerprint(self) -> str:
+        """Return the fingerprint of the changes, which two heads with the same changes share."""
         changelog, masters = self.policy.changelog, self.policy.master_configs
         blobs = self.git.changed_blobs(self.fork, self.head)
-        named = [changelog, *(path for path in masters if path in blobs)]
-        found = self.git.read_many([(sha, path) for path in named for sha in (self.fork, self.head)])
-        versions = dict(zip(named, zip(found[::2], found[1::2], strict=True), strict=True))
+        paths = [changelog, *(path for path in masters if path in blobs)]
+        contents = self.git.read_many([(sha, path) for path in paths for sha in (self.fork, self.head)])
+        versions = dict(zip(paths, zip(contents[::2], contents[1::2], strict=True), strict=True))
         others = {path: ids for path, ids in blobs.items() if path not in versions}
-        return make_fingerprint(
-            others, {p: v for p, v in versions.items() if p != changelog}, versions[changelog]
-        )
+        changed_masters = {path: pair for path, pair in versions.items() if path != changelog}
+        return make_fingerprint(others, changed_masters, versions[changelog])
 
-    def added_lines(self) -> dict[str, tuple[AddedLine, ...] | None]:
-        """Path → the lines that the pull request adds, None where they cannot be read as lines."""
+    def read_added_lines(self) -> dict[str, tuple[AddedLine, ...] | None]:
+        """Return path → the lines that the pull request adds; None for a file without readable lines."""
         paths = self.git.changed_paths(self.fork, self.head)
         text = self.git.run("diff", *_PLAIN_DIFF, "-U0", self.fork, self.head)
         sections = re.split(rb"(?m)^diff --git ", text)[1:]
-        if len(sections) != len(paths):  # a file that became a link, or the like, has two
+        if len(sections) != len(paths):  # for example, a file that became a link has two sections
             return dict.fromkeys(paths, None)
         return dict(zip(paths, map(_read_section, sections), strict=True))
 
-    def later_paths(self, commit: str) -> tuple[str, ...] | None:
-        """What differs between a commit and the head; None if the commit is not here."""
+    def find_later_paths(self, commit: str) -> tuple[str, ...] | None:
+        """Return the paths that differ between a commit and the head; None if the commit is missing."""
         if not self.git.has_commit(commit):
             return None
         return tuple(sorted(self.git.changed_paths(commit, self.head)))
 
-    def edited_rules(self, commit: str, policy_path: str) -> tuple[str, ...] | None:
-        """Workflows and the policy, where a commit has another state than the target branch ever had there."""
+    def find_edited_rules(self, commit: str, policy_path: str) -> tuple[str, ...] | None:
+        """Return the workflows and policy files that a commit changed; None if the commit is missing."""
         if not self.git.has_commit(commit):
             return None
         fork = self.git.merge_base(self.base, commit)
         changed = self.git.changed_paths(fork, commit)
         return find_rules(changed, policy_path)
 
-    def recipes(self, changes: tuple[ConfigChange, ...]) -> tuple[RecipeFile, ...]:
-        """Files at the head that serve the affected configurations: named by them, or by the policy's globs."""
+    def read_recipes(self, changes: tuple[ConfigChange, ...]) -> tuple[RecipeFile, ...]:
+        """Return the files at the head that serve the affected configurations."""
         served: dict[str, list[str]] = {}
         files = self.git.list_files(self.head)
         for change in changes:
@@ -135,7 +136,7 @@ class Revisions:
             for path in find_serving(files, change.after, self.policy.signoff):
                 served.setdefault(path, []).append(change.key)
         paths = sorted(served)[:MAX_RECIPES]
-        texts = self.texts([(self.head, path) for path in paths])
+        texts = self.read_texts([(self.head, path) for path in paths])
         return tuple(
             RecipeFile(path=path, text=text, keys=tuple(served[path]))
             for path, text in zip(paths, texts, strict=True)
@@ -144,7 +145,7 @@ class Revisions:
 
 
 def open_revisions(git: Git, policy: Policy, base: str, head: str) -> Revisions:
-    """Raises an InfxError that says what to fetch where a commit is missing."""
+    """Return the revisions of a pull request. Raise InfxError if a commit must be fetched first."""
     try:
         base, head = git.commit(base), git.commit(head)
     except InfxError as error:
@@ -160,15 +161,15 @@ def _as_text(data: bytes | None) -> str | None:
 
 
 def find_serving(paths: Sequence[str], state: ConfigState, policy: SignoffPolicy) -> list[str]:
-    """Those of the files that a configuration names, or the policy's globs do for it."""
+    """Return the files that serve a configuration: named by it, or matched by the policy's globs."""
     globs = [_fill(glob, state) for glob in policy.paths.recipes]
     return [path for path in paths if path in state.recipes or matches_any(path, globs)]
 
 
 def may_serve(path: str, masters: bytes, policy: SignoffPolicy) -> bool:
-    """Whether a configuration in these bytes may name a file, or the globs do: quick, before any is parsed."""
-    anything = [re.sub(r"\{[a-z-]+\}", "**", glob) for glob in policy.paths.recipes]
-    globs = [glob.replace("**/**", "**") for glob in anything]  # two in a row try every folder of a long path
+    """Return whether a file may serve a configuration; a quick check before the master files are parsed."""
+    wildcards = [re.sub(r"\{[a-z-]+\}", "**", glob) for glob in policy.paths.recipes]
+    globs = [glob.replace("**/**", "**") for glob in wildcards]  # two in a row would be slow on a long path
     name = path.rpartition("/")[2]
     return name.encode() in masters or matches_any(path, globs)
 
@@ -184,7 +185,7 @@ def _fill(glob: str, state: ConfigState) -> str:
 
 
 def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
-    """None for what no line tells: binary files, links, and submodules, of which only the commit's id is there."""
+    """Return the added lines of one file's diff; None for binary files, links and submodules."""
     added: list[AddedLine] = []
     number = 0
     in_hunk = False

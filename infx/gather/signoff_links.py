@@ -1,4 +1,4 @@
-"""Recipe links of a sign-off, followed: is it merged, is it published?"""
+"""Follow the recipe links of a sign-off to find out whether the recipes are merged or published."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Upstream(Protocol):
 def resolve_link(
     link: RecipeLink, github: Upstream, policy: SignoffPolicy, fetch_page: FetchPage
 ) -> ResolvedLink:
-    """What cannot be looked at is unknown, never good; what GitHub says twice that it does not have is missing."""
+    """Return the state of a link; UNKNOWN if it cannot be read."""
     if not link.repository:
         return ResolvedLink(url=link.url, state=fetch_page(link.url))
-    there = github.at(link.repository)
-    for _ in range(2):
+    upstream = github.at(link.repository)
+    for _ in range(2):  # MISSING takes two 404 replies
         try:
             if link.number is not None:
-                return _resolve_pull(link, there, policy)
-            return ResolvedLink(url=link.url, state=_find_file(link, there))
+                return _resolve_pull(link, upstream, policy)
+            return ResolvedLink(url=link.url, state=_find_file(link, upstream))
         except NotFoundError:
             continue
         except InfxError:
@@ -45,31 +45,32 @@ def resolve_link(
     return ResolvedLink(url=link.url, state=LinkState.MISSING)
 
 
-def _resolve_pull(link: RecipeLink, there: Upstream, policy: SignoffPolicy) -> ResolvedLink:
+def _resolve_pull(link: RecipeLink, upstream: Upstream, policy: SignoffPolicy) -> ResolvedLink:
     assert link.number is not None
-    pull = there.pull(link.number)
+    pull = upstream.pull(link.number)
     if not pull.is_merged:
         return ResolvedLink(url=link.url, state=LinkState.OPEN if pull.is_open else LinkState.CLOSED)
     folders = {name.lower(): folder for name, folder in policy.sources[link.engine].repositories.items()}
     paths: tuple[str, ...] = ()
     if folders[link.repository.lower()]:
-        paths = tuple(path for file in there.files(pull) for path in file.paths)
+        paths = tuple(path for file in upstream.files(pull) for path in file.paths)
     return ResolvedLink(url=link.url, state=LinkState.MERGED, paths=paths)
 
 
-def _find_file(link: RecipeLink, there: Upstream) -> LinkState:
+def _find_file(link: RecipeLink, upstream: Upstream) -> LinkState:
     try:
-        found = there.read_file(link.path, link.ref) is not None
+        exists = upstream.read_file(link.path, link.ref) is not None
     except UnexpectedReplyError as error:
         if error.status is not None:  # a repository that has moved
             raise
-        found = True  # a folder
-    return LinkState.PUBLISHED if found else LinkState.MISSING
+        exists = True  # a folder
+    return LinkState.PUBLISHED if exists else LinkState.MISSING
 
 
 def fetch_page(url: str) -> LinkState:
-    """Ask for a published page, without any token. Whoever is sent to another host, or up to a list or the home page,
-    does not see the page that was linked.
+    """Request a published page without a token, and return its state.
+
+    A redirect to another host, to a parent folder or to the home page means that the linked page is missing.
     """
     import http.client
     import urllib.error
@@ -88,7 +89,7 @@ def fetch_page(url: str) -> LinkState:
 def _leads_to(asked: str, got: str) -> bool:
     from urllib.parse import urlsplit
 
-    one, other = urlsplit(asked), urlsplit(got)
-    folder = f"{other.path.rstrip('/')}/"
-    is_above = folder != f"{one.path.rstrip('/')}/" and one.path.startswith(folder)
-    return one.netloc == other.netloc and not is_above
+    linked, reached = urlsplit(asked), urlsplit(got)
+    folder = f"{reached.path.rstrip('/')}/"
+    is_above = folder != f"{linked.path.rstrip('/')}/" and linked.path.startswith(folder)
+    return linked.netloc == reached.netloc and not is_above

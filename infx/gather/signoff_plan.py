@@ -1,4 +1,4 @@
-"""The plan of a pull request, recomputed from git, in the kinds of sweep that may have been run."""
+"""Recompute the plan of a pull request from git, for every kind of sweep that may have run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from infx.phrases import count
 from infx.signoff.facts import PlanVariant, RecomputedPlan
 from infx.signoff.planned import ConfigChange, KnownConfig, describe_config
 
-# name, what the labels ask for, whether such a sweep shows everything; the first is what a merge needs.
+# Name, what the labels ask for, and whether such a sweep measures everything. A merge needs the first one.
 VARIANTS: tuple[tuple[str, SweepKind, bool], ...] = (
     ("full", FULL, True),
     ("all-evals", SweepKind(all_evals=True), True),
@@ -31,7 +31,7 @@ VARIANTS: tuple[tuple[str, SweepKind, bool], ...] = (
 
 
 def read_plan(revisions: Revisions) -> RecomputedPlan:
-    """Raises nothing for what is wrong in the pull request: that stands in `problem`."""
+    """Return the recomputed plan; a mistake in the pull request is returned as its `problem`, not raised."""
     policy = revisions.policy
     try:
         plan = Planner(revisions.git, policy).open(revisions.fork, revisions.head)
@@ -49,7 +49,7 @@ def read_plan(revisions: Revisions) -> RecomputedPlan:
             except InfxError:
                 if name == VARIANTS[0][0]:
                     raise
-                continue  # an entry that forbids what this kind of sweep asks for
+                continue  # an entry forbids this kind of sweep
             variants.append(PlanVariant(name=name, rows=rows, is_complete=is_complete))
     except InfxError as error:
         return RecomputedPlan(problem=_first_problem(error))
@@ -59,7 +59,7 @@ def read_plan(revisions: Revisions) -> RecomputedPlan:
 
 
 def _expand_base(inputs: PlanInputs, keys: set[str]) -> tuple[Row, ...]:
-    """What the fork point already measures of some configurations."""
+    """Return the rows that the merge base measures for some configurations."""
     return tuple(
         row
         for key, config in inputs.configs.items()
@@ -70,15 +70,19 @@ def _expand_base(inputs: PlanInputs, keys: set[str]) -> tuple[Row, ...]:
 
 def _first_problem(error: InfxError) -> str:
     problem = error.problems[0]
-    more = len(error.problems) - 1
-    rest = f" ({count(more, 'more problem')}.)" if more else ""
-    return f"{problem}{rest}"
+    others = len(error.problems) - 1
+    note = f" ({count(others, 'more problem')}.)" if others else ""
+    return f"{problem}{note}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RevisionConfigs:
-    """changes: what the pull request changes or names, and what only its scripts and recipes serve. known: all that the target branch has. problems: what cannot be
-    read at the head, so that nothing can be said of it, in sentences.
+    """The configurations that a pull request concerns.
+
+    Attributes:
+        changes: configurations that the pull request changes or names, and those served by its changed files.
+        known: all configurations of the target branch.
+        problems: what cannot be parsed at the head, in sentences.
     """
 
     changes: tuple[ConfigChange, ...]
@@ -87,7 +91,12 @@ class RevisionConfigs:
 
 
 def read_configs(revisions: Revisions, named: Sequence[str], paths: Sequence[str]) -> RevisionConfigs:
-    """named: keys. paths: the changed files."""
+    """Return the configurations that a pull request concerns.
+
+    Args:
+        named: keys that its entries name.
+        paths: the changed files.
+    """
     shas = list(dict.fromkeys([revisions.fork, revisions.head, revisions.base]))
     raw = {sha: _raw(_read_masters(revisions, sha, ())) for sha in shas}
     old, new = raw[revisions.fork], raw[revisions.head]
@@ -113,8 +122,9 @@ def read_configs(revisions: Revisions, named: Sequence[str], paths: Sequence[str
 
 
 def _find_served(revisions: Revisions, affected: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Keys that a changed script or recipe serves which serves none of the affected ones: a shared script shows itself
-    by those that are measured.
+    """Return the keys served by changed scripts and recipes that serve no affected configuration.
+
+    A shared script that serves an affected configuration is measured with that configuration.
     """
     masters = revisions.git.read_many([(revisions.head, path) for path in revisions.policy.master_configs])
     text = b"\n".join(data for data in masters if data is not None)

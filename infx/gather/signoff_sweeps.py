@@ -1,4 +1,4 @@
-"""The sweeps of a pull request: which of its runs is the evidence, what their jobs say, and what they left behind."""
+"""Read the sweeps of a pull request: its runs, their jobs, and the results of the run that counts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from infx.signoff.results import ResultsFaultError, parse_points, parse_scores
 _T = TypeVar("_T")
 
 NEWEST_RUNS = 100  # one page
-MAX_SWEEPS = 3  # whose jobs are read, newest first
-MAX_RUNS = 6  # the same, with those that turn out to have swept nothing
-PLAN = "sweep-plan"  # artifact that a sweep starts with
+MAX_SWEEPS = 3  # sweeps whose jobs are read, newest first
+MAX_RUNS = 6  # runs whose jobs are read, including runs that swept nothing
+PLAN = "sweep-plan"  # the artifact that a sweep uploads first
 MAX_ARTIFACT = 20_000_000  # bytes of a zip file
 
 
@@ -56,113 +56,112 @@ class Sweeps:
     policy_path: str
 
     def add(self, facts: SignoffFacts) -> SignoffFacts:
-        """The facts, which have a plan already, with runs and results."""
-        facts = replace(facts, approved_run=self._approved_run(facts.pull))
-        facts = self._with_jobs(replace(facts, runs=tuple(self._runs(facts))))
+        """Return facts that have a plan with runs and results added."""
+        facts = replace(facts, approved_run=self._find_approved_run(facts.pull))
+        facts = self._add_jobs(replace(facts, runs=tuple(self._list_runs(facts))))
         if not facts.pull.is_fork and not self._is_green(facts):
-            facts = self._with_dispatched(facts)
-        return replace(facts, results=self._results(facts))
+            facts = self._add_dispatched(facts)
+        return replace(facts, results=self._read_results(facts))
 
     def _is_green(self, facts: SignoffFacts) -> bool:
         coverage = choose_coverage(facts, self.policy)
         return coverage is not None and coverage.is_green and coverage.variant.is_complete
 
-    def _with_dispatched(self, facts: SignoffFacts) -> SignoffFacts:
-        """With the runs that somebody dispatched on the target branch for this head."""
+    def _add_dispatched(self, facts: SignoffFacts) -> SignoffFacts:
+        """Add the runs that were dispatched on the target branch for this head."""
         workflow, base = self.policy.sweep.workflow_file, self.policy.base_branch
         listed = self.github.runs(
             workflow=workflow, event="workflow_dispatch", branch=base, newest=NEWEST_RUNS
         )
-        known = {found.run.id for found in facts.runs}
-        found = tuple(
+        known = {evidence.run.id for evidence in facts.runs}
+        dispatched = tuple(
             EvidenceRun(run=run, later_paths=None, edited_rules=None)
             for run in listed
             if run.id not in known and find_refusal(run, facts.pull, self.policy) is None
         )
-        return self._with_jobs(replace(facts, runs=(*facts.runs, *found)), known) if found else facts
+        return self._add_jobs(replace(facts, runs=(*facts.runs, *dispatched)), known) if dispatched else facts
 
-    def _approved_run(self, pull: PullRequest) -> int | None:
-        """A fork's sweep is the run that the approval of this very head names."""
+    def _find_approved_run(self, pull: PullRequest) -> int | None:
+        """Return the run that the approval of a fork's head links, which is the fork's only sweep."""
         if not pull.is_fork:
             return None
         approval = pick_approval(pull.head_sha, self.github.statuses(pull.head_sha), self.policy)
         return approval.run_id if approval else None
 
-    def _runs(self, facts: SignoffFacts) -> list[EvidenceRun]:
-        """Nothing is known of them yet, and so nothing is taken for unchanged."""
+    def _list_runs(self, facts: SignoffFacts) -> list[EvidenceRun]:
+        """Return the runs of a pull request, before their jobs and changes are read."""
         if facts.approved_run is not None:
             runs = [self.github.run(facts.approved_run)]
         elif facts.pull.is_fork:
             runs = []
         else:
-            runs = self._branch_runs(facts.pull)
+            workflow = self.policy.sweep.workflow_file
+            runs = self.github.runs(workflow=workflow, branch=facts.pull.head_ref, newest=NEWEST_RUNS)
+        # None: unknown, so nothing counts as unchanged.
         return [EvidenceRun(run=run, later_paths=None, edited_rules=None) for run in runs]
 
-    def _branch_runs(self, pull: PullRequest) -> list[Run]:
-        workflow = self.policy.sweep.workflow_file
-        return self.github.runs(workflow=workflow, branch=pull.head_ref, newest=NEWEST_RUNS)
+    def _add_jobs(self, facts: SignoffFacts, known: Collection[int] = ()) -> SignoffFacts:
+        """Read the jobs of the newest runs that may count, until one run covers the whole plan.
 
-    def _with_jobs(self, facts: SignoffFacts, known: Collection[int] = ()) -> SignoffFacts:
-        """Jobs are read of the newest runs that may count, until one of them shows the whole plan. known: runs that
-        were read before.
+        Args:
+            known: runs that were read before.
         """
         sweeps = 0
-        unread = [found for found in find_candidates(facts, self.policy) if found.run.id not in known]
-        candidates = self._by_promise(unread)[:MAX_RUNS]
-        others = self._pulls_of_branch(facts.pull) if candidates else []
+        unread = [run for run in find_candidates(facts, self.policy) if run.run.id not in known]
+        candidates = self._sort_by_promise(unread)[:MAX_RUNS]
+        others = self._list_pulls_of_branch(facts.pull) if candidates else []
         for candidate in candidates:
-            read = self._read_run(candidate.run, facts, others)
-            facts = replace(facts, runs=tuple(read if run is candidate else run for run in facts.runs))
+            evidence = self._read_run(candidate.run, facts, others)
+            facts = replace(facts, runs=tuple(evidence if run is candidate else run for run in facts.runs))
             coverage = choose_coverage(facts, self.policy)
-            sweeps += has_rows(read)
+            sweeps += has_rows(evidence)
             if sweeps == MAX_SWEEPS or (coverage and coverage.is_green):
                 break
         return facts
 
-    def _by_promise(self, candidates: Sequence[EvidenceRun]) -> list[EvidenceRun]:
-        """Newest first; of many, before the others those that have a plan. Every label makes a run, and most sweep
-        nothing.
-        """
+    def _sort_by_promise(self, candidates: Sequence[EvidenceRun]) -> list[EvidenceRun]:
+        """Return the candidates, newest first; if there are many, those with a plan come first."""
         if len(candidates) <= MAX_SWEEPS:
             return list(candidates)
+        # Every label starts a run, and most of these runs sweep nothing.
         since = min(candidate.run.created_at for candidate in candidates)
         planned = {artifact.run_id for artifact in self.github.named_artifacts(PLAN, since=since)}
         return sorted(candidates, key=lambda candidate: candidate.run.id not in planned)
 
-    def _pulls_of_branch(self, pull: PullRequest) -> list[PullSummary]:
-        """Pull requests of the same branch, closed ones too."""
+    def _list_pulls_of_branch(self, pull: PullRequest) -> list[PullSummary]:
+        """Return the pull requests of the same branch, including closed ones."""
         if pull.is_fork:
             return []
         owner = pull.base_repository.partition("/")[0]
         return self.github.pulls(state="all", head=f"{owner}:{pull.head_ref}")
 
     def _read_run(self, run: Run, facts: SignoffFacts, others: Sequence[PullSummary]) -> EvidenceRun:
-        """A fork's run was dispatched: it runs the target branch's workflow on the approved head. Any other one runs
-        the workflow as its own commit has it, dispatched or not; or, for a pull request, as a merge with its target
-        has it, and of what is open at the same time nothing tells which one.
-        """
+        """Read the jobs of a run, and what its commit and its workflow differ in."""
         jobs = tuple(self.github.jobs(run.id, every_attempt=True))
-        if facts.pull.is_fork:
+        if facts.pull.is_fork:  # dispatched: the target branch's workflow ran on the approved head
             return EvidenceRun(run=run, jobs=jobs)
-        edited = self.revisions.edited_rules(run.head_sha, self.policy_path)
-        foreign = find_other_targets(others, facts.pull, run) if run.event == "pull_request" else ()
+        # Other runs use the workflow of their own commit or, for a pull request, of a merge with its target.
+        # If the branch has several pull requests, the target of a run is unknown.
+        edited = self.revisions.find_edited_rules(run.head_sha, self.policy_path)
+        other_targets = find_other_targets(others, facts.pull, run) if run.event == "pull_request" else ()
         return EvidenceRun(
             run=run,
             jobs=jobs,
-            later_paths=self.revisions.later_paths(run.commit),
-            edited_rules=None if edited is None else edited + foreign,
+            later_paths=self.revisions.find_later_paths(run.commit),
+            edited_rules=None if edited is None else edited + other_targets,
         )
 
-    def _results(self, facts: SignoffFacts) -> SweepResults | None:
+    def _read_results(self, facts: SignoffFacts) -> SweepResults | None:
+        """Return the results of the run that is the evidence, once it has ended."""
         coverage = choose_coverage(facts, self.policy)
         if coverage is None or not coverage.run.run.is_completed:
             return None
         run_id = coverage.run.run.id
-        artifacts = {  # by name: a run has an artifact for each row as well
-            a.name: a
+        artifacts = {  # requested by name, because a run also has an artifact for each row
+            artifact.name: artifact
             for name in (EVALS, POINTS)
-            for a in self.github.artifacts(run_id, name=name)
-            if a.run_id == run_id and not a.expired
+            for artifact in self.github.artifacts(run_id, name=name)
+            if artifact.run_id == run_id and not artifact.expired
         }
         problems: list[str] = []
         latency = self.policy.signoff.agentic_latency
@@ -180,20 +179,22 @@ class Sweeps:
     def _read(
         self, artifact: Artifact | None, read: Callable[[ReadArtifact], tuple[_T, ...]], problems: list[str]
     ) -> tuple[_T, ...] | None:
-        """The rows of one collected artifact; None if there is none. What is wrong with it goes to `problems`."""
+        """Return the rows of a collected artifact, if there is one; append its faults to `problems`."""
         if artifact is None:
             return None
         if artifact.size > MAX_ARTIFACT:
             problems.append(
-                f"The artifact {artifact.name} has {artifact.size:,} bytes; {MAX_ARTIFACT:,} are read."
+                f"The artifact {artifact.name} has {artifact.size:,} bytes; the limit is {MAX_ARTIFACT:,}."
             )
             return ()
         try:
             data = self.github.download_artifact(artifact.id, limit=MAX_ARTIFACT)
-            found = read_zip(artifact.name, data)
-            if found.fault is not None and len(data) != artifact.size:
-                raise UnavailableError(f"What came is not the artifact {artifact.name}: {found.fault}.")
-            return read(found)
+            contents = read_zip(artifact.name, data)
+            if contents.fault is not None and len(data) != artifact.size:
+                raise UnavailableError(
+                    f"The download of the artifact {artifact.name} is broken: {contents.fault}."
+                )
+            return read(contents)
         except ResultsFaultError as error:
             problems.append(str(error))
             return ()

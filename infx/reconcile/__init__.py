@@ -1,4 +1,4 @@
-"""What should be on a pull request, as a function of facts, and the difference to what is there.
+"""Decide what should be on a pull request, from its facts, and list the writes that are missing.
 
-Reconciling twice, two at once, late, or after a lost event or reply ends in the same state.
+Reconciling twice, concurrently, late, or after a lost event or reply ends in the same state.
 """

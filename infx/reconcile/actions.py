@@ -1,4 +1,4 @@
-"""The difference between what should be and what is: a list of values, each of them one write."""
+"""Writes that are missing on a pull request, as values: each action is one write."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from infx.phrases import count
 
 @dataclass(frozen=True, kw_only=True)
 class CreateComment:
-    """whole: the text of what was cut; empty where nothing was."""
+    """A comment to create."""
 
     pull: int
     key: str
     body: str
-    whole: str = ""
+    whole: str = ""  # the complete text of a shortened comment
 
     def __str__(self) -> str:
         return f"PR {self.pull}: create the {self.key} comment ({count(len(self.body), 'character')})"
@@ -24,13 +24,13 @@ class CreateComment:
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateComment:
-    """whole: the text of what was cut; empty where nothing was."""
+    """A comment to rewrite."""
 
     pull: int
     key: str
     id: int
     body: str
-    whole: str = ""
+    whole: str = ""  # the complete text of a shortened comment
 
     def __str__(self) -> str:
         return (
@@ -63,11 +63,11 @@ class SetStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class CancelRun:
-    """why: a clause."""
+    """A workflow run to cancel."""
 
     pull: int
     run_id: int
-    why: str
+    why: str  # a clause
 
     def __str__(self) -> str:
         return f"PR {self.pull}: cancel run {self.run_id}, because {self.why}"
@@ -75,18 +75,15 @@ class CancelRun:
 
 @dataclass(frozen=True, kw_only=True)
 class PushCommit:
-    """Push a commit with other bytes for the changelog; refused unless the branch is at the first parent.
-
-    tree: everything else. message: one line.
-    """
+    """A commit that changes the changelog; the push is refused unless the branch is at the first parent."""
 
     pull: int
     branch: str
     path: str
     changelog: bytes
-    tree: str
+    tree: str  # a revision that has every other file
     parents: tuple[str, ...]
-    message: str
+    message: str  # one line
 
     def __str__(self) -> str:
         return f"PR {self.pull}: push {self.message!r} to {self.branch}"
@@ -97,7 +94,7 @@ Action = CommentAction | SetStatus | CancelRun | PushCommit
 
 
 def render_json(action: Action) -> dict[str, Any]:
-    """For --format json; bytes of a file are left out."""
+    """Return an action for `--format json`, without file contents."""
     shown: dict[str, Any] = {"action": _NAMES[type(action)], "pull": action.pull}
     match action:
         case CreateComment():

@@ -1,4 +1,4 @@
-"""From facts to what should be, and from both to the writes that are missing. Pure: the same facts, the same list."""
+"""Decide from facts what should be on a pull request, and which writes are missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from infx.reconcile.actions import (
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 from infx.reuse.command import find_misread_commands
 
-# On these grounds a sweep that runs has lost its purpose. A conflict is judged apart.
+# A running sweep is cancelled for these reasons. A merge conflict is judged separately.
 _ORPHANING = {
     Reason.OTHER_BASE,
     Reason.CLOSED,
@@ -41,23 +41,30 @@ _ORPHANING = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desired:
-    """comments: those that should be, and with no text those that should not. cancel: runs and why."""
+class DesiredState:
+    """What should be on a pull request."""
 
-    comments: tuple[Sticky, ...] = ()
+    comments: tuple[Sticky, ...] = ()  # a comment without text should not exist
     status: DesiredStatus | None = None
-    cancel: tuple[tuple[int, str], ...] = ()
+    cancel: tuple[tuple[int, str], ...] = ()  # runs, each with the reason
     push: PushCommit | None = None
 
 
-def desire(
+def decide_state(
     facts: ReconcileFacts, policy: Policy, place: RepositoryContext, *, can_push: bool = False
-) -> Desired:
-    """can_push: whether a token is there whose pushes start workflows."""
+) -> DesiredState:
+    """Return what should be on a pull request.
+
+    Args:
+        can_push: whether a token is available whose pushes start workflows.
+    """
     decision = decide(facts.gate, policy)
-    if decision.reason is Reason.OTHER_BASE:  # since lately, perhaps
-        return Desired(comments=_notices(facts, policy, place, ()), cancel=_cancel(facts, policy, decision))
-    return Desired(
+    # The base branch of the pull request may have changed since notices and sweeps were made for it.
+    if decision.reason is Reason.OTHER_BASE:
+        return DesiredState(
+            comments=_notices(facts, policy, place, ()), cancel=_cancel(facts, policy, decision)
+        )
+    return DesiredState(
         comments=_comments(facts, policy, place, decision, can_push=can_push),
         status=_status(facts, policy, decision) if facts.pull.is_open else None,
         cancel=_cancel(facts, policy, decision),
@@ -65,24 +72,24 @@ def desire(
     )
 
 
-def plan_actions(desired: Desired, facts: ReconcileFacts, policy: Policy) -> tuple[Action, ...]:
-    """In the order in which they are applied: what saves GPU time first, then what people read."""
+def plan_actions(desired: DesiredState, facts: ReconcileFacts, policy: Policy) -> tuple[Action, ...]:
+    """Return the missing writes in the order in which they are applied: first those that save GPU time."""
     number = facts.pull.number
     actions: list[Action] = [CancelRun(pull=number, run_id=run_id, why=why) for run_id, why in desired.cancel]
     if desired.push:
         actions.append(desired.push)
     actions += plan_comments(desired.comments, number, facts.comments, policy)
     wanted = [(facts.pull.head_sha, facts.statuses, desired.status)]
-    for group in facts.groups:
+    for group in facts.groups:  # GitHub requires the statuses again on the merge-group commit
         wanted += [(group.sha, group.statuses, status) for status in (desired.status, _copy(facts.signoff))]
-    for sha, there, status in wanted:
-        if status and not status.is_published(there, policy.publisher):
+    for sha, present, status in wanted:
+        if status and not status.is_published(present, policy.publisher):
             actions.append(SetStatus(pull=number, sha=sha, status=status))
     return tuple(actions)
 
 
 def _copy(status: CommitStatus | None) -> DesiredStatus | None:
-    """A merge group is another commit, and what is required before the merge is asked of it anew."""
+    """Return an existing status as one to set on another commit."""
     if status is None:
         return None
     return DesiredStatus(
@@ -96,7 +103,12 @@ def _copy(status: CommitStatus | None) -> DesiredStatus | None:
 def plan_comments(
     stickies: Sequence[Sticky], number: int, comments: Sequence[Comment], policy: Policy
 ) -> list[CommentAction]:
-    """number: of the pull request, whose conversation `comments` is."""
+    """Return the writes that bring the comments of a conversation in line with the stickies.
+
+    Args:
+        number: the pull request.
+        comments: its conversation.
+    """
     limit = policy.limits.comment_characters
     actions: list[CommentAction] = []
     for sticky in stickies:
@@ -115,23 +127,23 @@ def plan_comments(
 def _comments(
     facts: ReconcileFacts, policy: Policy, place: RepositoryContext, decision: Decision, *, can_push: bool
 ) -> tuple[Sticky, ...]:
-    found: list[Sticky] = []
+    stickies: list[Sticky] = []
     paths = facts.changes.paths
     if facts.pull.is_open and (paths is None or concerns(policy, paths)):
         links = make_links(policy, place.repository, place.server, facts.base_files)
-        found.append(make_greeting(policy, links, policy.comments.greeting.phrase))
+        stickies.append(make_greeting(policy, links, policy.comments.greeting.phrase))
     if visualizer := make_visualizer(policy, facts.sweeps):
-        found.append(visualizer)
-    asks = _wants_links(facts) and not can_push
+        stickies.append(visualizer)
+    needs_links = _wants_links(facts) and not can_push
     misread = bool(find_misread_commands(facts.comments, policy.reuse))
     causes = find_causes(
-        decision, facts.changes.problems, is_open=facts.pull.is_open, links=asks, misread=misread
+        decision, facts.changes.problems, is_open=facts.pull.is_open, links=needs_links, misread=misread
     )
-    return (*(_placed(sticky, place) for sticky in found), *_notices(facts, policy, place, causes))
+    return (*(_add_page(sticky, place) for sticky in stickies), *_notices(facts, policy, place, causes))
 
 
-def _placed(sticky: Sticky, place: RepositoryContext) -> Sticky:
-    """With the page on which all of it can be read, should it be cut."""
+def _add_page(sticky: Sticky, place: RepositoryContext) -> Sticky:
+    """Return the comment with the page that shows the complete text if the comment has to be shortened."""
     return replace(sticky, runs_url=f"{place.url}/actions/runs", run_id=place.run_id)
 
 
@@ -145,13 +157,13 @@ def _notices(
         clone_url=place.url,
         misread=find_misread_commands(facts.comments, policy.reuse),
     )
-    return tuple(_placed(sticky, place) for sticky in make_notices(context, causes))
+    return tuple(_add_page(sticky, place) for sticky in make_notices(context, causes))
 
 
 def _wants_links(facts: ReconcileFacts) -> bool:
-    """A placeholder stands in an entry that is about to be merged."""
-    found, swept = facts.resolution, facts.sweep is not None and facts.sweep.state is SweepState.DONE
-    return found is not None and len(found.parents) == 1 and (swept or facts.signed_off)
+    """Return whether the pull request is about to be merged with a placeholder for a changelog link."""
+    resolution, swept = facts.resolution, facts.sweep is not None and facts.sweep.state is SweepState.DONE
+    return resolution is not None and len(resolution.parents) == 1 and (swept or facts.signed_off)
 
 
 def _status(facts: ReconcileFacts, policy: Policy, decision: Decision) -> DesiredStatus:
@@ -167,45 +179,52 @@ def _status(facts: ReconcileFacts, policy: Policy, decision: Decision) -> Desire
 
 
 def _cancel(facts: ReconcileFacts, policy: Policy, decision: Decision) -> tuple[tuple[int, str], ...]:
-    orphans = _orphans(facts, policy, decision)
-    if (
-        decision.reason is Reason.OTHER_BASE
-    ):  # another one, for the base branch, may come from the same branch
+    orphans = _find_orphans(facts, policy, decision)
+    if decision.reason is Reason.OTHER_BASE:
+        # Another pull request, into the base branch, may come from the same branch.
         orphans = [sweep for sweep in orphans if set(sweep.run.pull_numbers) <= {facts.pull.number}]
     return tuple((sweep.run.id, decision.words) for sweep in orphans)
 
 
-def _orphans(facts: ReconcileFacts, policy: Policy, decision: Decision) -> list[SweepProgress]:
-    """Sweeps that go on although no event could stop them: GitHub starts no run for a pull request that conflicts, and
-    the workflow none for one that goes elsewhere.
+def _find_orphans(facts: ReconcileFacts, policy: Policy, decision: Decision) -> list[SweepProgress]:
+    """Return running sweeps that no event can stop.
+
+    GitHub starts no run for a pull request with conflicts, and the sweep workflow ignores other base
+    branches.
     """
     reasons = {decision.reason, *decision.also}
     only_changelog = set(facts.gate.conflicts) == {policy.changelog}
-    lost = _ORPHANING & reasons or (Reason.MERGE_CONFLICT in reasons and not only_changelog)
-    return [sweep for sweep in facts.sweeps if sweep.swept and not sweep.run.is_completed] if lost else []
+    is_invalid = _ORPHANING & reasons or (Reason.MERGE_CONFLICT in reasons and not only_changelog)
+    if not is_invalid:
+        return []
+    return [sweep for sweep in facts.sweeps if sweep.swept and not sweep.run.is_completed]
 
 
 def _push(facts: ReconcileFacts, policy: Policy, decision: Decision) -> PushCommit | None:
-    """Only into a branch of this repository that is not queued, and only if something waits for it: a sweep that
-    the conflict keeps from starting, or a merge that wants canonical links.
+    """Return the commit to push into a branch of this repository, or None if nothing needs the commit.
+
+    A commit is needed for a sweep that cannot start because of a conflict, and for a merge without canonical
+    links. A queued pull request gets no commit.
     """
-    pull, found = facts.pull, facts.resolution
-    if found is None or pull.is_fork or facts.groups or not pull.is_open:
+    pull, resolution = facts.pull, facts.resolution
+    if resolution is None or pull.is_fork or facts.groups or not pull.is_open:
         return None
     swept = facts.sweep is not None
     wants_sweep = Reason.NO_PRIMARY_LABEL not in {decision.reason, *decision.also} and not swept
-    merges = len(found.parents) > 1
+    merges = len(resolution.parents) > 1
     if not (facts.signed_off or (merges and wants_sweep)):
         return None
     subject = (
-        f"Merge {policy.base_branch}, its changelog first" if merges else "Make changelog links canonical"
+        f"Merge {policy.base_branch}, with its changelog entries first"
+        if merges
+        else "Make changelog links canonical"
     )
     return PushCommit(
         pull=pull.number,
         branch=pull.head_ref,
         path=policy.changelog,
-        changelog=found.changelog,
-        tree=found.tree,
-        parents=found.parents,
-        message=f"{subject} {policy.sweep.skip_marker}" if swept and found.keeps_sweep else subject,
+        changelog=resolution.changelog,
+        tree=resolution.tree,
+        parents=resolution.parents,
+        message=f"{subject} {policy.sweep.skip_marker}" if swept and resolution.keeps_sweep else subject,
     )

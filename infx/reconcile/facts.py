@@ -1,4 +1,4 @@
-"""Everything that the bot's state on one pull request follows from, gathered once and then frozen."""
+"""The facts that infx's comments and statuses on one pull request are decided from."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from infx.model import Comment, CommitStatus, PullRequest, StatusState
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryContext:
-    """server: such as https://github.com. repository: owner/name. run_id: of the run whose summary shows what of a comment
-    was cut; None: there is no such page.
-    """
+    """The repository that infx works on."""
 
-    server: str
-    repository: str
-    run_id: int | None = None
+    server: str  # such as https://github.com
+    repository: str  # owner/name
+    run_id: int | None = None  # the run whose summary shows the complete text of shortened comments
 
     @property
     def url(self) -> str:
@@ -28,10 +26,12 @@ class RepositoryContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What the pull request's commits say, read with git or, without a clone, as far as the API tells.
+    """What a pull request changes, read from a clone or, in part, from the API.
 
-    paths: every file it changes, both sides of a rename; None if the list was cut.
-    problems: of the changelog. entries: how many it appends; None if nobody looked.
+    Attributes:
+        paths: every changed file, with both sides of a rename; None if the list is incomplete.
+        problems: those of the changelog.
+        entries: the number of appended changelog entries; None if unknown.
     """
 
     paths: tuple[str, ...] | None = None
@@ -41,10 +41,12 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """The commit that would end a conflict in the changelog alone, or make the branch's links canonical.
+    """A commit that would resolve a conflict in the changelog, or make the branch's links canonical.
 
-    tree: everything but the changelog, whose bytes are `changelog`. parents: the head first, the base branch's tip
-    second if it is a merge. keeps_sweep: whether a sweep of the head would stand for the new commit, too.
+    Attributes:
+        tree: a revision that has every file except the changelog.
+        parents: the head, then the base branch's tip if the commit is a merge.
+        keeps_sweep: whether a sweep of the head also counts for the new commit.
     """
 
     changelog: bytes
@@ -55,7 +57,7 @@ class Resolution:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """The head of a merge group that was made for this pull request, and the newest statuses on it."""
+    """A merge group of this pull request: its head and the newest statuses on that head."""
 
     sha: str
     statuses: tuple[CommitStatus, ...]
@@ -63,12 +65,19 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class ReconcileFacts:
-    """gate: what the gate decides by, its pull request among it. comments: the conversation. statuses: of the
-    head, the newest of each context. sweeps: all of this pull request, newest first. current: commits whose sweep
-    stands for the head, the head first. dispatched: runs that somebody started for this head by hand.
-    resolution: where one is possible. signoff: status of the head's sign-off, if ours. groups: see there. base_files:
-    those of the files that the greeting links that the base branch has. proof: what speaks for the sweep that stands,
-    if it ended well; None where there is no clone to look into.
+    """Everything that is known about one pull request.
+
+    Attributes:
+        gate: the facts that the gate decides by.
+        comments: the conversation.
+        statuses: the newest status of each context on the head.
+        sweeps: all sweeps of this pull request, newest first.
+        current: commits whose sweeps count for the head, the head first.
+        dispatched: runs that were dispatched for this head.
+        resolution: None if no commit can resolve anything.
+        signoff: infx's own sign-off status on the head.
+        base_files: the files linked by the greeting that exist on the base branch.
+        proof: the evidence for the current sweep if it succeeded; None without a clone.
     """
 
     gate: GateFacts
@@ -91,9 +100,10 @@ class ReconcileFacts:
 
     @property
     def sweep(self) -> SweepProgress | None:
-        """The last run that stands for the head; one whose own gate decided against a sweep does not."""
-        standing = (sweep for sweep in self.sweeps if self.stands(sweep) and sweep.swept)
-        return min(standing, key=lambda sweep: latest_first(sweep.run), default=None)
+        """Return the latest run that swept for the head; a run whose gate started no sweep does not count."""
+        counting = (sweep for sweep in self.sweeps if self.is_for_head(sweep) and sweep.swept)
+        return min(counting, key=lambda sweep: latest_first(sweep.run), default=None)
 
-    def stands(self, sweep: SweepProgress) -> bool:
+    def is_for_head(self, sweep: SweepProgress) -> bool:
+        """Return whether a sweep counts for the head."""
         return sweep.run.head_sha in self.current or sweep.run.id in self.dispatched

@@ -1,4 +1,4 @@
-"""One approval starts one sweep: whatever is lost on the way, and however often its job runs again."""
+"""One approval starts one sweep, whatever fails and however often its job is rerun."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ POLICY = default_policy()
 
 
 @dataclass
-class Desk:
-    """A fork's pull request 80, and mia, who approves its head in a comment."""
+class Approval:
+    """A hub where the maintainer mia has approved the head of a fork's pull request 80 in a comment."""
 
     hub: Hub
     comment: Comment
@@ -48,38 +48,38 @@ class Desk:
         )
 
     def approve(self, github: GitHub | None = None, comment: Comment | None = None) -> DispatchedRun | None:
-        """What a run of the job does, from the start."""
+        """Run the whole job for a comment, by default the first."""
         github = github or self.connect()
-        made = comment or self.comment
+        comment = comment or self.comment
         reference = CommentReference(
-            repository="acme/bench", pull_number=80, kind=CommentKind.ISSUE, id=made.id
+            repository="acme/bench", pull_number=80, kind=CommentKind.ISSUE, id=comment.id
         )
         facts = gather_approval(reference, POLICY, github)
         return publish_approval(facts, decide_approval(facts, POLICY), POLICY, github)
 
-    def link(self) -> tuple[str, str | None]:
+    def read_status(self) -> tuple[str, str | None]:
         status = [status for status in self.hub.state.statuses if status.context == "infx/approval"][-1]
         return status.state, status.target_url
 
     def assert_one_sweep(self) -> None:
         (run,) = self.runs
-        assert self.link() == ("success", f"https://github.com/acme/bench/actions/runs/{run.id}")
+        assert self.read_status() == ("success", f"https://github.com/acme/bench/actions/runs/{run.id}")
         assert [reaction.content for reaction in self.comment.reactions] == ["+1"]
 
 
 @dataclass
 class Start:
-    """A hub with an approving comment of which nothing has come yet."""
+    """A hub with an approving comment that no job has read yet."""
 
     hub: Hub
     snapshot: Snapshot
 
-    def again(self) -> Desk:
+    def restore(self) -> Approval:
         self.hub.restore(self.snapshot)
         self.hub.faults.clear()
         self.hub.clear_log()
-        (made,) = self.hub.comments_of(80)
-        return Desk(self.hub, made)
+        (comment,) = self.hub.comments_of(80)
+        return Approval(self.hub, comment)
 
 
 @pytest.fixture(scope="module")
@@ -99,24 +99,25 @@ def start() -> Iterator[Start]:
 
 
 @pytest.fixture
-def desk(start: Start) -> Desk:
-    return start.again()
+def approval(start: Start) -> Approval:
+    return start.restore()
 
 
 def faults() -> list[tuple[str, Callable[[int], Fault]]]:
-    """Everything that can hit one request, and the death of the process at it."""
-    found: list[tuple[str, Callable[[int], Fault]]] = [
-        ("the process dies before it", lambda nth: Fault(kind=FaultKind.DROP, nth=nth, times=FOREVER)),
+    """Return every fault of one request, and the end of the process at a request, each with a name."""
+    makers: list[tuple[str, Callable[[int], Fault]]] = [
+        (
+            "the process dies before the request",
+            lambda nth: Fault(kind=FaultKind.DROP, nth=nth, times=FOREVER),
+        ),
     ]
     for kind in FaultKind:
         if kind in {FaultKind.SLOW, FaultKind.OVERTAKEN, FaultKind.KILL}:
-            continue  # late, but nothing is lost; KILL is a DROP with a callback
+            continue  # SLOW and OVERTAKEN lose nothing; KILL is a DROP with a callback
         seconds = 3600.0 if kind in {FaultKind.PRIMARY_LIMIT, FaultKind.TOO_MANY} else None
         for applied in (False, True) if kind in APPLIED_KINDS else (False,):
             for times in (1, FOREVER):
-                words = (
-                    f"{kind}{' (carried out)' if applied else ''}, {'once' if times == 1 else 'from it on'}"
-                )
+                words = f"{kind}{' (carried out)' if applied else ''}, {'once' if times == 1 else 'forever'}"
 
                 def make(
                     nth: int,
@@ -127,22 +128,22 @@ def faults() -> list[tuple[str, Callable[[int], Fault]]]:
                 ) -> Fault:
                     return Fault(kind=kind, nth=nth, times=times, applied=applied, seconds=seconds)
 
-                found.append((words, make))
-    return found
+                makers.append((words, make))
+    return makers
 
 
 FAULTS = faults()
 
 
 @pytest.mark.parametrize("make", [make for _, make in FAULTS], ids=[words for words, _ in FAULTS])
-def test_a_fault_at_any_request_and_a_re_run_end_in_one_sweep(
-    desk: Desk, make: Callable[[int], Fault], start: Start
+def test_a_fault_at_any_request_and_a_rerun_end_in_one_sweep(
+    approval: Approval, make: Callable[[int], Fault], start: Start
 ) -> None:
-    desk.approve()
-    total = len(desk.hub.log)
+    approval.approve()
+    total = len(approval.hub.log)
     assert total >= 12
     for nth in range(1, total + 1):
-        attempt = start.again()
+        attempt = start.restore()
         fault = attempt.hub.faults.add(make(nth))
         try:
             attempt.approve()
@@ -153,25 +154,25 @@ def test_a_fault_at_any_request_and_a_re_run_end_in_one_sweep(
         attempt.assert_one_sweep()
 
 
-def test_a_re_run_of_the_job_links_the_run_that_there_is(desk: Desk) -> None:
-    first = desk.approve()
-    assert desk.approve() == first
-    desk.assert_one_sweep()
+def test_a_rerun_of_the_job_links_the_existing_run(approval: Approval) -> None:
+    first = approval.approve()
+    assert approval.approve() == first
+    approval.assert_one_sweep()
 
 
-def test_the_same_comment_made_again_starts_a_sweep_anew(desk: Desk) -> None:
-    first = desk.approve()
-    desk.hub.state.runs[desk.runs[0].id].created_at = earlier(desk)
-    again = desk.hub.comment(80, f"/approve-sweep {desk.head}", by="mia")
-    second = desk.approve(comment=again)
+def test_a_second_approving_comment_starts_another_sweep(approval: Approval) -> None:
+    first = approval.approve()
+    approval.hub.state.runs[approval.runs[0].id].created_at = earlier(approval)
+    comment = approval.hub.comment(80, f"/approve-sweep {approval.head}", by="mia")
+    second = approval.approve(comment=comment)
     assert first
     assert second
     assert first.id != second.id
-    assert len(desk.runs) == 2
+    assert len(approval.runs) == 2
 
 
-def earlier(desk: Desk) -> str:
-    return (desk.hub.clock() - timedelta(minutes=1)).isoformat()
+def earlier(approval: Approval) -> str:
+    return (approval.hub.clock() - timedelta(minutes=1)).isoformat()
 
 
 @pytest.mark.parametrize(
@@ -185,58 +186,57 @@ def earlier(desk: Desk) -> str:
     ],
     ids=["of another pull request", "of another head", "by a person", "of another branch", "of an event"],
 )
-def test_a_run_of_something_else_is_not_taken_for_it(desk: Desk, change: Callable[[Run], None]) -> None:
-    desk.approve()
-    (other,) = desk.runs
+def test_a_run_of_something_else_is_not_linked(approval: Approval, change: Callable[[Run], None]) -> None:
+    approval.approve()
+    (other,) = approval.runs
     change(other)
-    second = desk.approve()
+    second = approval.approve()
     assert second
     assert second.id != other.id
 
 
 @pytest.mark.parametrize(("job", "is_new"), [("sweep", True), ("sweep / plan", False)])
-def test_a_run_that_ended_without_a_sweep_has_not_done_it(desk: Desk, job: str, is_new: bool) -> None:
-    """Its gate refused, for a label that was gone in between: only the job that was skipped tells."""
-    desk.approve()
-    (run,) = desk.runs
-    desk.hub.add_job(run.id, "gate")
-    desk.hub.add_job(run.id, job, conclusion="skipped" if job == "sweep" else "success")
-    desk.hub.finish_run(run.id, "failure" if is_new else "success")
-    second = desk.approve()
+def test_a_run_that_ended_without_a_sweep_is_replaced(approval: Approval, job: str, is_new: bool) -> None:
+    """The gate of the run refused because the label had been removed, so its `sweep` job was skipped."""
+    approval.approve()
+    (run,) = approval.runs
+    approval.hub.add_job(run.id, "gate")
+    approval.hub.add_job(run.id, job, conclusion="skipped" if job == "sweep" else "success")
+    approval.hub.finish_run(run.id, "failure" if is_new else "success")
+    second = approval.approve()
     assert second
     assert (second.id != run.id) is is_new
 
 
 @pytest.mark.parametrize("hours", [-24, 24])
-def test_the_machines_clock_does_not_matter(desk: Desk, hours: int) -> None:
-    """45 seconds were enough for a second sweep."""
-    github = desk.connect(clock=lambda: time.time() + hours * 3600)
-    desk.hub.faults.add(Fault(kind=FaultKind.DROP, path="/dispatches", applied=True))
-    desk.approve(github)
-    desk.approve(github)
-    desk.assert_one_sweep()
+def test_a_wrong_clock_of_the_machine_starts_no_second_sweep(approval: Approval, hours: int) -> None:
+    github = approval.connect(clock=lambda: time.time() + hours * 3600)
+    approval.hub.faults.add(Fault(kind=FaultKind.DROP, path="/dispatches", applied=True))
+    approval.approve(github)
+    approval.approve(github)
+    approval.assert_one_sweep()
 
 
-def test_an_approver_whom_github_denies_is_not_refused(desk: Desk) -> None:
-    """Twice, which otherwise is believed; but somebody has written the comment."""
-    desk.hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/permission$", times=2))
+def test_an_approver_unknown_to_github_is_an_error_and_no_refusal(approval: Approval) -> None:
+    """The author of a comment exists, so infx does not believe even a repeated 404."""
+    approval.hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/permission$", times=2))
     with pytest.raises(InfxError) as caught:
-        desk.approve()
-    assert (caught.value.exit_code, desk.comment.reactions) == (3, [])
-    desk.approve()
-    desk.assert_one_sweep()
+        approval.approve()
+    assert (caught.value.exit_code, approval.comment.reactions) == (3, [])
+    approval.approve()
+    approval.assert_one_sweep()
 
 
-def test_a_dispatch_whose_outcome_is_unknown_leaves_the_approval(desk: Desk) -> None:
-    """The run that it may have started looks for the approval."""
-    blind = Fault(kind=FaultKind.BAD_GATEWAY, path="/run-sweep.yml/runs$", times=FOREVER)
+def test_a_dispatch_with_an_unknown_outcome_keeps_the_approval(approval: Approval) -> None:
+    """The gate of the run that may have started needs the approval."""
+    no_list = Fault(kind=FaultKind.BAD_GATEWAY, path="/run-sweep.yml/runs$", times=FOREVER)
 
     def hide_runs() -> None:
-        desk.hub.faults.add(blind)
+        approval.hub.faults.add(no_list)
 
-    desk.hub.faults.add(Fault(kind=FaultKind.KILL, path="/dispatches", applied=True, callback=hide_runs))
+    approval.hub.faults.add(Fault(kind=FaultKind.KILL, path="/dispatches", applied=True, callback=hide_runs))
     with pytest.raises(InfxError) as caught:
-        desk.approve()
+        approval.approve()
     assert caught.value.exit_code == 3
-    assert len(desk.runs) == 1
-    assert desk.link()[0] == "success"
+    assert len(approval.runs) == 1
+    assert approval.read_status()[0] == "success"

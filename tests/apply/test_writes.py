@@ -1,4 +1,4 @@
-"""Planned writes carried out, against a writer that keeps comments in a list."""
+"""Carry out planned writes against a writer that keeps comments in memory."""
 
 from __future__ import annotations
 
@@ -32,17 +32,14 @@ STATUS = SetStatus(
 
 @dataclass
 class Writer:
-    """author: who the token is. forbidden: names of methods that it may not use; locked: that
-    nobody may use now. lags: lists are empty. others: comments that appear while
-    ours is created.
-    """
+    """A stand-in for GitHub's comments, statuses and runs."""
 
     comments: dict[int, Comment] = field(default_factory=dict)
-    author: Any = BOT
-    forbidden: tuple[str, ...] = ()
-    locked: tuple[str, ...] = ()
-    lags: bool = False
-    others: tuple[Comment, ...] = ()
+    author: Any = BOT  # the token's identity
+    forbidden: tuple[str, ...] = ()  # methods that the token may not use
+    locked: tuple[str, ...] = ()  # methods that a locked conversation refuses
+    lags: bool = False  # lists of comments are empty
+    others: tuple[Comment, ...] = ()  # comments that appear while a comment is created
     calls: list[str] = field(default_factory=list)
 
     def _call(self, name: str) -> None:
@@ -100,7 +97,7 @@ def bodies(writer: Writer) -> list[str]:
     return [writer.comments[number].body for number in sorted(writer.comments)]
 
 
-def test_a_comment_that_is_deleted_before_it_is_edited_is_created() -> None:
+def test_a_comment_deleted_before_its_edit_is_created_again() -> None:
     writer = Writer()
     outcome = apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY))
     assert bodies(writer) == [BODY]
@@ -108,12 +105,12 @@ def test_a_comment_that_is_deleted_before_it_is_edited_is_created() -> None:
     assert writer.calls == ["edit_comment", "create_comment", "issue_comments"]
 
 
-def test_deleting_what_is_gone_is_done() -> None:
+def test_deleting_a_missing_comment_succeeds() -> None:
     assert len(apply(Writer(), DeleteComment(pull=77, key="greeting", id=5)).done) == 1
 
 
-def test_the_younger_of_two_that_were_created_at_once_goes() -> None:
-    """Ours is number 21, another process's number 20."""
+def test_the_newer_of_two_comments_created_at_once_is_deleted() -> None:
+    # This process creates comment 21, another process comment 20.
     writer = Writer(comments={19: comment("chat", EVE, id=19)}, others=(comment(BODY, BOT, id=20),))
     writer.comments[20] = comment("not there yet", EVE, id=20)
     outcome = apply(writer, CREATE)
@@ -121,7 +118,7 @@ def test_the_younger_of_two_that_were_created_at_once_goes() -> None:
     assert [type(action) for action in outcome.done] == [CreateComment, DeleteComment]
 
 
-def test_of_two_at_once_the_newer_text_survives_in_the_older_comment() -> None:
+def test_the_older_of_two_comments_keeps_the_newer_text() -> None:
     newer = Sticky(key="visualizer", marker=MARKER, text="newer", order=(301, 1))
     older = Sticky(key="visualizer", marker=MARKER, text="older", order=(300, 1))
     writer = Writer(others=(comment(newer.body(1000), BOT, id=3),))
@@ -134,20 +131,20 @@ def test_of_two_at_once_the_newer_text_survives_in_the_older_comment() -> None:
     assert bodies(writer) == [newer.body(1000)]
 
 
-def test_a_list_that_lags_behind_makes_nobody_create_it_again() -> None:
+def test_a_late_list_does_not_create_a_comment_twice() -> None:
     writer = Writer(lags=True)
     apply(writer, CREATE)
     assert writer.calls == ["create_comment", "issue_comments"]
 
 
-def test_without_a_creation_nobody_looks_back() -> None:
+def test_comments_are_read_again_only_after_a_creation() -> None:
     writer = Writer(comments={5: comment("old", BOT, id=5)})
     apply(writer, UpdateComment(pull=77, key="greeting", id=5, body=BODY), STATUS)
     assert writer.calls == ["edit_comment", "create_status"]
 
 
 @pytest.mark.parametrize("author", [APP, EVE])
-def test_a_comment_that_would_not_be_recognized_is_taken_back(author: Any) -> None:
+def test_a_comment_of_an_unknown_identity_is_deleted(author: Any) -> None:
     writer = Writer(author=author)
     with pytest.raises(WrongIdentityError, match=re.escape(author.login)) as caught:
         apply(writer, CREATE)
@@ -155,7 +152,7 @@ def test_a_comment_that_would_not_be_recognized_is_taken_back(author: Any) -> No
     assert author.login in (caught.value.hint or "")
 
 
-def test_what_the_token_may_not_do_is_tried_once_and_the_rest_goes_on() -> None:
+def test_a_denied_kind_of_write_is_tried_once_and_others_continue() -> None:
     writer = Writer(forbidden=("create_comment",))
     more = DeleteComment(pull=77, key="notice fork", id=5)
     outcome = apply(writer, CREATE, more, STATUS, CancelRun(pull=77, run_id=1, why="the PR is closed"))
@@ -164,7 +161,7 @@ def test_what_the_token_may_not_do_is_tried_once_and_the_rest_goes_on() -> None:
     assert {type(action) for action in outcome.done} == {SetStatus, CancelRun}
 
 
-def test_a_locked_conversation_takes_no_new_comment_but_edits() -> None:
+def test_a_locked_conversation_takes_edits_but_no_new_comment() -> None:
     writer = Writer(comments={5: comment("old", BOT, id=5)}, locked=("create_comment",))
     edit = UpdateComment(pull=77, key="visualizer", id=5, body=BODY)
     outcome = apply(writer, CREATE, edit)

@@ -182,7 +182,7 @@ def test_exit_codes_of_missing_revisions_and_files(repository: Repository) -> No
     repository.git.run("branch", "--delete", "--force", "main")
     called = call("changelog", "validate")
     assert called.code == 3
-    assert "no branch main here" in called.err
+    assert "The branch main was not found" in called.err
 
 
 def test_fix_writes_the_working_tree(repository: Repository) -> None:

@@ -121,7 +121,7 @@ def test_a_failing_command_shows_its_output_and_no_traceback(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     called = call("demo")
     assert called.code == 4
-    assert "No such option" in told.out
+    assert "No such option" in called.out
     assert called.err.splitlines() == [
         "The demo stops here: `infx plan --nonsense` ended with 2 instead of 0. Its output is above."
     ]

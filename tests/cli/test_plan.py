@@ -159,7 +159,7 @@ def test_a_file_of_the_policy_that_the_head_lacks(repository: Repository) -> Non
     repository.git.run("commit", "--quiet", "--message", "gone")
     called = call("plan", "--base-ref", "main", "--head-ref", "pull")
     assert called.code == 2
-    assert called.err.startswith("configs/amd-master.yaml is not there at ")
+    assert called.err.startswith("configs/amd-master.yaml does not exist at ")
 
 
 @pytest.mark.parametrize(("base", "head"), [("main", "main"), ("feat-x", "main"), ("feat-x", "feat-x")])

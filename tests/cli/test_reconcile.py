@@ -104,7 +104,7 @@ def test_an_unknown_number_does_not_stop_the_others(world: World) -> None:
     assert json.loads(called.out)["failed"] == [
         {"pull": 9999, "message": "acme/bench has no pull request 9999."}
     ]
-    assert len(world.ours()) == 1
+    assert len(world.bot_comments()) == 1
 
 
 def test_after_a_push(world: World) -> None:
@@ -120,7 +120,7 @@ def test_after_a_push(world: World) -> None:
 def test_after_a_forced_push_all_pull_requests_are_checked(world: World, before: str) -> None:
     world.pull(labels=[LABEL])
     assert call("reconcile", "--after-push", before).code == 0
-    assert len(world.ours()) == 1
+    assert len(world.bot_comments()) == 1
 
 
 def test_a_comment_that_could_not_be_posted_is_in_the_summary(
@@ -146,7 +146,7 @@ def test_an_unreachable_github_is_exit_3_and_does_not_stop_the_others(world: Wor
     assert called.code == 3
     assert "The outcome of POST /repos/acme/bench/issues/77/comments is unknown" in called.err
     assert len(json.loads(called.out)["actions"]) == 2
-    assert world.ours(78)
+    assert world.bot_comments(78)
 
 
 def test_a_comment_by_an_unknown_identity_is_deleted_again(
@@ -171,7 +171,7 @@ def test_outside_a_clone_it_uses_the_api_only(
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other")})
     assert call("reconcile", "--pr", "77").code == 0
     assert call("reconcile", "--pr", "77").code == 0  # mergeable is known now
-    assert [line for line in world.ours() if "conflict" in line]
+    assert [line for line in world.bot_comments() if "conflict" in line]
     assert call("reconcile", "--after-push", "f" * 40).code == 2
 
 

@@ -1,4 +1,4 @@
-"""A name for a change: what makes two of them the same, and what does not."""
+"""Which changes of a pull request have equal fingerprints, and which have different ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEW = b"\n- config-keys: [b]\n  description: [new]\n  pr-link: XXX\n"
 MASTER = b"a: {tp: 1}\nb: {tp: 1}\n"
 
 
-def name(
+def fingerprint(
     *,
     blobs: dict[str, object] | None = None,
     master: Versions | None = None,
@@ -27,7 +27,7 @@ def name(
         {"blobs": {"a": ("100644", "100644", "1", "2")}},
         {"blobs": {"b": ("100644", "100644", "1", "3")}},
         {"blobs": {"b": ("100644", "100755", "1", "2")}},
-        {"blobs": {"b": ("100644", "100644", "0", "2")}},  # another version is changed into the same
+        {"blobs": {"b": ("100644", "100644", "0", "2")}},  # same result, different base version
         {"changelog": (OLD, OLD)},
         {"changelog": (OLD, OLD + NEW.replace(b"new", b"newer"))},
         {"changelog": (OLD, OLD.replace(b"pull/1", b"pull/2"))},  # a corrected link
@@ -35,28 +35,28 @@ def name(
         {"changelog": (None, OLD + NEW)},
     ],
 )
-def test_another_change_has_another_name(change: dict[str, object]) -> None:
+def test_different_changes_have_different_fingerprints(change: dict[str, object]) -> None:
     same = {"blobs": {"b": ("100644", "100644", "1", "2")}}
-    assert name(**same) == name(**same)  # type: ignore[arg-type]  # one of them
-    assert name(**same) != name(**{**same, **change})  # type: ignore[arg-type]  # one of them
+    assert fingerprint(**same) == fingerprint(**same)  # type: ignore[arg-type]  # a subset of the keywords
+    assert fingerprint(**same) != fingerprint(**{**same, **change})  # type: ignore[arg-type]  # a subset of the keywords
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (b"a: {tp: 2}\nb: {tp: 1}\n", b"a: {tp: 1}\nb: {tp: 2}\n"),  # another entry
-        (b"a: {tp: true}\nb: {tp: 1}\n", MASTER),  # to Python they are equal
+        (b"a: {tp: true}\nb: {tp: 1}\n", MASTER),  # equal in Python
         (b"a: {tp: 1.0}\nb: {tp: 1}\n", MASTER),
         (b"# why\na: {tp: 1}\nb: {tp: 1}\n", MASTER),
-        (b"b: {tp: 1}\na: {tp: 1}\n", MASTER),  # entries change places
-        (b"a: {tp: 1}\n", b"b: {tp: 1}\n"),  # another entry goes
+        (b"b: {tp: 1}\na: {tp: 1}\n", MASTER),  # reordered entries
+        (b"a: {tp: 1}\n", b"b: {tp: 1}\n"),  # different removed entries
         (b"a: {tp: 1}\nb: {tp: 1}\nc: {tp: 1}\n", b"a: {tp: 1}\nb: {tp: 1}\nd: {tp: 1}\n"),
         (b"a: [", b"a: {"),  # neither can be read
         (None, b""),
     ],
 )
-def test_places_in_a_master_configuration_matter(one: bytes | None, other: bytes | None) -> None:
-    assert name(master=(MASTER, one)) != name(master=(MASTER, other))
+def test_keys_values_and_order_of_a_master_file_matter(first: bytes | None, second: bytes | None) -> None:
+    assert fingerprint(master=(MASTER, first)) != fingerprint(master=(MASTER, second))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_places_in_a_master_configuration_matter(one: bytes | None, other: bytes
         (b"a: {tp: 1}\nb: {tp: 7}\n", b"a: {tp: 2}\nb: {tp: 7}\n"),
     ],
 )
-def test_others_may_change_their_own_entries(before: bytes, after: bytes) -> None:
-    assert name(master=(before, after)) == name(master=(MASTER, b"a: {tp: 2}\nb: {tp: 1}\n"))
+def test_changes_of_other_entries_at_the_base_do_not_matter(before: bytes, after: bytes) -> None:
+    assert fingerprint(master=(before, after)) == fingerprint(master=(MASTER, b"a: {tp: 2}\nb: {tp: 1}\n"))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_others_may_change_their_own_entries(before: bytes, after: bytes) -> Non
         (OLD, OLD + NEW.replace(b"XXX", b"https://github.com/acme/bench/pull/77")),
         (OLD + NEW.replace(b"b", b"c", 1), OLD + NEW.replace(b"b", b"c", 1) + NEW),
     ],
-    ids=["canonical link", "after another's entry"],
+    ids=["canonical link", "after an entry of another pull request"],
 )
 def test_links_and_lines_of_new_entries_do_not_matter(before: bytes, after: bytes) -> None:
-    assert name(changelog=(before, after)) == name()
+    assert fingerprint(changelog=(before, after)) == fingerprint()

@@ -1,4 +1,4 @@
-"""The rows of a run against the rows of a plan."""
+"""Compare the rows of a run with the rows of a plan."""
 
 from __future__ import annotations
 
@@ -30,21 +30,27 @@ NO_EVALS = (
         ("ax", "ax", PLAN, TRIMMED, None),
         ("ax", "ax", PLAN, None, None),
         ("ax", "ax", PLAN, FULL, "3 of 5 planned rows did not succeed in it"),
-        ("abcxy", "abcxy", PLAN, TRIMMED, None),  # more than was asked for
+        ("abcxy", "abcxy", PLAN, TRIMMED, None),  # more than the labels ask for
         ("xy", "xy", PLAN, TRIMMED, "1 of 2 planned rows did not succeed in it"),
         ("abcx", "abcxy", PLAN, FULL, "1 of 5 planned rows did not succeed in it"),
         ("abcxy", "abcxyz", PLAN, FULL, "1 row of it is not planned"),
         ("pq", "pq", PLAN, None, "2 rows of it are not planned"),
-        ("abc", "abc", PLAN, None, "2 of 5 planned rows did not succeed in it"),  # of no kind of sweep
+        ("abc", "abc", PLAN, None, "2 of 5 planned rows did not succeed in it"),  # matches no kind of sweep
         ("", "", PLAN, None, "5 of 5 planned rows did not succeed in it"),
         ("", "", NOTHING, FULL, None),
         ("", "", NOTHING, None, None),
         ("a", "a", NOTHING, FULL, "1 row of it is not planned"),
-        ("", "", NO_EVALS, EVALS, "3 of 3 planned rows did not succeed in it"),  # it shows nothing
+        (
+            "",
+            "",
+            NO_EVALS,
+            EVALS,
+            "3 of 3 planned rows did not succeed in it",
+        ),  # a run without rows proves nothing
         ("", "", NO_EVALS, None, "3 of 3 planned rows did not succeed in it"),
     ],
 )
-def test_a_gap_is_named(
+def test_the_gap_between_run_and_plan_is_described(
     done: str, seen: str, plan: tuple[KindRows, ...], asked: SweepKind | None, words: str | None
 ) -> None:
     gap = find_gap(set(done), set(seen), plan, asked)
@@ -52,11 +58,10 @@ def test_a_gap_is_named(
     assert (gap is None) is (words is None)
 
 
-def test_every_kind_that_labels_can_ask_for_is_known() -> None:
-    """Two scopes, and any of three effects together: 2 · 2³."""
+def test_every_kind_that_labels_can_ask_for_is_listed() -> None:
     kinds = list_kinds(LABELS)
     assert kinds[0] == FULL
-    assert len(set(kinds)) == len(kinds) == 16
+    assert len(set(kinds)) == len(kinds) == 16  # two scopes, each with any subset of three effects: 2 · 2³
 
 
 @pytest.mark.parametrize(
@@ -70,5 +75,5 @@ def test_every_kind_that_labels_can_ask_for_is_known() -> None:
         (("full-sweep-enabled", "evals-only", "other"), EVALS),
     ],
 )
-def test_the_labels_ask_for_one_kind(labels: tuple[str, ...], kind: SweepKind | None) -> None:
+def test_the_labels_select_the_kind_of_sweep(labels: tuple[str, ...], kind: SweepKind | None) -> None:
     assert find_kind(read_labels(labels, LABELS)) == kind

@@ -26,7 +26,7 @@ DISPATCH: dict[str, Any] = {
         ({}, None),
         ({"head_sha": OLD}, None),  # rows and files decide whether it still counts
         ({"path": ".github/workflows/run-sweep.yml@refs/heads/main"}, None),
-        ({"path": ".github/workflows/other.yml"}, "a run of .github/workflows/other.yml"),
+        ({"path": ".github/workflows/other.yml"}, "a run of the workflow .github/workflows/other.yml"),
         ({"head_repository": "eve/bench"}, "the repository eve/bench"),
         ({"head_repository": None}, "the repository None"),
         ({"head_branch": "feat-y"}, "the branch feat-y"),
@@ -45,7 +45,7 @@ DISPATCH: dict[str, Any] = {
         ({**DISPATCH, "title": f"PR 77 at {HEAD} and more"}, "does not name this pull request"),
         ({**DISPATCH, "title": "PR 77 at its head"}, "does not name this pull request"),
         ({**DISPATCH, "title": "full-sweep"}, "does not name this pull request"),
-        ({"title": f"PR 77 at {HEAD}", "head_branch": "main"}, "the branch main"),  # no dispatch
+        ({"title": f"PR 77 at {HEAD}", "head_branch": "main"}, "the branch main"),  # not a dispatch
     ],
 )
 def test_a_run_is_refused_with_the_reason(fields: dict[str, Any], words: str | None) -> None:
@@ -54,21 +54,21 @@ def test_a_run_is_refused_with_the_reason(fields: dict[str, Any], words: str | N
 
 
 @pytest.mark.parametrize("fields", [{}, DISPATCH])
-def test_a_fork_s_run_is_the_one_that_its_approval_names(fields: dict[str, Any]) -> None:
+def test_only_the_approved_run_counts_for_a_fork(fields: dict[str, Any]) -> None:
     fork = pull(head_repository="eve/bench")
-    given = run(**fields)
-    assert find_refusal(given, fork, POLICY) is not None
-    assert find_refusal(given, fork, POLICY, approved_run=given.id + 1) is not None
-    assert find_refusal(given, fork, POLICY, approved_run=given.id) is None
-    assert find_refusal(given, replace(fork, head_repository=None), POLICY) is not None  # the fork is deleted
+    sweep = run(**fields)
+    assert find_refusal(sweep, fork, POLICY) is not None
+    assert find_refusal(sweep, fork, POLICY, approved_run=sweep.id + 1) is not None
+    assert find_refusal(sweep, fork, POLICY, approved_run=sweep.id) is None
+    assert find_refusal(sweep, replace(fork, head_repository=None), POLICY) is not None  # the fork is deleted
 
 
-def test_a_run_after_the_end_is_of_a_later_pull_request() -> None:
-    ended = pull(is_open=False, closed_at=NOW - timedelta(hours=6))
-    assert "after it was closed" in (find_refusal(run(), ended, POLICY) or "")
+def test_a_run_after_the_pull_request_was_closed_is_refused() -> None:
+    closed = pull(is_open=False, closed_at=NOW - timedelta(hours=6))
+    assert "after it was closed" in (find_refusal(run(), closed, POLICY) or "")
 
 
-def test_the_measured_commit_is_the_one_in_a_dispatch_s_title() -> None:
+def test_a_dispatched_run_measures_the_commit_in_its_title() -> None:
     assert run(**DISPATCH).commit == HEAD
     assert run(**{**DISPATCH, "title": "PR 77 at main"}).commit == "b" * 40
     assert run(title=f"PR 77 at {OLD}").commit == HEAD  # a pull request may have any title

@@ -1,4 +1,4 @@
-"""What is gathered for a reconciliation is gathered in the world of its tests."""
+"""Share the hub fixture of the reconciliation tests."""
 
 from tests.reconcile.conftest import made_world, world
 

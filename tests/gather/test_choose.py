@@ -1,4 +1,4 @@
-"""Which pull requests a command looks at."""
+"""Which pull requests a command chooses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from infx.gather.choose import list_in_turn, list_open, list_recent, select_moved
 from infx.gather.reconcile import RESERVE
-from infx.gather.sources import read_runs
+from infx.gather.sources import list_runs
 from infx.github import convert
 from infx.hub import render
 from tests.reconcile.world import BASE, NOW, World, entry
@@ -19,8 +19,8 @@ DAY = timedelta(days=1)
 
 def recent(world: World, **ago: int) -> list[int]:
     github = world.reconciler().github
-    recent = read_runs(github, world.policy)
-    return list_recent(github, world.policy, world.clock.now - timedelta(**ago), recent)
+    runs = list_runs(github, world.policy)
+    return list_recent(github, world.policy, world.clock.now - timedelta(**ago), runs)
 
 
 def several(world: World) -> None:
@@ -30,8 +30,8 @@ def several(world: World) -> None:
     world.clock.now += timedelta(hours=1)
 
 
-def test_all_open_ones_get_their_turn_although_a_budget_ends_each_pass(world: World) -> None:
-    """40 calls are certain to be enough for two pull requests, so five take three days."""
+def test_every_open_pull_request_is_reached_within_the_budget(world: World) -> None:
+    """40 calls are enough for two pull requests in any case, so five take three days."""
     for number in range(71, 76):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     small = replace(world.policy, limits=replace(world.policy.limits, api_requests=2 * RESERVE))
@@ -42,29 +42,30 @@ def test_all_open_ones_get_their_turn_although_a_budget_ends_each_pass(world: Wo
     assert list_in_turn(github, replace(small, base_branch="none"), date(2026, 11, 30)) == []
 
 
-def test_those_touched_since_then_the_last_first(world: World) -> None:
+def test_recently_updated_pull_requests_come_latest_first(world: World) -> None:
     several(world)
     assert recent(world, hours=1) == []
     assert recent(world, hours=2) == [73]
     assert recent(world, hours=10) == [73, 72, 71]
 
 
-def test_closed_ones_belong_because_their_sweeps_may_go_on(world: World) -> None:
+def test_closed_pull_requests_are_included(world: World) -> None:
+    """Their sweeps may still run."""
     several(world)
     world.hub.close_pull(71)
     assert recent(world, minutes=5) == [71]
 
 
 @pytest.mark.parametrize("status", ["in_progress", "queued"])
-def test_those_with_a_sweep_that_goes_on(world: World, status: str) -> None:
+def test_a_pull_request_with_a_running_sweep_is_included(world: World, status: str) -> None:
     several(world)
     world.sweep(72, done=1, status=status)
     world.clock.now += DAY
     assert recent(world, hours=2) == [72]
 
 
-def test_those_with_a_sweep_that_ended(world: World) -> None:
-    """A run's end does not touch its pull request."""
+def test_a_pull_request_whose_sweep_has_ended_is_included(world: World) -> None:
+    """The end of a run does not update its pull request."""
     several(world)
     run = world.sweep(72, done=1)
     world.clock.now += DAY
@@ -74,7 +75,7 @@ def test_those_with_a_sweep_that_ended(world: World) -> None:
     assert recent(world, hours=2) == []
 
 
-def test_a_fork_s_run_names_no_pull_request_and_is_found_all_the_same(world: World) -> None:
+def test_the_pull_request_of_a_fork_s_run_is_found_by_its_branch(world: World) -> None:
     world.hub.push("fork-x", {"benchmarks/x": "y"}, repository="eve/bench")
     world.hub.open_pull("fork-x", number=80, repository="eve/bench", by="eve")
     run = world.sweep(80, done=1)
@@ -83,26 +84,25 @@ def test_a_fork_s_run_names_no_pull_request_and_is_found_all_the_same(world: Wor
     assert recent(world, hours=2) == [80]
 
 
-def test_the_dispatched_run_of_a_fork_s_approved_head_names_it_in_its_title(world: World) -> None:
+def test_the_title_of_a_dispatched_run_names_its_pull_request(world: World) -> None:
     several(world)
     world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 72 at {'a' * 40}")
     world.hub.add_run(event="workflow_dispatch", branch="main", title="run-sweep")
-    world.sweep(
-        73, title=f"PR 71 at {'b' * 40}", status="completed"
-    )  # a pull request's title, which is anybody's
+    # The title of an event's run is the pull request's, so its author can choose it.
+    world.sweep(73, title=f"PR 71 at {'b' * 40}", status="completed")
     world.clock.now += DAY
     assert recent(world, hours=2) == [72]
 
 
-def test_a_fork_s_own_pull_request_from_the_same_branch_is_not_meant(world: World) -> None:
+def test_a_pull_request_within_a_fork_is_ignored(world: World) -> None:
     several(world)
-    there = {"id": 2, "url": "https://api.github.com/repos/eve/bench", "name": "bench"}
-    foreign = {"number": 71, "base": {"repo": there}, "head": {"repo": there}}
+    fork = {"id": 2, "url": "https://api.github.com/repos/eve/bench", "name": "bench"}
+    foreign = {"number": 71, "base": {"repo": fork}, "head": {"repo": fork}}
     data = {**render.run(world.hub, world.sweep(72)), "pull_requests": [foreign]}
     assert convert.parse_run(data).pull_numbers == ()
 
 
-def test_another_base_branch_is_left_out(world: World) -> None:
+def test_pull_requests_into_another_branch_are_left_out(world: World) -> None:
     world.hub.push("trunk", {})
     world.hub.push("b", {"benchmarks/x": "y"})
     world.hub.open_pull("b", number=71, base="trunk")
@@ -110,15 +110,13 @@ def test_another_base_branch_is_left_out(world: World) -> None:
     assert list_open(world.reconciler().github, world.policy) == []
 
 
-def test_after_a_push_those_for_which_it_made_a_difference(world: World) -> None:
-    """Three requests at most, whatever the number of pull requests: git knows the rest."""
+def test_a_push_to_the_base_selects_pull_requests_with_new_conflicts(world: World) -> None:
+    """One request lists all pull requests; the rest comes from git."""
     assert world.clock.now == NOW
     changelog = {"perf-changelog.yaml": BASE + entry()}
     world.pull(changelog, number=71, branch="b71")
     world.pull({"benchmarks/x.sh": "x"}, number=72, branch="b72")
-    world.pull(
-        {"README.md": "mine"}, number=73, branch="b73"
-    )  # conflicts, but has nothing to do with benchmarks
+    world.pull({"README.md": "mine"}, number=73, branch="b73")  # conflicts, but changes no benchmark
     before = world.hub.git.resolve("main") or ""
     world.hub.push("main", {"perf-changelog.yaml": BASE + entry("other"), "README.md": "theirs"})
     reconciler = world.reconciler()

@@ -1,4 +1,4 @@
-"""What the gate asks of GitHub, on the hub: the facts it comes to, and how few requests that takes."""
+"""Which facts the gate gathers from GitHub, and how many requests it makes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hub() -> Iterator[Hub]:
 
 
 def gather(hub: Hub, event: Event | None = None, **options: Any) -> GateFacts:
-    """Facts about the event, by default the newest of a pull request; the log then holds only these requests."""
+    """Gather facts about an event, by default the newest of a pull request, and log only these requests."""
     if event is None:
         newest = [event for event in hub.state.events if event.name == "pull_request"][-1]
         event = parse_event(newest.name, newest.payload, run_id=900)
@@ -76,7 +76,7 @@ def test_an_unlabeled_push_costs_two_requests(hub: Hub) -> None:
 
 
 def test_labels_are_read_live_and_not_from_the_event(hub: Hub) -> None:
-    """The re-run of an old attempt has the payload of then."""
+    """A re-run has the payload of the first attempt."""
     hub.label(77, "full-sweep-fail-fast")
     labeled = hub.state.events[-1]
     hub.unlabel(77, "full-sweep-fail-fast")
@@ -94,14 +94,14 @@ def test_an_event_of_an_older_head_is_stale(hub: Hub) -> None:
     assert answer(hub, parse_event(labeled.name, labeled.payload)).reason is Reason.STALE_HEAD
 
 
-def test_a_pull_request_that_leaves_the_changelog_alone(hub: Hub) -> None:
+def test_a_pull_request_without_a_changelog_change_is_recognized(hub: Hub) -> None:
     hub.push("docs", {"README.md": "bye\n"}, start="main")
     pull = hub.open_pull("docs")
     hub.label(pull.number, "sweep-enabled")
     assert answer(hub).reason is Reason.CHANGELOG_UNTOUCHED
 
 
-def test_the_changelog_on_the_second_page_of_files(hub: Hub) -> None:
+def test_the_changelog_is_found_on_the_second_page_of_files(hub: Hub) -> None:
     hub.push(
         "many", {f"a/{number}.txt": "x" for number in range(130)} | {CHANGELOG: "one\nmany\n"}, start="main"
     )
@@ -111,20 +111,20 @@ def test_the_changelog_on_the_second_page_of_files(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("path", [".github/workflows/run-sweep.yml", "configs/policy.yaml"])
-def test_edits_of_the_rules_are_seen(hub: Hub, path: str) -> None:
+def test_edits_of_workflows_and_policy_are_found(hub: Hub, path: str) -> None:
     hub.push("feat-x", {path: "x: 1\n"})
     hub.label(77, "sweep-enabled")
     assert gather(hub, rules=("configs/policy.yaml",)).edits_rules
 
 
-def test_a_conflict_is_seen(hub: Hub) -> None:
+def test_a_merge_conflict_is_found(hub: Hub) -> None:
     hub.label(77, "full-sweep-fail-fast")
     hub.push("main", {CHANGELOG: "one\nother\n"})
     assert answer(hub, ASKED).reason is Reason.MERGE_CONFLICT
 
 
-def test_an_answer_that_does_not_come_is_no_answer(hub: Hub) -> None:
-    """A lookup that fails on every try must not end as a quiet skip."""
+def test_a_missing_answer_is_an_error(hub: Hub) -> None:
+    """A request that always fails must not end as a silent skip."""
     hub.label(77, "full-sweep-fail-fast")
     for path in ("/files", "/permission", "/pulls/77$", "/git/commits/"):
         fault = hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=path, times=FOREVER))
@@ -134,13 +134,13 @@ def test_an_answer_that_does_not_come_is_no_answer(hub: Hub) -> None:
         hub.faults.clear()
 
 
-def test_a_hiccup_is_asked_again(hub: Hub) -> None:
+def test_a_request_that_fails_briefly_is_repeated(hub: Hub) -> None:
     hub.label(77, "full-sweep-fail-fast")
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/files", times=2))
     assert answer(hub).verdict is GateVerdict.RUN
 
 
-def test_opened_and_labeled_at_once_is_one_sweep(hub: Hub) -> None:
+def test_opening_with_a_label_starts_one_sweep(hub: Hub) -> None:
     hub.push("both", {CHANGELOG: "one\nboth\n"}, start="main")
     pull = hub.open_pull("both", labels=("full-sweep-enabled",))
     events = [event for event in hub.state.events if event.payload.get("number") == pull.number]
@@ -152,7 +152,7 @@ def test_opened_and_labeled_at_once_is_one_sweep(hub: Hub) -> None:
     assert verdicts == {"opened": GateVerdict.IGNORE, "labeled": GateVerdict.RUN}
 
 
-def test_a_run_that_swept_nothing_is_not_in_the_way(hub: Hub) -> None:
+def test_a_run_that_swept_nothing_does_not_block_a_sweep(hub: Hub) -> None:
     hub.label(77, "full-sweep-enabled")
     ignored = hub.add_run(pull=77)
     hub.add_job(ignored.id, "gate")
@@ -168,7 +168,7 @@ def test_a_run_that_swept_nothing_is_not_in_the_way(hub: Hub) -> None:
 
 
 def gate(hub: Hub, run_id: int, sleep: Callable[[float], None]) -> Decision:
-    """The gate of a run for `reopened`, and what happens while it waits."""
+    """Decide for a run of `reopened`; `sleep` is called while the gate waits."""
     head = hub.state.pulls[77].head_sha
     event = Event(
         name=EventName.PULL_REQUEST,
@@ -184,7 +184,7 @@ def gate(hub: Hub, run_id: int, sleep: Callable[[float], None]) -> Decision:
 
 
 def test_closing_and_reopening_starts_a_sweep(hub: Hub) -> None:
-    """Both runs begin within a second or two. The gate of `closed` is still at work when that of `reopened` looks."""
+    """The gate of `closed` is still undecided when the gate of `reopened` reads the runs."""
     hub.label(77, "full-sweep-enabled")
     closed, reopened = hub.add_run(pull=77), hub.add_run(pull=77)
 
@@ -208,17 +208,17 @@ def test_a_gate_waits_for_one_that_starts_a_sweep(hub: Hub) -> None:
 
 
 def test_two_gates_do_not_wait_for_each_other(hub: Hub) -> None:
-    """Reopened and marked as ready at once: the older gives up first, so that the younger sees that it may start."""
+    """The older gate times out first, so the newer gate may start a sweep."""
     hub.label(77, "full-sweep-enabled")
-    older, younger = hub.add_run(pull=77), hub.add_run(pull=77)
-    waited: dict[int, list[float]] = {older.id: [], younger.id: []}
-    for run in (older, younger):
+    older, newer = hub.add_run(pull=77), hub.add_run(pull=77)
+    waited: dict[int, list[float]] = {older.id: [], newer.id: []}
+    for run in (older, newer):
         assert gate(hub, run.id, waited[run.id].append).reason is Reason.RUN_EXISTS
-    assert sum(waited[younger.id]) - sum(waited[older.id]) >= 30
+    assert sum(waited[newer.id]) - sum(waited[older.id]) >= 30
 
 
-def test_a_sweep_that_was_dispatched_is_found_by_its_title(hub: Hub) -> None:
-    """After the advice for a label by the workflow token was followed. A branch's own workflow may claim anything."""
+def test_a_dispatched_sweep_is_found_by_its_title(hub: Hub) -> None:
+    """Only on the base branch, because a branch's own workflow can set any title."""
     hub.label(77, "full-sweep-enabled", by="github-actions[bot]")
     title = f"PR 77 at {hub.state.pulls[77].head_sha}"
     forged = hub.add_run(event="workflow_dispatch", branch="feat-x", title=title)
@@ -239,8 +239,8 @@ def test_a_label_by_the_workflow_token_is_found_in_the_timeline(hub: Hub) -> Non
     assert answer(hub, ASKED).reason is Reason.READY
 
 
-def test_a_label_by_somebody_without_write_access_is_found_too(hub: Hub) -> None:
-    """Its event said so once, in the summary of a run that started nothing; whoever asks later is told again."""
+def test_a_label_by_an_account_without_write_access_is_found(hub: Hub) -> None:
+    """The labeling event reported it only in the summary of a run that started nothing."""
     hub.account("tia", role="triage")
     hub.label(77, "full-sweep-fail-fast", by="tia")
     decision = answer(hub, ASKED)
@@ -260,7 +260,7 @@ def fork(hub: Hub) -> Hub:
     return hub
 
 
-def test_a_fork_needs_an_approval_by_one_of_ours(fork: Hub) -> None:
+def test_a_fork_needs_an_approval_status_of_an_identity(fork: Hub) -> None:
     head = fork.state.pulls[80].head_sha
     assert answer(fork).reason is Reason.APPROVAL_MISSING
     fork.set_status(head, "infx/approval", "success", by="eve")
@@ -275,8 +275,8 @@ def test_a_fork_needs_an_approval_by_one_of_ours(fork: Hub) -> None:
 
 
 @pytest.mark.parametrize(("state", "by"), [("error", "github-actions[bot]"), ("failure", "mia")])
-def test_an_approval_can_be_taken_back(fork: Hub, state: str, by: str) -> None:
-    """As after a dispatch that failed. The newest status of a context is the one that GitHub shows."""
+def test_an_approval_can_be_revoked(fork: Hub, state: str, by: str) -> None:
+    """For example, infx revokes an approval after a failed dispatch."""
     head = fork.state.pulls[80].head_sha
     fork.set_status(head, "infx/approval", "success")
     fork.set_status(head, "infx/approval", state, by=by)
@@ -309,8 +309,8 @@ def test_the_dispatch_of_an_approved_fork(fork: Hub) -> None:
         name=EventName.DISPATCH, actor="github-actions[bot]", pull=80, head_sha=pull.head_sha, inputs=inputs
     )
     assert answer(fork, event).verdict is GateVerdict.RUN
-    fork.push("main", {"other.txt": "x"})  # the test merge is of an older base, which is still an ancestor
-    assert answer(fork, event).reason is Reason.TEST_MERGE  # whose it was, nobody can tell any more
+    fork.push("main", {"other.txt": "x"})  # the base of the test merge is now an older commit
+    assert answer(fork, event).reason is Reason.TEST_MERGE  # GitHub no longer shows that it made this merge
     words = f"Approved by {describe_approver('mia', inputs.merge_sha)}; the sweep is linked"
     fork.set_status(pull.head_sha, "infx/approval", "success", description=words)
     assert answer(fork, event).verdict is GateVerdict.RUN
@@ -346,20 +346,20 @@ def test_commits_of_own_branches_are_dispatched(hub: Hub) -> None:
     tip = hub.push("feat-x", {"other.txt": "x"})
     assert answer(hub, dispatched(tip)).runs  # the tip of a branch
     assert answer(hub, dispatched(first)).runs  # in the base branch's history
-    assert answer(hub, dispatched(old, ref="refs/heads/feat-x")).runs  # in that of the dispatched branch
+    assert answer(hub, dispatched(old, ref="refs/heads/feat-x")).runs  # in the dispatched branch's history
     decision = answer(hub, dispatched(old, ref="refs/heads/main"))
-    assert decision.reason is Reason.FOREIGN_COMMIT  # as far as was looked
+    assert decision.reason is Reason.FOREIGN_COMMIT  # histories of other branches are not searched
     assert "Name the branch" in (decision.fix or "")
 
 
 def test_a_forged_test_merge_is_refused(fork: Hub) -> None:
-    """It has the right parents, but its files are somebody's own."""
+    """Its parents are right, but its files are not the merged files."""
     pull = fork.state.pulls[80]
     fork.set_status(pull.head_sha, "infx/approval", "success")
     fork.compute_merge(pull)
-    made = fork.git.commit(pull.merge_sha or "")
+    merge = fork.git.commit(pull.merge_sha or "")
     evil = fork.git.commit(fork.push("evil", {"benchmarks/run.sh": "curl\n"}, by="cody")).tree
-    forged = fork.git.commit_tree(evil, made.parents, made.message, author="GitHub", seconds=1)
+    forged = fork.git.commit_tree(evil, merge.parents, merge.message, author="GitHub", seconds=1)
     inputs = DispatchInputs(pull=80, head_ref=pull.head_sha, merge_sha=forged)
     event = Event(
         name=EventName.DISPATCH, actor="github-actions[bot]", pull=80, head_sha=pull.head_sha, inputs=inputs
@@ -371,9 +371,7 @@ BROKEN = f"{CHANGELOG}:12: The link is foreign."
 
 
 @pytest.mark.parametrize("event", [ASKED, None], ids=["asked", "labeled"])
-def test_without_a_clone_our_red_status_says_that_the_changelog_is_broken(
-    hub: Hub, event: Event | None
-) -> None:
+def test_without_a_clone_the_status_tells_that_the_changelog_is_broken(hub: Hub, event: Event | None) -> None:
     hub.label(77, "full-sweep-fail-fast")
     head = hub.state.pulls[77].head_sha
     hub.set_status(head, "infx/sweep", "failure", description=BROKEN)
@@ -391,8 +389,7 @@ def test_without_a_clone_our_red_status_says_that_the_changelog_is_broken(
         {"state": "failure", "description": BROKEN, "context": "other"},
     ],
 )
-def test_other_statuses_say_nothing_of_the_changelog(hub: Hub, status: dict[str, Any]) -> None:
-    """A sweep that failed is started anew by a label."""
+def test_other_statuses_do_not_describe_the_changelog(hub: Hub, status: dict[str, Any]) -> None:
     hub.label(77, "full-sweep-fail-fast")
     hub.set_status(hub.state.pulls[77].head_sha, **{"context": "infx/sweep", **status})
     assert answer(hub).reason is Reason.READY
@@ -405,8 +402,8 @@ def test_a_clone_judges_the_changelog_itself(hub: Hub) -> None:
     assert (good.changelog.problems, decide(good, POLICY).reason) == ((), Reason.READY)
     bad = gather(hub, ASKED, judge=lambda pull: (f"{pull.number} is bad",))
     assert decide(bad, POLICY).reason is Reason.CHANGELOG_INVALID
-    unseen = gather(hub, ASKED, judge=lambda _: None)
-    assert decide(unseen, POLICY).reason is Reason.CHANGELOG_INVALID  # what the status says
+    unknown = gather(hub, ASKED, judge=lambda _: None)
+    assert decide(unknown, POLICY).reason is Reason.CHANGELOG_INVALID  # from the status
 
 
 def test_a_dispatch_by_branch_is_resolved(hub: Hub) -> None:
@@ -440,7 +437,7 @@ def test_a_command_runs_on_the_base_branch_unless_it_names_a_head(hub: Hub) -> N
         )
 
 
-def test_a_row_asks_once_and_for_a_fork_twice(fork: Hub) -> None:
+def test_a_row_makes_one_request_and_for_a_fork_two(fork: Hub) -> None:
     token = fork.workflow_token(pull_requests="read", statuses="read")
     github = connect(fork.repository, environ=fork.environ(token))
     fork.clear_log()
@@ -454,21 +451,21 @@ def test_a_row_asks_once_and_for_a_fork_twice(fork: Hub) -> None:
     assert fork.reads == 0
 
 
-@pytest.mark.parametrize("where", ["known", "unknown", "first", "not said"])
-def test_a_created_branch_is_compared_with_what_its_first_commit_stands_on(hub: Hub, where: str) -> None:
+@pytest.mark.parametrize("where", ["known", "unknown", "first", "missing"])
+def test_a_new_branch_is_compared_with_the_parent_of_its_first_commit(hub: Hub, where: str) -> None:
     tip = hub.git.resolve("refs/heads/main")
     head = hub.state.pulls[77].head_sha
-    oldest = {"known": head, "unknown": "d" * 40, "first": tip, "not said": None}[where]
+    oldest = {"known": head, "unknown": "d" * 40, "first": tip, "missing": None}[where]
     push = Event(
         name=EventName.PUSH, ref="refs/heads/main", head_sha=head, before="0" * 40, oldest=oldest, actor="mia"
     )
     assert gather(hub, push).base_sha == (tip if where == "known" else None)
 
 
-def test_a_sender_whom_github_denies_is_not_somebody_without_rights(hub: Hub) -> None:
-    """The event says that cody has an account; that GitHub denies it twice is no answer about permissions."""
+def test_a_sender_unknown_to_github_is_an_error(hub: Hub) -> None:
+    """The event proves that cody has an account, so even two 404 replies do not mean a missing permission."""
     hub.label(77, "full-sweep-fail-fast")
     hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, path="/permission$", times=2))
-    with pytest.raises(UnavailableError, match="does not tell what cody may do here"):
+    with pytest.raises(UnavailableError, match="does not report the permission of cody"):
         answer(hub)
     assert answer(hub).verdict is GateVerdict.RUN

@@ -1,4 +1,4 @@
-"""What a place says of itself: its root, its policy and the name of its repository."""
+"""Find the root, the policy and the repository's name from the current folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infx.errors import ProblemsError, UsageError
-from infx.gather.local import find_root, load_policy, repository_name
+from infx.gather.local import find_repository_name, find_root, load_policy
 from infx.git import MissingRevisionError
 from infx.policy.load import default_policy, parse_policy
 from tests.repository import Repository
@@ -18,7 +18,7 @@ OTHER = b"repository: acme/other\n"
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A clone with a policy, and one stands in it."""
+    """Create a clone with a policy, and make it the current folder."""
     repository = Repository.init(tmp_path / "clone")
     repository.commit({"configs/policy.yaml": OWN, "deep/down/x": "1"})
     monkeypatch.chdir(repository.path)
@@ -33,13 +33,13 @@ def test_the_root_is_the_folder_with_git(repository: Repository, tmp_path: Path)
 
 
 def test_a_worktree_is_a_root(repository: Repository, tmp_path: Path) -> None:
-    """In a worktree, `.git` is a file."""
+    # In a worktree, `.git` is a file.
     tree = tmp_path / "tree"
     repository.git.run("worktree", "add", "--quiet", str(tree))
     assert find_root(tree / "deep") == tree
 
 
-def test_without_an_option_the_repositorys_own_policy_counts(
+def test_without_an_option_the_repository_s_policy_is_used(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert load_policy(None).repository == "acme/bench"
@@ -47,20 +47,20 @@ def test_without_an_option_the_repositorys_own_policy_counts(
     assert load_policy(None).repository == "acme/bench"
 
 
-def test_a_folder_that_never_heard_of_infx_has_the_packaged_policy(
+def test_a_folder_without_a_policy_uses_the_packaged_policy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_policy(None) == default_policy()
 
 
-def test_a_policy_by_file(repository: Repository) -> None:
+def test_a_policy_is_read_from_a_file(repository: Repository) -> None:
     repository.write({"other.yaml": OTHER})
     assert load_policy("other.yaml").repository == "acme/other"
     assert load_policy(str(repository.path / "other.yaml")).repository == "acme/other"
 
 
-def test_a_policy_by_commit_and_path(repository: Repository) -> None:
+def test_a_policy_is_read_from_a_commit(repository: Repository) -> None:
     base = repository.git.commit("HEAD")
     repository.commit({"configs/policy.yaml": OTHER})
     repository.branch("feature/x")
@@ -70,12 +70,12 @@ def test_a_policy_by_commit_and_path(repository: Repository) -> None:
 
 
 def test_a_file_named_like_commit_and_path_does_not_win(repository: Repository) -> None:
-    """A pull request knows the base commit; it must not lay its own rules in the way."""
+    """A pull request could add a file with the base commit in its name, to replace the policy."""
     base = repository.git.commit("HEAD")
     name = f"{base}:configs/policy.yaml"
     repository.write({name: OTHER})
     assert load_policy(name).repository == "acme/bench"
-    assert load_policy(f"./{name}").repository == "acme/other"  # asked for as a file
+    assert load_policy(f"./{name}").repository == "acme/other"  # explicitly a file
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_file_named_like_commit_and_path_does_not_win(repository: Repository) 
         ("-x:configs/policy.yaml", UsageError, "The policy cannot be read"),
     ],
 )
-def test_a_policy_that_is_not_there_is_an_error(
+def test_a_missing_policy_is_an_error(
     repository: Repository, given: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -98,7 +98,7 @@ def test_a_policy_that_is_not_there_is_an_error(
     assert message in str(caught.value)
 
 
-def test_a_wrong_policy_is_named_as_it_was_given(repository: Repository) -> None:
+def test_problems_name_the_policy_as_on_the_command_line(repository: Repository) -> None:
     repository.commit({"configs/policy.yaml": "drafts: maybe\n"})
     for given, path in [
         (None, "configs/policy.yaml"),
@@ -110,7 +110,7 @@ def test_a_wrong_policy_is_named_as_it_was_given(repository: Repository) -> None
 
 
 def test_on_actions_the_policy_must_be_named(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checkout may be a pull request's: it must not be judged by rules that it brought along."""
+    """The checkout may be a pull request, which must not bring its own policy."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     with pytest.raises(UsageError, match="On Actions the policy must be named") as caught:
         load_policy(None)
@@ -118,17 +118,17 @@ def test_on_actions_the_policy_must_be_named(repository: Repository, monkeypatch
     assert load_policy("HEAD:configs/policy.yaml").repository == "acme/bench"
 
 
-def test_the_repositorys_name_is_looked_for_in_order(
+def test_the_sources_of_the_repository_s_name_have_an_order(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, nameless = parse_policy(OWN, "p"), default_policy()
-    assert repository_name(None, nameless) is None
+    assert find_repository_name(None, nameless) is None
     repository.git.run("remote", "add", "origin", "https://github.com/acme/remote")
-    assert repository_name(None, nameless) == "acme/remote"
+    assert find_repository_name(None, nameless) == "acme/remote"
     monkeypatch.setenv("GITHUB_REPOSITORY", "acme/environment")
-    assert repository_name(None, nameless) == "acme/environment"
-    assert repository_name(None, own) == "acme/bench"
-    assert repository_name("acme/given", own) == "acme/given"
+    assert find_repository_name(None, nameless) == "acme/environment"
+    assert find_repository_name(None, own) == "acme/bench"
+    assert find_repository_name("acme/given", own) == "acme/given"
 
 
 @pytest.mark.parametrize(
@@ -150,19 +150,19 @@ def test_the_repositorys_name_is_looked_for_in_order(
         ("https://github.com/acme", None),
     ],
 )
-def test_the_name_in_the_address_of_origin(repository: Repository, url: str, name: str | None) -> None:
+def test_the_name_is_read_from_the_url_of_origin(repository: Repository, url: str, name: str | None) -> None:
     repository.git.run("remote", "add", "origin", url)
-    assert repository_name(None, default_policy()) == name
+    assert find_repository_name(None, default_policy()) == name
 
 
 def test_outside_of_a_repository_there_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert repository_name(None, default_policy()) is None
+    assert find_repository_name(None, default_policy()) is None
 
 
 @pytest.mark.parametrize(
-    "given", ["acme", "acme/bench/x", "https://github.com/acme/bench", "a b/c", "/x", "-a/b"]
+    "name", ["acme", "acme/bench/x", "https://github.com/acme/bench", "a b/c", "/x", "-a/b"]
 )
-def test_what_is_no_name_is_usage(given: str) -> None:
+def test_an_invalid_repository_name_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is not the name of a repository; expected owner/name"):
-        repository_name(given, default_policy())
+        find_repository_name(name, default_policy())

@@ -1,4 +1,4 @@
-"""Published pages: asked for over HTTP, and what a redirect or a bad answer is worth."""
+"""Follow recipe links: published pages over HTTP, and pull requests and files of another repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.signoff.facts import POLICY
 
 
 class _Site(BaseHTTPRequestHandler):
-    """Where an address ends in a number, that is the answer; `to-…` sends on."""
+    """A site where a number at the end of the path is the status of the reply, and `to-…` redirects."""
 
     def do_GET(self) -> None:
         last = self.path.rpartition("/")[2]
@@ -41,7 +41,7 @@ class _Site(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class calls it so)
-        """The test's output is not the place."""
+        """Keep requests out of the test's output."""
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +69,17 @@ def site() -> Iterator[str]:
         ("模型", LinkState.UNKNOWN),
     ],
 )
-def test_page(site: str, page: str, state: LinkState) -> None:
+def test_a_published_page_has_a_state(site: str, page: str, state: LinkState) -> None:
     assert fetch_page(f"{site}/{page}") is state
 
 
-def test_nobody_answers() -> None:
+def test_an_unreachable_site_is_unknown() -> None:
     assert fetch_page("http://127.0.0.1:9/m1") is LinkState.UNKNOWN
 
 
 @dataclass
 class Upstream:
-    """Another repository with one answer to everything."""
+    """Another repository, with the same answer to every request."""
 
     answer: PullRequest | InfxError | bytes | None
     asked: list[str] = field(default_factory=list)
@@ -88,19 +88,19 @@ class Upstream:
         self.asked.append(repository)
         return self
 
-    def _give(self) -> Any:
+    def _reply(self) -> Any:
         if isinstance(self.answer, InfxError):
             raise self.answer
         return self.answer
 
     def pull(self, number: int) -> PullRequest:
-        return cast("PullRequest", self._give())
+        return cast("PullRequest", self._reply())
 
     def files(self, pull: PullRequest) -> list[ChangedFile]:
         return [ChangedFile(path="docs/cookbook/m1.md", status=FileStatus.ADDED)]
 
     def read_file(self, path: str, ref: str) -> bytes | None:
-        return cast("bytes | None", self._give())
+        return cast("bytes | None", self._reply())
 
 
 PULL, BLOB = (
@@ -125,18 +125,18 @@ PULL, BLOB = (
         (BLOB, PermissionDeniedError("no", permission="contents"), LinkState.UNKNOWN),
     ],
 )
-def test_link_to_the_recipes_repository(url: str, answer: Any, state: LinkState) -> None:
+def test_a_link_to_the_recipes_repository_has_a_state(url: str, answer: Any, state: LinkState) -> None:
     (link,) = find_recipe_links(f"Recipe: {url}", POLICY.signoff)
     upstream = Upstream(answer)
-    found = resolve_link(link, upstream, POLICY.signoff, lambda _: LinkState.UNKNOWN)
-    assert (found.url, found.state, upstream.asked) == (url, state, ["sgl-project/sglang"])
-    assert found.paths == (("docs/cookbook/m1.md",) if state is LinkState.MERGED else ())
+    resolved = resolve_link(link, upstream, POLICY.signoff, lambda _: LinkState.UNKNOWN)
+    assert (resolved.url, resolved.state, upstream.asked) == (url, state, ["sgl-project/sglang"])
+    assert resolved.paths == (("docs/cookbook/m1.md",) if state is LinkState.MERGED else ())
 
 
 class Denied(Upstream):
-    """It denies the first time what it has."""
+    """Another repository whose first reply is a wrong 404."""
 
-    def _give(self) -> Any:
+    def _reply(self) -> Any:
         self.asked.append("asked")
         if self.asked.count("asked") == 1:
             raise NotFoundError("gone")
@@ -150,13 +150,13 @@ class Denied(Upstream):
         (BLOB, b"# M1", LinkState.PUBLISHED),
     ],
 )
-def test_a_link_that_github_denies_once_is_followed(url: str, answer: Any, state: LinkState) -> None:
+def test_a_single_404_reply_does_not_make_a_link_missing(url: str, answer: Any, state: LinkState) -> None:
     (link,) = find_recipe_links(f"Recipe: {url}", POLICY.signoff)
-    found = resolve_link(link, Denied(answer), POLICY.signoff, lambda _: LinkState.UNKNOWN)
-    assert found.state is state
+    resolved = resolve_link(link, Denied(answer), POLICY.signoff, lambda _: LinkState.UNKNOWN)
+    assert resolved.state is state
 
 
-def test_links_of_one_engine_leave_room_for_another() -> None:
+def test_many_links_of_one_engine_leave_room_for_another() -> None:
     many = " ".join(f"https://recipes.vllm.ai/m{number}" for number in range(20))
-    found = find_recipe_links(f"{many} {PULL}", POLICY.signoff)
-    assert [link.engine for link in found] == ["vllm"] * 6 + ["sglang"]
+    links = find_recipe_links(f"{many} {PULL}", POLICY.signoff)
+    assert [link.engine for link in links] == ["vllm"] * 6 + ["sglang"]

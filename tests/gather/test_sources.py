@@ -1,4 +1,4 @@
-"""The facts of a pull request are the same whichever way they come."""
+"""The facts of a pull request are the same from every source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from infx.apply.reconcile import Reconciler
 from infx.errors import InfxError
 from infx.gather.reconcile import ReconcileGatherer
-from infx.gather.sources import NEWEST_RUNS, Alone, Recent, Together, read_runs
+from infx.gather.sources import NEWEST_RUNS, RecentList, SharedSource, SingleSource, list_runs
 from infx.github.errors import GitHubError
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Run
@@ -24,8 +24,8 @@ from tests.reconcile.world import BASE, BOT, LABEL, NOW, World, entry
 MANY = 30
 
 
-def anything(world: World, number: int, dice: random.Random) -> None:
-    """A pull request with whatever can stand on it or have happened to it."""
+def create_random_pull(world: World, number: int, dice: random.Random) -> None:
+    """Create a pull request with a random history of comments, statuses, labels and runs."""
     world.clock.now += timedelta(minutes=dice.randint(0, 90))
     repository = dice.choice([None, None, None, "eve/bench"])
     files = (
@@ -35,10 +35,10 @@ def anything(world: World, number: int, dice: random.Random) -> None:
     )
     labels = dice.choice([[], [LABEL], [LABEL, "full-sweep-enabled"], ["docs", LABEL.upper()]])
     by = dice.choice(["cody", "eve", BOT])
-    branch = f"b{number - number % 2 * dice.randint(0, 1)}"  # now and then the branch of the one before
+    branch = f"b{number - number % 2 * dice.randint(0, 1)}"  # sometimes the previous pull request's branch
     draft = dice.random() < 0.2
     head = (branch, repository or world.hub.repository)
-    for other in list(world.hub.state.pulls.values()):  # only one pull request of a branch may be open
+    for other in list(world.hub.state.pulls.values()):  # a branch may have only one open pull request
         if other.is_open and (other.head_ref, other.head_repository) == head:
             world.hub.close_pull(other.number)
     pull = world.pull(
@@ -56,7 +56,7 @@ def anything(world: World, number: int, dice: random.Random) -> None:
         state = dice.choice(["success", "failure", "pending", "error"])
         context = dice.choice(["ci", "infx/sweep", "codeowner-signoff-verify"])
         world.hub.set_status(pull.head_sha, context, state, by=dice.choice([BOT, "eve"]))
-    runs(world, number, dice)
+    add_random_runs(world, number, dice)
     if repository:
         approve(world, number, dice)
     if dice.random() < 0.3:
@@ -65,7 +65,7 @@ def anything(world: World, number: int, dice: random.Random) -> None:
         world.hub.close_pull(number)
 
 
-def runs(world: World, number: int, dice: random.Random) -> None:
+def add_random_runs(world: World, number: int, dice: random.Random) -> None:
     for _ in range(dice.randint(0, 5)):
         world.clock.now += timedelta(minutes=dice.randint(0, 5))
         ended = dice.choice(["success", "failure", "cancelled", "timed_out", None])
@@ -79,17 +79,17 @@ def runs(world: World, number: int, dice: random.Random) -> None:
             world.hub.rerun(run.id)
     if dice.random() < 0.3:
         head = world.hub.state.pulls[number].head_sha
-        given = {"pr": str(number), "head-ref": dice.choice([head, "0" * 40])}
-        world.hub.dispatch("run-sweep.yml", ref="main", inputs=given, by="mia")
+        inputs = {"pr": str(number), "head-ref": dice.choice([head, "0" * 40])}
+        world.hub.dispatch("run-sweep.yml", ref="main", inputs=inputs, by="mia")
 
 
 def approve(world: World, number: int, dice: random.Random) -> None:
-    """Its head, or nothing that was ever there."""
+    """Approve the head, or a commit that does not exist."""
     sha = world.hub.state.pulls[number].head_sha
     world.hub.comment(number, f"/approve-sweep {dice.choice([sha, '0' * 40])}", by="mia")
     if dice.random() < 0.7:
-        given = {"pr": str(number), "head-ref": sha}
-        run = world.hub.dispatch("run-sweep.yml", ref="main", inputs=given)
+        inputs = {"pr": str(number), "head-ref": sha}
+        run = world.hub.dispatch("run-sweep.yml", ref="main", inputs=inputs)
         url = f"https://github.com/acme/bench/actions/runs/{run.id}"
         world.hub.set_status(sha, "infx/approval", dice.choice(["success", "error"]), target_url=url)
 
@@ -101,8 +101,8 @@ def gatherer(reconciler: Reconciler, numbers: range) -> ReconcileGatherer:
     return ReconcileGatherer(reconciler.github, reconciler.policy, branches)
 
 
-def plain(facts: ReconcileFacts) -> ReconcileFacts:
-    """Without what REST alone, or GraphQL alone, tells, and what has no order."""
+def normalize(facts: ReconcileFacts) -> ReconcileFacts:
+    """Return the facts without editors, which only GraphQL reports, and with ordered statuses."""
     comments = tuple(replace(comment, editor=None) for comment in facts.comments)
     statuses = tuple(sorted(facts.statuses, key=lambda status: status.context))
     return replace(facts, comments=comments, statuses=statuses)
@@ -111,28 +111,29 @@ def plain(facts: ReconcileFacts) -> ReconcileFacts:
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 12))]
 )
-def test_many_pull_requests_are_the_same_all_three_ways(world: World, seed: int) -> None:
-    """Together, alone, and without GraphQL."""
+def test_shared_single_and_rest_sources_have_the_same_facts(world: World, seed: int) -> None:
     dice, numbers = random.Random(seed), range(100, 100 + MANY)
     for number in numbers:
-        anything(world, number, dice)
+        create_random_pull(world, number, dice)
     reconciler = world.reconciler(memory=True)
-    together, alone = gatherer(reconciler, numbers), gatherer(reconciler, numbers)
-    shared = Together(Alone(reconciler.github, world.policy), numbers, reconciler.recent)
-    of_all = [together.gather(number, shared) for number in numbers]
-    of_one = [alone.gather(number) for number in numbers]
+    for_all, for_each = gatherer(reconciler, numbers), gatherer(reconciler, numbers)
+    source = SharedSource(SingleSource(reconciler.github, world.policy), numbers, reconciler.recent)
+    shared = [for_all.gather(number, source) for number in numbers]
+    single = [for_each.gather(number) for number in numbers]
     world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/graphql", times=FOREVER))
-    by_rest = gatherer(world.reconciler(clone=reconciler.clone), numbers)
-    assert of_all == of_one
-    assert [plain(facts) for facts in of_one] == [plain(by_rest.gather(number)) for number in numbers]
-    if seed == 1:  # these dice make everything that is worth comparing; others may leave something out
-        assert {facts.gate.label_actor for facts in of_one} > {None}
-        assert any(len(facts.comments) > 200 for facts in of_one)
-        assert any(facts.gate.approval for facts in of_one)
+    without_graphql = gatherer(world.reconciler(clone=reconciler.clone), numbers)
+    assert shared == single
+    assert [normalize(facts) for facts in single] == [
+        normalize(without_graphql.gather(number)) for number in numbers
+    ]
+    if seed == 1:  # this seed makes everything that is worth comparing; other seeds may miss something
+        assert {facts.gate.label_actor for facts in single} > {None}
+        assert any(len(facts.comments) > 200 for facts in single)
+        assert any(facts.gate.approval for facts in single)
 
 
-def test_a_branch_with_more_runs_than_are_looked_at(world: World) -> None:
-    """The newest fifty, both ways; and those of a run list that would have to be read too far back are asked for alone."""
+def test_both_sources_return_the_newest_runs_of_a_branch(world: World) -> None:
+    """If the shared list would need too many pages, the shared source requests the branch's own list."""
     world.pull(number=77)
     for _ in range(NEWEST_RUNS + 3):
         world.sweep(77, done=0, status="completed")
@@ -140,25 +141,26 @@ def test_a_branch_with_more_runs_than_are_looked_at(world: World) -> None:
         world.clock.now += timedelta(seconds=1)
         world.hub.add_run(branch=f"x{index}", head_sha=world.hub.state.pulls[77].head_sha, status="completed")
     reconciler = world.reconciler()
-    alone = Alone(reconciler.github, world.policy)
-    pull = alone.overview(77).pull
-    wanted = alone.runs(pull)
-    assert len(wanted) == NEWEST_RUNS
+    single = SingleSource(reconciler.github, world.policy)
+    pull = single.overview(77).pull
+    newest_runs = single.runs(pull)
+    assert len(newest_runs) == NEWEST_RUNS
     for others in (1, 9):
         world.hub.clear_log()
         numbers = list(range(77, 77 + others))
-        assert Together(alone, numbers, Recent(reconciler.recent.read)).runs(pull) == wanted
+        shared = SharedSource(single, numbers, RecentList(reconciler.recent.read))
+        assert shared.runs(pull) == newest_runs
         assert world.hub.reads == 2  # one page and the branch; or two pages
 
 
-def test_another_pull_request_than_those_of_the_command(world: World) -> None:
-    """It is asked for by itself, and the chunk of the others stays what it was."""
+def test_a_pull_request_outside_the_command_is_read_alone(world: World) -> None:
+    """The chunks of the command's own pull requests do not change."""
     for number in (77, 78, 79):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
-    alone = Alone(world.reconciler().github, world.policy)
-    together = Together(alone, [77, 78], read_runs(alone.reader, world.policy))
+    single = SingleSource(world.reconciler().github, world.policy)
+    shared = SharedSource(single, [77, 78], list_runs(single.reader, world.policy))
     world.hub.clear_log()
-    assert [together.overview(number).pull.number for number in (77, 79, 78, 77, 79)] == [77, 79, 78, 77, 79]
+    assert [shared.overview(number).pull.number for number in (77, 79, 78, 77, 79)] == [77, 79, 78, 77, 79]
     assert (world.hub.queries, world.hub.reads) == (2, 0)
 
 
@@ -166,8 +168,8 @@ def hours_ago(number: int, hours: int) -> Run:
     return run(id=number, created_at=NOW - timedelta(hours=hours))
 
 
-def test_a_page_that_fails_is_read_by_the_next_who_needs_it() -> None:
-    """What could not be read is not the end of the list. A run that came in between shows one run twice."""
+def test_a_page_that_failed_is_read_again() -> None:
+    """A failed page is not the end of the list. A new run in between makes one run appear twice."""
     pages: Iterator[tuple[list[Run], bool] | InfxError] = iter(
         [
             ([hours_ago(9, 1), hours_ago(8, 2)], False),
@@ -184,11 +186,11 @@ def test_a_page_that_fails_is_read_by_the_next_who_needs_it() -> None:
             raise page
         return page
 
-    recent: Recent[Run] = Recent(read)
+    recent: RecentList[Run] = RecentList(read)
     since: datetime = NOW - timedelta(hours=1, minutes=30)
     assert recent.reach(since)
     with pytest.raises(GitHubError):
         recent.reach(NOW - timedelta(hours=9))
     assert recent.reach(NOW - timedelta(hours=9))
-    assert [found.id for found in recent.items] == [9, 8, 7]
+    assert [item.id for item in recent.items] == [9, 8, 7]
     assert asked == [1, 2, 2]

@@ -10,7 +10,7 @@ from tests.reconcile.world import NOW, World, policy
 
 @pytest.fixture(scope="session")
 def made_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Snapshot]]:
-    """One hub for all tests: making it takes longer than most of them."""
+    """Create one hub for all tests, because its creation takes longer than most tests."""
     world = World.make(tmp_path_factory.mktemp("world"))
     yield world, world.hub.snapshot()
     world.hub.stop()
@@ -18,7 +18,7 @@ def made_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World
 
 @pytest.fixture
 def world(made_world: tuple[World, Snapshot]) -> World:
-    """As it was made: a repository with a changelog, and nothing else."""
+    """Restore the hub to a repository with a changelog and no pull request."""
     world, start = made_world
     world.hub.restore(start)
     world.hub.clear_log()

@@ -1,4 +1,4 @@
-"""Comments that are edited by hand, too long, made to be slow, or link files: on the hub, from start to end."""
+"""Comments that were edited by hand, are too long, are slow to parse, or link files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.reconcile.world import BASE, LABEL, VISUALIZER, World, entry
 
 
 def visualizer(world: World) -> Comment:
-    (found,) = [c for c in world.hub.comments_of(77) if (c.body or "").startswith(VISUALIZER)]
-    return found
+    (comment,) = [c for c in world.hub.comments_of(77) if (c.body or "").startswith(VISUALIZER)]
+    return comment
 
 
 def swept(world: World) -> str:
-    """The visualizer comment of a pull request with a sweep."""
+    """Open a pull request with a sweep, and return its visualizer comment."""
     world.pull(labels=[LABEL])
     world.sweep(done=2, status="completed", conclusion="success")
     world.reconcile()
@@ -36,16 +36,16 @@ HUGE = "<!-- order 999999999999999999.1.1.1 -->"
 
 
 @pytest.mark.parametrize("by", ["cody", "ghost", "renovate[bot]"])
-def test_a_visualizer_comment_edited_by_another_is_put_right(world: World, by: str) -> None:
-    """A huge order number claimed to be of a run that is newer than all."""
-    right = swept(world)
+def test_a_visualizer_comment_edited_by_another_account_is_restored(world: World, by: str) -> None:
+    """The edited comment claims a run that is newer than every run."""
+    original = swept(world)
     forge(world, f"{VISUALIZER}\n{HUGE}\nDownload it from https://evil.test\n", by=by)
     assert [type(action) for action in world.reconcile().done] == [UpdateComment]
-    assert visualizer(world).body == right
+    assert visualizer(world).body == original
     assert world.reconcile().done == []
 
 
-def test_the_editor_is_asked_for_only_where_it_matters(world: World) -> None:
+def test_the_editor_of_a_suspicious_comment_costs_one_query(world: World) -> None:
     swept(world)
     world.hub.clear_log()
     world.reconcile()
@@ -57,8 +57,8 @@ def test_the_editor_is_asked_for_only_where_it_matters(world: World) -> None:
     assert len([exchange for exchange in world.hub.log if exchange.path == "/graphql"]) <= 1
 
 
-def test_what_our_own_run_wrote_is_not_replaced_by_older_facts(world: World) -> None:
-    """Another reconciliation knew more; its edit is ours."""
+def test_a_newer_edit_by_infx_is_not_replaced_by_older_facts(world: World) -> None:
+    """Another reconciliation, with newer facts, edited the comment."""
     newer = swept(world).replace("<!-- order 3", "<!-- order 4")
     forge(world, newer, by="github-actions[bot]")
     assert world.reconcile().done == []
@@ -71,10 +71,10 @@ def conflicting(world: World, count: int, length: int = 100) -> None:
     world.hub.push("main", dict.fromkeys(names, "theirs"))
 
 
-def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
+def test_a_shortened_notice_keeps_its_commands_and_links_the_rest(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run's summary has every file; the next run neither writes nor links itself."""
+    """The summary of the run lists every file; the next run writes nothing and does not link itself."""
     conflicting(world, 60)
     (tmp_path / "policy.yaml").write_text("repository: acme/bench\n")
     environ = {
@@ -101,7 +101,7 @@ def test_a_cut_notice_keeps_its_commands_and_links_all_of_it(
     assert "Changes: 0." in called.err
 
 
-def test_what_is_cut_is_handed_on_with_all_of_it(world: World) -> None:
+def test_the_action_of_a_shortened_comment_has_the_whole_text(world: World) -> None:
     conflicting(world, 40)
     reconciler = world.reconciler()
     reconciler.place = RepositoryContext(server="https://github.com", repository="acme/bench", run_id=5)
@@ -111,7 +111,7 @@ def test_what_is_cut_is_handed_on_with_all_of_it(world: World) -> None:
 
 
 def test_long_comments_of_strangers_are_never_parsed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """65,000 brackets take a parser seconds, and ten such comments a reconciliation a minute."""
+    """A parser needs seconds for 65,000 brackets, so ten such comments would take a minute."""
     parsed: list[int] = []
     from markdown_it import MarkdownIt
 
@@ -137,7 +137,7 @@ def test_long_comments_of_strangers_are_never_parsed(world: World, monkeypatch: 
 
 
 @pytest.mark.parametrize("with_clone", [True, False])
-def test_the_greeting_links_what_the_base_branch_has(world: World, with_clone: bool) -> None:
+def test_the_greeting_links_files_that_the_base_branch_has(world: World, with_clone: bool) -> None:
     world.pull()
     world.hub.push("main", {"docs/PR_REVIEW_CHECKLIST.md": "x"})
     reconciler = world.reconciler()
@@ -147,22 +147,22 @@ def test_the_greeting_links_what_the_base_branch_has(world: World, with_clone: b
     (text,) = world.comments()
     assert "[latest checklist](https://github.com/acme/bench/blob/main/docs/PR_REVIEW_CHECKLIST.md)" in text
     assert "CODEOWNERS" not in text
-    again = world.reconciler() if with_clone else reconciler
-    assert again.run([77]).done == []
+    second = world.reconciler() if with_clone else reconciler
+    assert second.run([77]).done == []
 
 
-def test_without_a_clone_the_files_are_asked_for_once(world: World) -> None:
+def test_without_a_clone_the_files_are_requested_once(world: World) -> None:
     for number in (77, 78, 79):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     reconciler = world.reconciler()
     reconciler.clone = None
     world.hub.clear_log()
     reconciler.run([77, 78, 79])
-    asked = [exchange.path for exchange in world.hub.log if "/contents/" in exchange.path]
-    assert (len(asked), len(set(asked))) == (4, 2)  # none is there, which is believed when it is said twice
+    paths = [exchange.path for exchange in world.hub.log if "/contents/" in exchange.path]
+    assert (len(paths), len(set(paths))) == (4, 2)  # both are missing, which takes two 404 replies each
 
 
-def test_a_policy_with_one_language_gets_comments_in_it(world: World) -> None:
+def test_a_policy_with_one_language_gets_comments_in_that_language(world: World) -> None:
     world.policy = replace(
         world.policy, comments=replace(world.policy.comments, languages=(Language.ENGLISH,))
     )

@@ -1,6 +1,4 @@
-"""What a reconciliation costs, counted by the hub: GitHub gives a repository's token 1,000 requests an hour, and as many
-points of GraphQL.
-"""
+"""Count the requests of a reconciliation; a workflow token has 1,000 requests and GraphQL points an hour."""
 
 from __future__ import annotations
 
@@ -23,14 +21,14 @@ PAGES = 2  # beyond the first, of 300 comments
 
 
 def chat(world: World, count: int = 300) -> None:
-    """Of the days before."""
+    """Add comments, and let a day pass."""
     for index in range(count):
         world.hub.comment(77, f"comment {index}", by="eve")
     world.clock.now += timedelta(days=1)
 
 
 def count(world: World) -> tuple[int, int, int]:
-    """Reads, points and writes."""
+    """Reconcile, and return the numbers of reads, GraphQL points and writes."""
     world.hub.clear_log()
     report = world.reconcile()
     assert not report.failed
@@ -38,15 +36,15 @@ def count(world: World) -> tuple[int, int, int]:
     return world.hub.reads, world.hub.points, world.hub.writes
 
 
-def test_three_hundred_comments(world: World) -> None:
+def test_three_hundred_comments_cost_two_more_points(world: World) -> None:
     world.pull(
         {"perf-changelog.yaml": BASE + entry(link="https://github.com/acme/bench/pull/77")}, labels=[LABEL]
     )
     world.sweep(done=40, status="completed", conclusion="success")
     chat(world)
-    # runs, jobs; and one look whether somebody else created the same
+    # runs and jobs, and one search for duplicates of the new comments
     assert count(world) == (2 + 1, 1 + PAGES, 3)
-    assert count(world) == (2, 1 + PAGES + 1, 0)  # 302 comments are a page more
+    assert count(world) == (2, 1 + PAGES + 1, 0)  # 302 comments need one more page
 
 
 def test_the_bot_s_comments_are_found_on_any_page(world: World) -> None:
@@ -61,7 +59,7 @@ def plain(world: World) -> None:
     world.pull()
 
 
-def labeled_and_nothing_started(world: World) -> None:
+def labeled_without_a_sweep(world: World) -> None:
     world.pull()
     for _ in range(6):
         world.sweep(done=0, status="completed", conclusion="success")
@@ -69,7 +67,7 @@ def labeled_and_nothing_started(world: World) -> None:
 
 
 def noise(world: World) -> None:
-    """Runs that the gate ignored, around one that sweeps, and earlier ones."""
+    """Add runs that the gate ignored, before and after a running sweep, and earlier sweeps."""
     world.pull(labels=[LABEL])
     for _ in range(3):
         run = world.sweep(done=2, status="completed", conclusion="failure")
@@ -81,7 +79,7 @@ def noise(world: World) -> None:
 
 
 def swept(world: World) -> None:
-    """Green, and looked at again; what had to be asked before is not asked twice."""
+    """Add a successful sweep, whose proof is not gathered twice."""
     world.pull(
         {"perf-changelog.yaml": BASE + entry(link="https://github.com/acme/bench/pull/77")}, labels=[LABEL]
     )
@@ -105,12 +103,12 @@ def closed(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("scene", "shared"),
-    # the runs of its branch; and the list of results, or that of what was dispatched, where one is needed
-    [(plain, 1), (labeled_and_nothing_started, 3), (noise, 2), (swept, 0), (fork, 1), (closed, 1)],
+    # shared: the runs of its branch, and the list of results or of dispatched runs if one is needed
+    [(plain, 1), (labeled_without_a_sweep, 3), (noise, 2), (swept, 0), (fork, 1), (closed, 1)],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None], shared: int) -> None:
-    """Alone it reads the lists for itself that many others would share."""
+    """A single pull request reads the lists that many pull requests would share."""
     scene(world)
     count(world)
     reads, points, writes = count(world)
@@ -118,12 +116,14 @@ def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None],
     assert (points, writes) == (1, 0)
 
 
-# An hour: 60 pull requests that were touched lately, looked at four times
+# An hour with 60 recently updated pull requests, reconciled four times
 
 
 def busy(world: World, count: int = 60) -> None:
-    """Of sixty, 48 have a sweep that is done, failed, cancelled or runs; six are of forks, four with an approved sweep;
-    six have no label. Behind them stand 300 runs of earlier days, and each has 12 comments, two of them 150.
+    """Create active pull requests, 300 earlier runs, and 12 comments on each pull request, 150 on two.
+
+    Of sixty pull requests, 48 have a sweep in any state, six come from forks (four with an approved sweep),
+    and six have no label.
     """
     for day in range(5 * count):
         world.hub.add_run(branch=f"old-{day}", head_sha=world.hub.git.resolve("main"), status="completed")
@@ -132,19 +132,19 @@ def busy(world: World, count: int = 60) -> None:
         world.clock.now += timedelta(minutes=1)
         kind = number % 10
         if kind == 9:
-            sweep_of_fork(world, number)
+            add_fork(world, number)
         else:
-            own_sweep(world, number, kind)
+            add_pull(world, number, kind)
         for index in range(150 if number in {104, 128} else 12):
             world.hub.comment(number, f"comment {index}", by="eve")
 
 
-def own_sweep(world: World, number: int, kind: int) -> None:
+def add_pull(world: World, number: int, kind: int) -> None:
     link = f"https://github.com/acme/bench/pull/{number}"
     labels = [] if kind == 8 else [LABEL]
     files = {"perf-changelog.yaml": BASE + entry(f"of {number}", link)}
     world.pull(files, number=number, branch=f"b{number}", labels=labels)
-    for _ in range(kind % 3):  # noise: a gate that had nothing to do
+    for _ in range(kind % 3):  # runs whose gate started nothing
         world.sweep(number, done=0, status="completed", conclusion="success")
     if kind != 8:
         ends = ["success", "failure", "cancelled", None][kind % 4]
@@ -154,19 +154,19 @@ def own_sweep(world: World, number: int, kind: int) -> None:
             world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
 
 
-def sweep_of_fork(world: World, number: int) -> None:
+def add_fork(world: World, number: int) -> None:
     world.hub.push(f"b{number}", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
     pull = world.hub.open_pull(f"b{number}", number=number, repository="eve/bench", by="eve", labels=[LABEL])
     if number > 119:
         world.hub.comment(number, f"/approve-sweep {pull.head_sha}", by="mia")
-        given = {"pr": str(number), "head-ref": pull.head_sha}
-        run = world.hub.dispatch("run-sweep.yml", ref="main", inputs=given)
+        inputs = {"pr": str(number), "head-ref": pull.head_sha}
+        run = world.hub.dispatch("run-sweep.yml", ref="main", inputs=inputs)
         url = f"https://github.com/acme/bench/actions/runs/{run.id}"
         world.hub.set_status(pull.head_sha, "infx/approval", "success", target_url=url)
 
 
-def pass_by(world: World, clone: GitClone | None = None) -> GitClone | None:
-    """`infx reconcile --since 2h`. clone: of an earlier pass, so that a test need not wait for git again."""
+def reconcile_recent(world: World, clone: GitClone | None = None) -> GitClone | None:
+    """Run `infx reconcile --since 2h`, with the clone of an earlier pass to save time."""
     reconciler = world.reconciler(memory=True, clone=clone)
     since = world.clock.now - timedelta(hours=2)
     chosen = list_recent(reconciler.github, world.policy, since, reconciler.recent)
@@ -176,57 +176,59 @@ def pass_by(world: World, clone: GitClone | None = None) -> GitClone | None:
     return reconciler.clone
 
 
-def alone(world: World) -> Counter[int]:
-    """Reads that only one pull request is the reason of."""
-    of_run = {}
+def count_single_reads(world: World) -> Counter[int]:
+    """Count the reads that were made for a single pull request, by its number."""
+    pull_of_run = {}
     for run in world.hub.state.runs.values():
-        told = re.match(r"PR (\d+) at", run.title)
-        found = [p.number for p in world.hub.state.pulls.values() if p.head_ref == run.head_branch]
-        of_run[run.id] = int(told[1]) if told else found[0] if found else 0
+        title = re.match(r"PR (\d+) at", run.title)
+        pulls = [p.number for p in world.hub.state.pulls.values() if p.head_ref == run.head_branch]
+        pull_of_run[run.id] = int(title[1]) if title else pulls[0] if pulls else 0
     reads: Counter[int] = Counter()
     for exchange in world.hub.log:
-        about = f"{exchange.path}?{exchange.query.get('branch', '')}"
-        if match := re.search(r"/actions/runs/(\d+)/jobs", about):
-            reads[of_run[int(match[1])]] += 1
-        elif match := re.search(r"/(?:pulls|issues)/(\d+)|\?b(\d+)$", about):
+        request = f"{exchange.path}?{exchange.query.get('branch', '')}"
+        if match := re.search(r"/actions/runs/(\d+)/jobs", request):
+            reads[pull_of_run[int(match[1])]] += 1
+        elif match := re.search(r"/(?:pulls|issues)/(\d+)|\?b(\d+)$", request):
             reads[int(match[1] or match[2])] += 1
     return reads
 
 
 def test_an_hour_with_sixty_active_pull_requests(world: World) -> None:
-    """GitHub's limit is 1,000 requests, and 1,000 points: three tenths of the one and a fiftieth of the other are spent,
-    the rest is left to gates, sign-offs, and sweeps that start and end. Of an hour's four passes two are made; each reads the jobs of 64 runs (52 pull
-    requests have a sweep, and six without a label two runs each that had nothing to do), and for all together 4 pages
-    of runs, 2 of pull requests, 1 of results; three queries tell of 60, and two more of two long conversations.
+    """Four passes use at most 300 of GitHub's 1,000 requests and 20 of its 1,000 GraphQL points.
+
+    The rest is left to gates, sign-offs and sweeps. The test makes two of the four passes. Each pass reads
+    the jobs of 64 runs (52 pull requests have a sweep, six without a label have two idle runs each), 4 pages
+    of runs, 2 of pull requests and 1 of results. Three queries return 60 pull requests, and two more queries
+    two long conversations.
     """
     busy(world)
-    clone = pass_by(world)  # writes what is missing
+    clone = reconcile_recent(world)  # writes what is missing
     before, reads, points = world.state(), 0, 0
     for _ in range(2):
         world.clock.now += timedelta(minutes=1)
         world.hub.clear_log()
-        pass_by(world, clone)
-        assert max(alone(world).values()) <= 2
+        reconcile_recent(world, clone)
+        assert max(count_single_reads(world).values()) <= 2
         reads, points = reads + world.hub.reads, points + world.hub.points
         assert world.hub.writes == 0
     assert world.state() == before
     assert (2 * reads <= 300, 2 * points) == (True, 4 * 5), reads
 
 
-def test_without_graphql_the_same_comes_about(world: World) -> None:
-    """For more requests, which is why one command has a budget; nothing is lost."""
+def test_without_graphql_the_result_is_the_same(world: World) -> None:
+    """It needs more requests, which is why a command has a budget."""
     busy(world, 20)
     start = world.hub.snapshot()
-    clone = pass_by(world)
+    clone = reconcile_recent(world)
     wanted = world.state()
     world.hub.restore(start)
     world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/graphql", times=FOREVER))
     world.policy = replace(world.policy, limits=replace(world.policy.limits, api_requests=5000))
-    pass_by(world, clone)
+    reconcile_recent(world, clone)
     assert world.state() == wanted
 
 
-def test_a_command_stops_before_its_budget_is_spent_and_says_what_it_left(world: World) -> None:
+def test_a_command_stops_before_its_budget_is_spent(world: World) -> None:
     for number in range(70, 80):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     small = replace(world.policy, limits=replace(world.policy.limits, api_requests=34))
@@ -236,10 +238,10 @@ def test_a_command_stops_before_its_budget_is_spent_and_says_what_it_left(world:
     assert len(world.hub.log) <= 34
     assert report.left == list(range(73, 80))
     assert report.why_left == "the budget of 34 calls is nearly spent"
-    assert [len(world.ours(number)) for number in range(70, 75)] == [1, 1, 1, 0, 0]
+    assert [len(world.bot_comments(number)) for number in range(70, 75)] == [1, 1, 1, 0, 0]
 
 
-def test_it_stops_before_github_does(world: World) -> None:
+def test_a_command_stops_before_github_s_limit_is_reached(world: World) -> None:
     world.pull()
     reconciler = world.reconciler()
     reconciler.github.requests.remaining = 11
@@ -248,7 +250,7 @@ def test_it_stops_before_github_does(world: World) -> None:
     assert report.why_left == "GitHub allows only 11 more calls this hour"
 
 
-def test_a_limit_that_is_too_long_ends_the_pass(world: World) -> None:
+def test_a_long_rate_limit_ends_the_command(world: World) -> None:
     for number in (77, 78):
         world.pull({"benchmarks/x.sh": str(number)}, number=number, branch=f"b{number}")
     world.hub.faults.add(Fault(kind=FaultKind.TOO_MANY, path="/actions/", seconds=3600))

@@ -1,4 +1,4 @@
-"""What makes a sweep count for a head: its planned rows, the same files, and nobody's own workflow."""
+"""When a sweep counts for a head: planned rows, unchanged files, and unchanged or settled workflows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ GREEN = ("success", "Swept: 2 of 2 rows done.")
 
 
 def both(first: str, second: str, entries: str = "") -> dict[str, str]:
-    """Two configurations with the same search space, and an entry that names both."""
+    """Return files with two configurations that differ in their names, and an entry that names both."""
     masters = MASTER.replace("CONC", first) + OTHER.replace("CONC", second)
     keys = entry().replace("    - m1-fp8-h200-vllm\n", "    - m1-fp8-h200-vllm\n    - m2-fp8-h200-vllm\n")
     return {"configs/nvidia-master.yaml": masters, "perf-changelog.yaml": BASE + (entries or keys)}
 
 
 def sweep(world: World, ids: Sequence[str], **more: Any) -> Run:
-    """A finished run of the sweep workflow with these rows."""
+    """Add a finished run of the sweep workflow with these rows."""
     run = world.hub.add_run("run-sweep.yml", pull=77, **more)
     world.hub.add_job(run.id, "gate")
     for row_id in ids:
@@ -56,16 +56,16 @@ def test_all_planned_rows_are_a_success(world: World) -> None:
     ],
     ids=["none", "too few", "one more", "foreign"],
 )
-def test_other_rows_than_planned_are_no_success(world: World, ids: list[str], words: str) -> None:
-    """Whatever the run itself concludes: the list of rows may have arrived empty, or be the branch's own invention."""
+def test_rows_that_differ_from_the_plan_are_pending(world: World, ids: list[str], words: str) -> None:
+    """The conclusion of the run does not matter: the branch may have changed the list of rows."""
     world.pull(labels=[LABEL])
     sweep(world, ids)
     world.reconcile()
     assert status(world) == ("pending", words)
 
 
-def test_nothing_to_run_is_a_success_where_nothing_is_planned(world: World) -> None:
-    """Accuracy is measured at 8k1k only, so an entry for accuracy alone plans no row of this configuration."""
+def test_a_run_without_rows_succeeds_if_no_row_is_planned(world: World) -> None:
+    """Accuracy is measured only at 8k1k, so an entry with only accuracy runs plans no row here."""
     only = entry().replace("  description", "  evals-only: true\n  description")
     world.pull({"perf-changelog.yaml": BASE + only}, labels=[LABEL])
     sweep(world, [])
@@ -77,15 +77,15 @@ def test_nothing_to_run_is_a_success_where_nothing_is_planned(world: World) -> N
     ("labels", "ids", "state"),
     [
         (["sweep-enabled"], ROWS[:1], "success"),  # the lowest concurrency
-        (["sweep-enabled"], ROWS, "success"),  # more than was asked for
+        (["sweep-enabled"], ROWS, "success"),  # more than the label asks for
         ([LABEL], ROWS[:1], "pending"),
-        ([LABEL, "evals-only"], [], "pending"),  # there is no accuracy run, and nothing was measured
+        ([LABEL, "evals-only"], [], "pending"),  # no accuracy run is planned, and nothing was measured
         ([LABEL, "all-evals"], ROWS, "success"),
-        ([], ROWS[:1], "success"),  # the label is off by now
+        ([], ROWS[:1], "success"),  # the label was removed
         ([], [], "pending"),
     ],
 )
-def test_the_labels_say_which_sweep_it_takes(
+def test_the_labels_decide_which_rows_are_needed(
     world: World, labels: list[str], ids: list[str], state: str
 ) -> None:
     world.pull(labels=labels)
@@ -95,7 +95,7 @@ def test_the_labels_say_which_sweep_it_takes(
 
 
 def test_an_edit_that_moves_to_another_configuration_is_not_swept(world: World) -> None:
-    """The same lines change, but at another place: the second head plans rows that never ran."""
+    """The same lines change at another place, so the second head plans rows that never ran."""
     world.hub.push("main", both("[4, 8]", "[4, 8]") | {"perf-changelog.yaml": BASE})
     world.pull(both("[4, 8, 16]", "[4, 8]"), labels=[LABEL])
     masters = world.hub.git.file("feat-x", "configs/nvidia-master.yaml")
@@ -114,17 +114,17 @@ def test_an_edit_that_moves_to_another_configuration_is_not_swept(world: World) 
     [
         ("README.md", "x\n", True),
         ("docs/a/b.png", "x", True),
-        ("configs/amd-master.yaml", OTHER.replace("CONC", "[4]"), True),  # rows of ours are the same
+        ("configs/amd-master.yaml", OTHER.replace("CONC", "[4]"), True),  # the planned rows are the same
         ("configs/runners.yaml", "labels: {h200: [h200-01, h200-02]}\n", True),
         (".github/CODEOWNERS", "* @mia\n", True),
-        ("benchmarks/other.sh", "x\n", False),  # nothing says that no row reads it
+        ("benchmarks/other.sh", "x\n", False),  # a row may read it
         ("benchmarks/prompt.md", "x\n", False),
         ("configs/eval-thresholds.yaml", "{}\n", False),
         (".github/workflows/x.yml", "{}\n", False),
         ("tools", "x\n", False),
     ],
 )
-def test_a_merge_of_the_base_keeps_a_sweep_only_without_files_that_rows_may_use(
+def test_merging_the_base_keeps_a_sweep_unless_rows_may_use_the_files(
     world: World, path: str, content: str, *, is_current: bool
 ) -> None:
     world.pull(labels=[LABEL])
@@ -135,7 +135,7 @@ def test_a_merge_of_the_base_keeps_a_sweep_only_without_files_that_rows_may_use(
     assert status(world)[0] == ("success" if is_current else "pending")
 
 
-def test_a_merge_that_changes_the_measured_configuration_ends_a_sweep(world: World) -> None:
+def test_merging_a_change_of_the_measured_configuration_voids_a_sweep(world: World) -> None:
     world.pull(labels=[LABEL])
     sweep(world, ROWS)
     world.hub.push("main", {"configs/nvidia-master.yaml": MASTER.replace("CONC", "[4, 16]")})
@@ -144,7 +144,7 @@ def test_a_merge_that_changes_the_measured_configuration_ends_a_sweep(world: Wor
     assert status(world)[0] == "pending"
 
 
-def test_a_head_that_cannot_be_planned_is_no_success(world: World) -> None:
+def test_a_head_that_cannot_be_planned_is_pending(world: World) -> None:
     world.pull(labels=[LABEL])
     world.hub.push("feat-x", {"configs/runners.yaml": "labels: []\n"})
     sweep(world, ROWS)
@@ -155,7 +155,7 @@ def test_a_head_that_cannot_be_planned_is_no_success(world: World) -> None:
 
 
 @pytest.mark.parametrize("ids", [ROWS, []])
-def test_without_a_clone_no_sweep_is_a_success(world: World, ids: list[str]) -> None:
+def test_without_a_clone_every_sweep_is_pending(world: World, ids: list[str]) -> None:
     world.pull(labels=[LABEL])
     sweep(world, ids)
     reconciler = world.reconciler()
@@ -166,11 +166,11 @@ def test_without_a_clone_no_sweep_is_a_success(world: World, ids: list[str]) -> 
     assert words.endswith("The plan is unknown without a clone of the repository.")
 
 
-# Whose word it takes
+# Settlements
 
 
 def edited(world: World, path: str = WORKFLOW) -> Run:
-    """The pull request brings its own workflow along, whose jobs say what they like."""
+    """Open a pull request that changes a workflow, so its jobs cannot be trusted."""
     world.pull({"perf-changelog.yaml": BASE + entry(), path: "jobs: {}\n"}, labels=[LABEL])
     for login, role in {"mia": "maintain", "cody": "maintain", "noor": "write"}.items():
         world.hub.account(login, role=role)
@@ -178,7 +178,7 @@ def edited(world: World, path: str = WORKFLOW) -> Run:
 
 
 @pytest.mark.parametrize("path", [WORKFLOW, ".github/actions/row/action.yml", "configs/policy.yaml"])
-def test_a_head_that_edits_the_rules_waits_for_somebody(world: World, path: str) -> None:
+def test_a_head_that_edits_workflows_or_policy_must_be_settled(world: World, path: str) -> None:
     edited(world, path)
     world.reconcile()
     wanted = "Needs `/settle sweep <reason>` by role maintain: changes to"
@@ -199,7 +199,9 @@ def test_a_head_that_edits_the_rules_waits_for_somebody(world: World, path: str)
         ("bench-bot[bot]", "/settle sweep I have read the workflow", False),
     ],
 )
-def test_the_command_of_sign_offs_settles_it(world: World, by: str, words: str, *, is_settled: bool) -> None:
+def test_the_settle_command_of_sign_offs_settles_the_edit(
+    world: World, by: str, words: str, *, is_settled: bool
+) -> None:
     edited(world)
     world.hub.comment(77, words, by=by)
     world.reconcile()
@@ -215,7 +217,7 @@ def settle(world: World) -> None:
     world.clock.now = world.clock.now.replace(minute=world.clock.now.minute + 1)
 
 
-def test_a_word_about_another_head_settles_nothing(world: World) -> None:
+def test_a_settlement_does_not_count_for_a_later_head(world: World) -> None:
     edited(world)
     settle(world)
     world.reconcile()
@@ -226,15 +228,15 @@ def test_a_word_about_another_head_settles_nothing(world: World) -> None:
     assert status(world)[0] == "pending"
 
 
-def test_a_head_that_comes_back_needs_a_new_word(world: World) -> None:
-    """The word was about what the branch was in between."""
+def test_a_head_that_is_pushed_again_needs_a_new_settlement(world: World) -> None:
+    """The settlement was about the head in between."""
     run = edited(world)
-    settle_after = world.hub.state.pulls[77].head_sha
+    first_head = world.hub.state.pulls[77].head_sha
     world.clock.now = world.clock.now.replace(minute=5)
     world.hub.push("feat-x", {WORKFLOW: "jobs: {good: {}}\n"})
     sweep(world, ROWS)
     settle(world)
-    world.hub.git.update_ref("refs/heads/feat-x", settle_after)
+    world.hub.git.update_ref("refs/heads/feat-x", first_head)
     world.hub.sync()
     assert world.hub.state.pulls[77].head_sha == run.head_sha
     world.clock.now = world.clock.now.replace(minute=30)
@@ -243,16 +245,16 @@ def test_a_head_that_comes_back_needs_a_new_word(world: World) -> None:
     assert status(world)[0] == "pending"
 
 
-def test_a_workflow_that_was_undone_is_still_what_ran(world: World) -> None:
-    """The run is of a commit that had it, and the head has the same rows and files for the rest."""
+def test_a_reverted_workflow_edit_still_needs_a_settlement(world: World) -> None:
+    """The run used a commit with the edit; the head has the same rows and otherwise the same files."""
     edited(world)
     world.hub.push("feat-x", {WORKFLOW: None})
     world.reconcile()
     assert status(world)[0] == "pending"
 
 
-def test_the_workflow_of_another_target_is_not_believed(world: World) -> None:
-    """GitHub runs a pull request's workflow as the merge with its target has it."""
+def test_the_workflow_of_another_target_is_not_trusted(world: World) -> None:
+    """GitHub runs a pull request's workflow from the merge with its target."""
     world.hub.push("dev", {WORKFLOW: "jobs: {}\n"})
     world.pull(labels=[LABEL])
     world.pull(number=78, base="dev")
@@ -266,14 +268,14 @@ def test_the_workflow_of_another_target_is_not_believed(world: World) -> None:
 
 
 @pytest.mark.parametrize("event", ["base_ref_changed", "automatic_base_change_succeeded"])
-def test_the_workflow_of_an_earlier_target_is_not_believed(world: World, event: str) -> None:
+def test_the_workflow_of_an_earlier_target_is_not_trusted(world: World, event: str) -> None:
     world.pull(labels=[LABEL])
     sweep(world, ROWS)
     world.hub.note(world.hub.state.pulls[77], event, "cody")
     world.reconcile()
     assert "changes to .github/ of an earlier target" in status(world)[1]
     world.clock.now = world.clock.now.replace(minute=1)
-    sweep(world, ROWS)  # the same rows, since it goes into main
+    sweep(world, ROWS)  # the same rows, after the change of the target
     world.reconcile()
     assert status(world) == GREEN
 
@@ -282,11 +284,11 @@ def test_the_workflow_of_an_earlier_target_is_not_believed(world: World, event: 
 
 
 @pytest.mark.parametrize("title", ["PR 77 at {other}", "PR 78 at {head}", "run-sweep", "PR 77 at its head"])
-def test_a_dispatch_for_something_else_is_no_evidence(world: World, title: str) -> None:
+def test_a_dispatch_for_another_head_does_not_count(world: World, title: str) -> None:
     world.pull(labels=[LABEL])
     head = world.hub.state.pulls[77].head_sha
-    named = title.format(head=head, other=world.hub.git.resolve("main"))
-    run = world.hub.add_run(event="workflow_dispatch", branch="main", title=named)
+    title = title.format(head=head, other=world.hub.git.resolve("main"))
+    run = world.hub.add_run(event="workflow_dispatch", branch="main", title=title)
     for index in range(2):
         world.row(run, index)
     world.hub.finish_run(run.id)
@@ -294,7 +296,7 @@ def test_a_dispatch_for_something_else_is_no_evidence(world: World, title: str) 
     assert status(world)[0] == "pending"
 
 
-def test_a_dispatch_for_this_head_is_evidence(world: World) -> None:
+def test_a_dispatch_for_this_head_counts(world: World) -> None:
     world.pull(labels=[LABEL])
     title = f"PR 77 at {world.hub.state.pulls[77].head_sha}"
     run = world.hub.add_run(event="workflow_dispatch", branch="main", title=title)
@@ -309,7 +311,7 @@ def test_a_dispatch_for_this_head_is_evidence(world: World) -> None:
 
 
 def shared(world: World, **more: Any) -> None:
-    """Two pull requests of one commit: 77 is labeled and swept, 78 is not."""
+    """Open two pull requests with the same head: 77 is labeled and swept, 78 is not."""
     world.pull(labels=[LABEL])
     sweep(world, ROWS)
     world.hub.push("feat-y", {}, start="feat-x")
@@ -330,15 +332,15 @@ def test_one_commit_has_one_status(world: World, order: tuple[int, ...], *, has_
         assert not report.failed
         return list(report.done)
 
-    wrote = [action for action in reconcile() if isinstance(action, SetStatus)]
-    assert len(wrote) == 1
+    statuses = [action for action in reconcile() if isinstance(action, SetStatus)]
+    assert len(statuses) == 1
     assert status(world)[0] == "pending"
     if has_clone:
         assert status(world)[1] == "PR 78: The PR has no label that starts a sweep."
     assert reconcile() == []
 
 
-def test_the_worst_of_them_counts(world: World) -> None:
+def test_a_shared_head_gets_the_least_favorable_status(world: World) -> None:
     shared(world, labels=[LABEL, "full-sweep-enabled"])
     world.reconcile(77, 78)
     state, words = status(world)
@@ -346,7 +348,7 @@ def test_the_worst_of_them_counts(world: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["closed", "elsewhere", "pushed"])
-def test_others_that_do_not_count_say_nothing(world: World, how: str) -> None:
+def test_pull_requests_that_no_longer_share_the_head_do_not_count(world: World, how: str) -> None:
     world.hub.push("dev", {"x": "y"})
     shared(world, base="dev" if how == "elsewhere" else "main")
     if how == "closed":

@@ -1,4 +1,4 @@
-"""A fault at every request, then a second run: exactly the state of an undisturbed one. And two at once."""
+"""A fault at any request and a second run, or two concurrent runs, end in the state of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from infx.github.errors import UnknownOutcomeError
 from infx.hub import FOREVER, Fault, FaultKind
 from infx.model import Comment
 from infx.reconcile.actions import CancelRun, SetStatus
@@ -21,13 +22,13 @@ from tests.reconcile.world import BASE, BOT, LABEL, POLICY, VISUALIZER, World, e
 
 
 def fresh(world: World) -> None:
-    """Nothing is there yet: a greeting, a visualizer comment and a status come into being."""
+    """Open a pull request that gets a greeting, a visualizer comment and a status."""
     world.pull(labels=[LABEL])
     world.sweep(done=3, failed=1, running=2)
 
 
 def moved_on(world: World) -> None:
-    """Much is there and wrong: a gone cause, a double greeting, an older run's comment, a sweep to cancel."""
+    """Create outdated state: a resolved notice, two greetings, an older run's comment, a sweep to cancel."""
     world.pull({"perf-changelog.yaml": BASE + entry(), "benchmarks/run.sh": "false\n"}, labels=[LABEL])
     world.sweep(
         run_id=290, status="completed", conclusion="failure", head_sha=world.hub.git.resolve("feat-x")
@@ -47,7 +48,7 @@ def moved_on(world: World) -> None:
 
 
 def several(world: World) -> None:
-    """Two pull requests, several causes: labels, changelog, a fork, an adopted comment."""
+    """Open two pull requests with several notices: labels, changelog, a fork; and an adopted comment."""
     world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
     world.hub.open_pull("fork-x", number=78, repository="eve/bench", by="eve", labels=[LABEL])
     world.pull({"perf-changelog.yaml": "- broken\n"}, labels=[LABEL, "full-sweep-enabled"])
@@ -59,7 +60,7 @@ def several(world: World) -> None:
 
 
 def closed(world: World) -> None:
-    """A closed pull request whose sweep still runs and whose notice still stands."""
+    """Close a pull request that has a running sweep and a notice."""
     world.pull(labels=[LABEL])
     world.sweep(running=2, done=1)
     world.hub.comment(77, "<!-- infx-notice labels -->\nOld", by=BOT)
@@ -71,11 +72,11 @@ SCENES: list[Callable[[World], None]] = [fresh, moved_on, several, closed]
 
 @dataclass(frozen=True)
 class Kind:
-    """of_reads: it also differs from the others where the request only reads."""
+    """A kind of fault."""
 
     name: str
     fault: dict[str, Any]
-    of_reads: bool = False
+    of_reads: bool = False  # whether it differs from other kinds if the request is a read
 
 
 KINDS = [
@@ -110,9 +111,7 @@ EXTENT = pytest.mark.parametrize(
 def test_every_fault_at_every_request(
     scene: World, capsys: pytest.CaptureFixture[str], *, every: bool
 ) -> None:
-    """every: all kinds of faults at each request; else they take turns, so that each kind meets other requests in
-    each scene.
-    """
+    """Try all kinds of faults at each request, or some kinds in turns, so that each scene varies."""
     hub = scene.hub
     hub.state.events.clear()
     start = hub.snapshot()
@@ -141,8 +140,8 @@ SOFT = [FaultKind.NOT_FOUND, FaultKind.INVALID, FaultKind.EMPTY, FaultKind.UNAUT
 
 
 @EXTENT
-def test_what_cannot_be_read_is_not_absent(scene: World, *, every: bool) -> None:
-    """A single soft fault at each request: the state is that of an undisturbed run, or exit code 3 says that it is not."""
+def test_a_failed_read_does_not_count_as_missing(scene: World, *, every: bool) -> None:
+    """After a single fault, either the state is that of an undisturbed run, or the exit code is 3."""
     hub = scene.hub
     hub.state.events.clear()
     start = hub.snapshot()
@@ -163,14 +162,14 @@ def test_what_cannot_be_read_is_not_absent(scene: World, *, every: bool) -> None
 
 
 def _kinds(method: str, nth: int, *, every: bool) -> list[Kind]:
-    """Of what only reads, the kinds that differ there; in turns, three kinds at each write and one at each read."""
+    """Return the kinds of faults for a request; in turns, three kinds for a write and one kind for a read."""
     kinds = [kind for kind in KINDS if kind.of_reads or method != "GET"]
     return kinds if every else kinds[nth % 3 :: 3] if method != "GET" else kinds[nth % len(kinds) :][:1]
 
 
 @pytest.mark.parametrize("nth", range(1, 12, 2))
 def test_two_at_once_end_with_one_of_each(scene: World, nth: int) -> None:
-    """The request number `nth` is held back until the other process has had a request handled; then both go on."""
+    """Delay request `nth` until the other process has completed a request; then both continue."""
     hub = scene.hub
     start = hub.snapshot()
     clone = scene.reconciler(memory=True).clone
@@ -201,7 +200,7 @@ def texts(world: World, number: int) -> list[str]:
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
 def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub carries it out, but its answer comes later than we wait for it."""
+    """GitHub carries out the write, but the reply comes after the timeout."""
     fresh(world)
     start = world.hub.snapshot()
     assert not world.reconcile().failed
@@ -212,7 +211,7 @@ def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.Monk
         patch.setattr("infx.github.transport.TIMEOUT", 0.5)
         (_, error), *_ = world.reconcile().failed
     assert fault.hits == 1
-    assert "is unknown" in str(error)
+    assert isinstance(error, UnknownOutcomeError)
     world.hub.faults.clear()
     assert not world.reconcile().failed
     assert world.state() == wanted
@@ -220,8 +219,8 @@ def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("applied", [True, False], ids=["after the write", "before it"])
 @pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_process_that_is_really_killed(world: World, tmp_path: Path, nth: int, *, applied: bool) -> None:
-    """SIGKILL at a write of `infx reconcile`, then the same command again."""
+def test_a_killed_process_is_recovered_from(world: World, tmp_path: Path, nth: int, *, applied: bool) -> None:
+    """Send SIGKILL at a write of `infx reconcile`, then run the same command again."""
     fresh(world)
     start = world.hub.snapshot()
     (tmp_path / "policy.yaml").write_bytes(POLICY)
@@ -254,7 +253,7 @@ def test_a_process_that_is_really_killed(world: World, tmp_path: Path, nth: int,
 
 
 def test_a_write_that_a_limit_refuses_is_made_after_the_wait(world: World) -> None:
-    """Each of them was certainly not done, and what came meanwhile is seen before it is tried again."""
+    """The write did not happen, and the state is read again before the second try."""
     fresh(world)
     start = world.hub.snapshot()
     assert not world.reconcile().failed
@@ -267,8 +266,8 @@ def test_a_write_that_a_limit_refuses_is_made_after_the_wait(world: World) -> No
     assert world.state() == wanted
 
 
-def test_a_run_that_cannot_be_cancelled_keeps_nobody_from_the_rest(world: World) -> None:
-    """GitHub answers 5xx to a run that is stuck."""
+def test_a_run_that_cannot_be_cancelled_does_not_stop_other_writes(world: World) -> None:
+    """GitHub replies with 5xx to the cancellation of a stuck run."""
     world.pull(labels=[LABEL, "full-sweep-enabled"])
     stuck = world.sweep(done=1, running=1)
     world.hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path=f"/runs/{stuck.id}/cancel", times=FOREVER))
@@ -276,13 +275,11 @@ def test_a_run_that_cannot_be_cancelled_keeps_nobody_from_the_rest(world: World)
     assert not report.failed
     ((action, error),) = report.refused
     assert isinstance(action, CancelRun)
-    assert "is unknown" in str(error)
-    assert "<!-- infx-notice labels -->" in world.ours()
+    assert isinstance(error, UnknownOutcomeError)
+    assert "<!-- infx-notice labels -->" in world.bot_comments()
 
 
-def test_a_push_between_the_fetch_and_the_look_is_fetched_too(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_push_after_the_fetch_is_fetched_as_well(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh(world)
     reconciler = world.reconciler()
     assert reconciler.clone is not None
@@ -301,7 +298,7 @@ def test_a_push_between_the_fetch_and_the_look_is_fetched_too(
     assert [action.sha for action in report.done if isinstance(action, SetStatus)] == pushed
 
 
-# Several pull requests that are looked at together
+# Several pull requests in one command
 
 
 def two(world: World) -> None:
@@ -309,8 +306,8 @@ def two(world: World) -> None:
         world.pull({"perf-changelog.yaml": BASE + entry(str(number))}, number=number, branch=f"b{number}")
 
 
-def test_what_is_shared_is_never_written_by(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While 77 is written, another process does everything on 78; that is seen before anything is written there."""
+def test_shared_facts_never_decide_a_write(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While 77 is written, another process completes 78, so a fresh read of 78 finds nothing to write."""
     two(world)
     clone = world.reconciler(memory=True).clone
     reconciler = world.reconciler(clone=clone)
@@ -324,26 +321,26 @@ def test_what_is_shared_is_never_written_by(world: World, monkeypatch: pytest.Mo
     report = reconciler.run([77, 78])
     assert not report.failed
     assert {action.pull for action in report.done} == {77}
-    assert [len(world.ours(number)) for number in (77, 78)] == [1, 1]
+    assert [len(world.bot_comments(number)) for number in (77, 78)] == [1, 1]
     assert not any(exchange.method == "DELETE" for exchange in world.hub.log)
 
 
 @pytest.mark.parametrize(
     ("path", "times"), [("/issues/77/comments", FOREVER), ("/pulls/77", FOREVER), ("/actions/workflows", 1)]
 )
-def test_what_cannot_be_read_is_said_and_the_others_are_served(world: World, path: str, times: int) -> None:
-    """GraphQL refuses us, and REST this; the runs it refuses to the first who asks."""
+def test_a_pull_request_that_cannot_be_read_does_not_stop_others(world: World, path: str, times: int) -> None:
+    """GraphQL refuses every query, and REST refuses this path; the list of runs is refused once."""
     two(world)
     world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path="/graphql", times=FOREVER))
     world.hub.faults.add(Fault(kind=FaultKind.FORBIDDEN, path=path, times=times))
     report = world.reconcile(77, 78)
     assert [number for number, _ in report.failed] == [77]
     assert report.exit_code == 3
-    assert (world.ours(77), len(world.ours(78))) == ([], 1)
+    assert (world.bot_comments(77), len(world.bot_comments(78))) == ([], 1)
 
 
-def test_graphql_that_fails_now_and_then_costs_requests_only(world: World) -> None:
-    """Every other query gets no answer."""
+def test_graphql_faults_cost_only_more_requests(world: World) -> None:
+    """Every second query fails."""
     two(world)
     start = world.hub.snapshot()
     world.reconcile(77, 78)

@@ -1,4 +1,4 @@
-"""A branch put right without a human: which commit, when, and what keeps it from being made."""
+"""Which commit infx pushes to fix a branch, and when it pushes none."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OWN = entry("new", "https://github.com/acme/bench/pull/77")
 
 
 def file(world: World, revision: str = "feat-x", path: str = "perf-changelog.yaml") -> str:
-    found = world.hub.git.file(revision, path)
-    assert found is not None
-    return found[2].decode()
+    blob = world.hub.git.file(revision, path)
+    assert blob is not None
+    return blob[2].decode()
 
 
 def conflicting(world: World, path: str = "benchmarks/b.sh") -> str:
@@ -29,18 +29,18 @@ def pushes(world: World) -> list[PushCommit]:
     return [action for action in report.done if isinstance(action, PushCommit)]
 
 
-def test_a_conflict_in_the_changelog_alone_is_merged_away(world: World) -> None:
+def test_a_conflict_in_only_the_changelog_is_resolved(world: World) -> None:
     base = conflicting(world)
     before = world.hub.state.pulls[77].head_sha
     assert len(pushes(world)) == 1
-    assert file(world) == BASE + OTHER + OWN  # the base's bytes, then ours with their link
+    assert file(world) == BASE + OTHER + OWN  # the base branch's bytes, then the new entry with its link
     assert file(world, path="benchmarks/a.sh") == "mine\n"
     assert file(world, path="benchmarks/b.sh") == "theirs\n"
-    made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
-    assert made.parents == (before, base)
-    assert made.message == "Merge main, its changelog first"
+    pushed = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
+    assert pushed.parents == (before, base)
+    assert pushed.message == "Merge main, with its changelog entries first"
     assert pushes(world) == []
-    assert not [line for line in world.ours() if "conflict" in line]
+    assert not [line for line in world.bot_comments() if "conflict" in line]
 
 
 @pytest.mark.parametrize(
@@ -52,21 +52,21 @@ def test_a_conflict_in_the_changelog_alone_is_merged_away(world: World) -> None:
         ("benchmarks/notes.md", False),
     ],
 )
-def test_a_sweep_is_kept_unless_the_merge_brings_what_rows_may_run(
+def test_a_merge_skips_a_sweep_unless_rows_may_use_its_files(
     world: World, path: str, *, is_kept: bool
 ) -> None:
-    """A new commit for which the sweep would not stand must start another, so it may not skip it."""
+    """If the earlier sweep does not count for the merge, the merge must start another sweep."""
     conflicting(world, path)
     world.sweep(done=0, running=2)
     head = world.hub.state.pulls[77].head_sha
-    assert pushes(world) == []  # nothing waits for it
+    assert pushes(world) == []  # no sweep and no merge needs the commit yet
     world.hub.set_status(head, "codeowner-signoff-verify", "success")
     assert len(pushes(world)) == 1
-    made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
-    assert made.message == "Merge main, its changelog first" + " [skip-sweep]" * is_kept
+    pushed = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
+    assert pushed.message == "Merge main, with its changelog entries first" + " [skip-sweep]" * is_kept
 
 
-def test_links_are_made_canonical_once_somebody_has_signed_off(world: World) -> None:
+def test_links_are_made_canonical_after_the_sign_off(world: World) -> None:
     world.pull(labels=[LABEL])
     world.sweep(done=2, status="completed", conclusion="success")
     assert pushes(world) == []
@@ -74,13 +74,13 @@ def test_links_are_made_canonical_once_somebody_has_signed_off(world: World) -> 
     world.hub.set_status(head, "codeowner-signoff-verify", "success")
     assert len(pushes(world)) == 1
     assert file(world) == BASE + OWN
-    made = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
-    assert made.message == "Make changelog links canonical [skip-sweep]"
-    assert made.parents == (head,)
+    pushed = world.hub.git.commit(world.hub.git.resolve("feat-x") or "")
+    assert pushed.message == "Make changelog links canonical [skip-sweep]"
+    assert pushed.parents == (head,)
 
 
 @pytest.mark.parametrize("creator", ["eve", "coverage[bot]"])
-def test_a_sign_off_that_somebody_else_claims_moves_nothing(world: World, creator: str) -> None:
+def test_a_sign_off_status_of_another_account_is_ignored(world: World, creator: str) -> None:
     world.pull(labels=[LABEL])
     world.sweep(done=2, status="completed", conclusion="success")
     world.hub.set_status(
@@ -89,27 +89,28 @@ def test_a_sign_off_that_somebody_else_claims_moves_nothing(world: World, creato
     assert pushes(world) == []
 
 
-def test_without_an_app_s_token_the_command_is_told(world: World) -> None:
+def test_without_an_app_token_a_notice_shows_the_command(world: World) -> None:
     conflicting(world)
     world.reconcile()
     assert any("infx changelog resolve" in body for body in world.comments())
     assert file(world) == BASE + entry()
 
 
-def test_without_a_label_nothing_waits(world: World) -> None:
+def test_without_a_label_nothing_is_pushed(world: World) -> None:
     conflicting(world)
     world.hub.unlabel(77, LABEL)
     assert pushes(world) == []
 
 
-def test_a_queued_branch_is_left_alone_because_the_push_would_be_lost(world: World) -> None:
+def test_a_queued_branch_is_not_pushed_to(world: World) -> None:
+    """The merge queue would drop the push."""
     conflicting(world)
     base = world.hub.git.resolve("main")
     world.hub.push(f"gh-readonly-queue/main/pr-77-{base}", {"x": "y"}, start="feat-x")
     assert pushes(world) == []
 
 
-def test_another_file_in_conflict_is_for_a_person(world: World) -> None:
+def test_a_conflict_in_another_file_is_left_to_the_author(world: World) -> None:
     conflicting(world)
     world.hub.push("main", {"benchmarks/a.sh": "theirs too\n"})
     assert pushes(world) == []
@@ -122,13 +123,13 @@ def test_a_fork_is_never_pushed_to(world: World) -> None:
     assert pushes(world) == []
 
 
-def test_what_is_not_append_beside_append_is_for_a_person(world: World) -> None:
+def test_a_conflict_with_an_edited_entry_is_left_to_the_author(world: World) -> None:
     conflicting(world)
     world.hub.push("feat-x", {"perf-changelog.yaml": BASE.replace("old one", "edited") + entry()})
     assert pushes(world) == []
 
 
-def test_a_branch_that_moved_in_the_meantime_is_not_overwritten(world: World) -> None:
+def test_a_branch_with_a_newer_head_is_not_overwritten(world: World) -> None:
     conflicting(world)
     reconciler = world.reconciler(push_token="app")
     clone = reconciler.clone
@@ -141,8 +142,8 @@ def test_a_branch_that_moved_in_the_meantime_is_not_overwritten(world: World) ->
     assert file(world) == BASE + entry()
 
 
-def test_a_push_that_is_refused_keeps_nobody_from_what_is_to_be_said(world: World) -> None:
-    """Such as by a protected branch, or for a workflow file in the base branch's commits."""
+def test_a_refused_push_does_not_stop_the_notice(world: World) -> None:
+    """For example, branch protection refuses a push."""
     conflicting(world)
     hook = world.hub.git.path / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
@@ -150,7 +151,7 @@ def test_a_push_that_is_refused_keeps_nobody_from_what_is_to_be_said(world: Worl
     hook.chmod(0o755)
     try:
         report = world.reconcile(push_token="app")
-        again = world.reconcile(push_token="app")
+        second_report = world.reconcile(push_token="app")
     finally:
         hook.unlink()
     assert not report.failed
@@ -158,4 +159,4 @@ def test_a_push_that_is_refused_keeps_nobody_from_what_is_to_be_said(world: Worl
     assert isinstance(action, PushCommit)
     assert "no workflows permission" in str(error)
     assert any("infx changelog resolve" in body for body in world.comments())
-    assert again.done == []
+    assert second_report.done == []

@@ -1,4 +1,4 @@
-"""What people see on a pull request, case by case, on the hub and with a real clone."""
+"""Comments and statuses on a pull request, case by case, on the hub and with a real clone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def notice(cause: str) -> str:
 
 
 def notices(world: World) -> list[str]:
-    return [line for line in world.ours() if line.startswith("<!-- infx-notice")]
+    return [line for line in world.bot_comments() if line.startswith("<!-- infx-notice")]
 
 
 def text(world: World, marker: str) -> str:
@@ -41,14 +41,13 @@ def text(world: World, marker: str) -> str:
         ("docs/benchmarks/x", False),
     ],
 )
-def test_a_greeting_only_where_benchmarks_are_touched(world: World, path: str, is_greeted: bool) -> None:
+def test_only_changes_of_benchmarks_get_a_greeting(world: World, path: str, is_greeted: bool) -> None:
     world.pull({path: BASE + entry() if path.endswith("changelog.yaml") else "x: 1\n"})
     world.reconcile()
-    assert (GREETING in world.ours()) is is_greeted
+    assert (GREETING in world.bot_comments()) is is_greeted
 
 
-def test_one_greeting_whatever_happens(world: World) -> None:
-    """Opened, two reviews asked for at once, reopened, a push."""
+def test_a_pull_request_gets_only_one_greeting(world: World) -> None:
     world.pull()
     world.reconcile()
     world.hub.set_draft(77, draft=True)
@@ -60,25 +59,25 @@ def test_one_greeting_whatever_happens(world: World) -> None:
     world.reconcile()
     world.hub.push("feat-x", {"benchmarks/a.sh": "x"})
     world.reconcile()
-    assert world.ours() == [GREETING]
+    assert world.bot_comments() == [GREETING]
 
 
-def test_a_closed_pull_request_is_not_greeted_any_more(world: World) -> None:
+def test_a_closed_pull_request_gets_no_greeting(world: World) -> None:
     world.pull()
     world.hub.close_pull(77)
     world.reconcile()
-    assert world.ours() == []
+    assert world.bot_comments() == []
 
 
-def test_the_greeting_of_an_older_system_is_taken_over(world: World) -> None:
+def test_the_greeting_of_an_older_system_is_replaced(world: World) -> None:
     world.pull()
     old = world.hub.comment(77, "<!-- recipe-reminder -->\nPlease ask your CODEOWNER.", by=BOT)
     world.reconcile()
-    assert world.ours() == [GREETING]
+    assert world.bot_comments() == [GREETING]
     assert [comment.id for comment in world.hub.comments_of(77)] == [old.id]
 
 
-def test_another_base_branch_is_none_of_our_business(world: World) -> None:
+def test_a_pull_request_into_another_branch_is_ignored(world: World) -> None:
     world.hub.push("trunk", {})
     world.hub.push("feat-x", {"benchmarks/x": "y"})
     world.hub.open_pull("feat-x", number=77, base="trunk", labels=[LABEL])
@@ -89,19 +88,19 @@ def test_another_base_branch_is_none_of_our_business(world: World) -> None:
 
 
 @pytest.mark.parametrize("forger", ["eve", "coverage[bot]"])
-def test_a_forged_marker_is_neither_edited_nor_taken_for_ours(world: World, forger: str) -> None:
+def test_a_comment_with_a_forged_marker_is_left_alone(world: World, forger: str) -> None:
     world.pull(labels=[LABEL])
     forged = f"{GREETING}\n**Verdict: PASS**"
     world.hub.comment(77, forged, by=forger)
     world.hub.comment(77, f"{notice('conflict')}\nforged", by=forger)
     world.reconcile()
     assert world.comments()[:2] == [forged, f"{notice('conflict')}\nforged"]
-    assert world.ours().count(GREETING) == (2 if forger.endswith("[bot]") else 1)
+    assert world.bot_comments().count(GREETING) == (2 if forger.endswith("[bot]") else 1)
 
 
 @pytest.mark.parametrize("editor", ["eve", "ghost", "coverage[bot]"])
-def test_what_somebody_made_of_our_comment_is_put_right(world: World, editor: str) -> None:
-    """A run number that no run will reach would keep every later text away."""
+def test_a_bot_comment_edited_by_another_account_is_restored(world: World, editor: str) -> None:
+    """The edited comment claims a huge run number, which would block every later text."""
     world.pull(labels=[LABEL])
     world.sweep(done=1, status="completed", conclusion="success")
     world.reconcile()
@@ -125,15 +124,15 @@ def conflicting(world: World, path: str = "perf-changelog.yaml") -> None:
 
 
 @pytest.mark.parametrize("line", ["/reuse-sweep-run 42 please", "/use ４２"])
-def test_a_reuse_command_that_is_not_understood_is_answered_once(world: World, line: str) -> None:
+def test_a_malformed_reuse_command_gets_one_notice(world: World, line: str) -> None:
     world.pull()
     first = world.hub.comment(77, line, by="noor")
     for _ in range(2):
         world.reconcile()
         assert notices(world) == [notice("reuse-command")]
-    said = text(world, notice("reuse-command"))
-    assert f"- `{line}`" in said
-    assert "/use RUN-NUMBER\n/reuse-sweep-run [RUN-NUMBER]" in said
+    body = text(world, notice("reuse-command"))
+    assert f"- `{line}`" in body
+    assert "/use RUN-NUMBER\n/reuse-sweep-run [RUN-NUMBER]" in body
     world.hub.comment(77, "/use forty-two", by="noor")
     world.reconcile()
     assert notices(world) == [notice("reuse-command")]  # the same comment, with the newer line
@@ -143,34 +142,34 @@ def test_a_reuse_command_that_is_not_understood_is_answered_once(world: World, l
     assert notices(world) == []
     world.hub.edit_comment(first.id, f"{line}!", by="noor")
     world.reconcile()
-    assert notices(world) == []  # an older comment that is edited is still the older one
+    assert notices(world) == []  # an edit does not make a comment newer
 
 
 @pytest.mark.parametrize("path", ["perf-changelog.yaml", "benchmarks/run.sh"])
-def test_a_conflict_names_the_files_of_a_real_merge_and_goes_with_it(world: World, path: str) -> None:
+def test_the_conflict_notice_names_the_files_of_a_real_merge(world: World, path: str) -> None:
     conflicting(world, path)
     world.reconcile()
     assert notices(world) == [notice("conflict")]
-    said = text(world, notice("conflict"))
-    assert f"\n- `{path}`\n" in said
-    assert ("infx changelog resolve" in said) is (path == "perf-changelog.yaml")
+    body = text(world, notice("conflict"))
+    assert f"\n- `{path}`\n" in body
+    assert ("infx changelog resolve" in body) is (path == "perf-changelog.yaml")
     assert status(world) == ("pending", f"Blocked by a merge conflict with main ({path}).")
-    world.hub.push("feat-x", {path: world.hub.git.file("main", path)[2]})  # type: ignore[index]  # it is there
+    world.hub.push("feat-x", {path: world.hub.git.file("main", path)[2]})  # type: ignore[index]  # the file exists
     world.reconcile()
     assert notice("conflict") not in notices(world)
 
 
-def test_a_pull_request_that_goes_elsewhere_loses_its_notices(world: World) -> None:
+def test_a_change_of_the_base_branch_removes_the_notices(world: World) -> None:
     conflicting(world)
     world.reconcile()
     world.hub.push("trunk", {})
     world.hub.state.pulls[77].base_ref = "trunk"
     world.reconcile()
-    assert world.ours() == [GREETING]
+    assert world.bot_comments() == [GREETING]
 
 
-def test_what_github_does_not_know_yet_takes_no_notice_away(world: World) -> None:
-    """Without a clone only GitHub can tell whether there is a conflict."""
+def test_a_conflict_notice_stays_while_mergeability_is_unknown(world: World) -> None:
+    """Without a clone, only GitHub reports conflicts."""
 
     def reconcile() -> list[str]:
         reconciler = world.reconciler()
@@ -180,17 +179,17 @@ def test_what_github_does_not_know_yet_takes_no_notice_away(world: World) -> Non
 
     conflicting(world)
     assert reconcile() == [notice("conflict")]
-    told = world.hub.comments_of(77)[-1].id
+    notice_id = world.hub.comments_of(77)[-1].id
     world.hub.state.pulls[77].unknown_reads = 1
     assert reconcile() == [notice("conflict")]
-    assert world.hub.comments_of(77)[-1].id == told
-    world.hub.push("feat-x", {"perf-changelog.yaml": world.hub.git.file("main", "perf-changelog.yaml")[2]})  # type: ignore[index]  # it is there
+    assert world.hub.comments_of(77)[-1].id == notice_id
+    world.hub.push("feat-x", {"perf-changelog.yaml": world.hub.git.file("main", "perf-changelog.yaml")[2]})  # type: ignore[index]  # the file exists
     world.hub.state.pulls[77].unknown_reads = 1
     assert reconcile() == [notice("conflict")]
     assert notice("conflict") not in reconcile()
 
 
-def test_an_unlabeled_pull_request_is_not_bothered_with_conflicts(world: World) -> None:
+def test_an_unlabeled_pull_request_gets_no_conflict_notice(world: World) -> None:
     conflicting(world)
     world.hub.unlabel(77, LABEL)
     world.reconcile()
@@ -215,14 +214,14 @@ def test_an_unlabeled_pull_request_is_not_bothered_with_conflicts(world: World) 
         ({"files": {"perf-changelog.yaml": "- broken\n"}}, "changelog", "problem"),
     ],
 )
-def test_a_notice_for_each_cause(world: World, scene: dict[str, Any], cause: str, words: str) -> None:
+def test_each_cause_has_its_own_notice(world: World, scene: dict[str, Any], cause: str, words: str) -> None:
     world.pull(scene.pop("files", None), **scene)
     world.reconcile()
     assert notices(world) == [notice(cause)]
     assert words in text(world, notice(cause))
 
 
-def test_several_causes_are_told_apart_and_leave_apart(world: World) -> None:
+def test_notices_of_several_causes_are_removed_one_by_one(world: World) -> None:
     conflicting(world, "benchmarks/run.sh")
     world.hub.label(77, "sweep-enabled")
     world.reconcile()
@@ -235,8 +234,8 @@ def test_several_causes_are_told_apart_and_leave_apart(world: World) -> None:
     assert notices(world) == []
 
 
-def test_an_emoji_of_the_pull_request_gets_into_the_comment_and_not_into_the_status(world: World) -> None:
-    """GitHub takes none there and would refuse the whole status."""
+def test_an_emoji_appears_in_the_notice_but_not_in_the_status(world: World) -> None:
+    """GitHub refuses a status with an emoji in its description."""
     world.pull({"perf-changelog.yaml": BASE + entry(link="🚀")}, labels=[LABEL])
     assert not world.reconcile().failed
     assert "`🚀` is not a valid pr" in text(world, notice("changelog"))
@@ -249,14 +248,14 @@ def test_text_of_the_pull_request_is_inert_in_a_notice(world: World) -> None:
         {"perf-changelog.yaml": BASE + entry(link=link), "benchmarks/@amy #1 `x`": "y"}, labels=[LABEL]
     )
     world.reconcile()
-    said = text(world, notice("changelog"))
-    assert "`@amy #1 <img src=x>`" in said  # quoted, so it is code
-    assert "<img" not in said.replace("`@amy #1 <img src=x>`", "")
+    body = text(world, notice("changelog"))
+    assert "`@amy #1 <img src=x>`" in body  # shown as code
+    assert "<img" not in body.replace("`@amy #1 <img src=x>`", "")
 
 
-def test_a_label_that_a_workflow_put_on_starts_nothing_and_the_words_say_how(world: World) -> None:
+def test_a_label_set_by_a_workflow_gets_a_notice_with_a_command(world: World) -> None:
     world.pull()
-    world.sweep(done=0, status="completed", conclusion="success")  # of `opened`, before the label
+    world.sweep(done=0, status="completed", conclusion="success")  # the run of `opened`, before the label
     world.hub.label(77, LABEL, by=BOT)
     world.reconcile()
     head = world.hub.state.pulls[77].head_sha
@@ -270,7 +269,7 @@ def test_a_label_that_a_workflow_put_on_starts_nothing_and_the_words_say_how(wor
     assert status(world) == ("pending", "Running: no rows yet.")
 
 
-def test_many_runs_that_only_were_a_gate_do_not_hide_it(world: World) -> None:
+def test_many_runs_without_a_sweep_do_not_hide_the_token_label(world: World) -> None:
     world.pull()
     for _ in range(6):
         world.sweep(done=0, status="completed", conclusion="success")
@@ -280,7 +279,7 @@ def test_many_runs_that_only_were_a_gate_do_not_hide_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("by", ["cody", "bench-bot[bot]"])
-def test_a_label_put_on_by_anybody_else_starts_its_sweep_by_itself(world: World, by: str) -> None:
+def test_a_label_set_by_another_account_gets_no_notice(world: World, by: str) -> None:
     world.pull()
     world.hub.label(77, LABEL, by=by)
     world.reconcile()
@@ -309,7 +308,7 @@ def test_a_fork_waits_for_an_approval_of_its_head(world: World) -> None:
 
 
 @pytest.mark.parametrize("spell", [str, str.upper])
-def test_an_approval_and_what_voids_it(world: World, spell: Callable[[str], str]) -> None:
+def test_a_push_voids_an_approval(world: World, spell: Callable[[str], str]) -> None:
     first = fork(world)
     world.hub.comment(77, f"/approve-sweep {spell(first)}", by="mia")
     run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {first}")
@@ -322,12 +321,12 @@ def test_an_approval_and_what_voids_it(world: World, spell: Callable[[str], str]
     second = world.hub.push("fork-x", {"benchmarks/run.sh": "curl\n"}, repository="eve/bench")
     world.reconcile()
     assert notices(world) == [notice("approval-void")]
-    said = text(world, notice("approval-void"))
-    assert first in said
-    assert f"/approve-sweep {second}" in said
+    body = text(world, notice("approval-void"))
+    assert first in body
+    assert f"/approve-sweep {second}" in body
 
 
-def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
+def test_an_approval_status_of_another_account_is_ignored(world: World) -> None:
     head = fork(world)
     world.hub.set_status(head, "infx/approval", "success", by="eve")
     world.reconcile()
@@ -335,8 +334,7 @@ def test_an_approval_that_somebody_else_forged_is_none(world: World) -> None:
 
 
 @pytest.mark.parametrize("named", ["0" * 40, "f" * 40])
-def test_a_stranger_s_approval_of_a_commit_that_never_was(world: World, named: str) -> None:
-    """It counts for nothing, and keeps nothing from its place."""
+def test_an_approval_of_a_missing_commit_is_ignored(world: World, named: str) -> None:
     world.hub.push("fork-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
     world.hub.open_pull("fork-x", number=77, repository="eve/bench", by="eve", labels=[LABEL])
     world.hub.comment(77, f"/approve-sweep {named}", by="stranger")
@@ -345,7 +343,7 @@ def test_a_stranger_s_approval_of_a_commit_that_never_was(world: World, named: s
     assert status(world)[0] == "pending"
 
 
-def test_the_sweep_of_a_fork_ends_with_its_pull_request(world: World) -> None:
+def test_the_sweep_of_a_fork_is_cancelled_with_its_pull_request(world: World) -> None:
     head = fork(world)
     world.hub.comment(77, f"/approve-sweep {head}", by="mia")
     run = world.hub.add_run(event="workflow_dispatch", branch="main", title=f"PR 77 at {head}")
@@ -363,19 +361,19 @@ def test_the_sweep_of_a_fork_ends_with_its_pull_request(world: World) -> None:
 
 
 @pytest.mark.parametrize("label", [True, False])
-def test_a_fork_does_not_sweep_itself(world: World, *, label: bool) -> None:
-    """Its own workflow file can name jobs like rows and let them succeed."""
+def test_a_fork_s_own_run_does_not_count(world: World, *, label: bool) -> None:
+    """The fork's workflow file can contain jobs with the names of rows that always succeed."""
     fork(world, label=label)
     run = world.sweep(done=3, status="completed", conclusion="success")
     world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
     world.reconcile()
     assert status(world)[0] == "pending"
-    assert VISUALIZER not in world.ours()
+    assert VISUALIZER not in world.bot_comments()
 
 
 @pytest.mark.parametrize("ref", ["feat-x", "main"])
-def test_a_dispatch_of_another_workflow_is_no_sweep_of_ours(world: World, ref: str) -> None:
-    """Of a branch; or of a tag named like the base branch, which GitHub tells by its name alone."""
+def test_a_dispatch_of_an_edited_workflow_does_not_count(world: World, ref: str) -> None:
+    """From a branch, or from a tag with the base branch's name, because GitHub reports only the name."""
     world.pull(labels=[LABEL])
     head = world.hub.state.pulls[77].head_sha
     run = world.hub.add_run(
@@ -390,7 +388,7 @@ def test_a_dispatch_of_another_workflow_is_no_sweep_of_ours(world: World, ref: s
     assert status(world)[0] == "pending"
 
 
-def test_a_deleted_fork_is_a_fork(world: World) -> None:
+def test_a_deleted_fork_still_counts_as_a_fork(world: World) -> None:
     fork(world)
     world.hub.state.pulls[77].head_repository = None
     assert not world.reconcile().failed
@@ -400,7 +398,7 @@ def test_a_deleted_fork_is_a_fork(world: World) -> None:
 # Visualizer and status
 
 
-def test_one_visualizer_comment_over_many_runs(world: World) -> None:
+def test_many_runs_share_one_visualizer_comment(world: World) -> None:
     world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
     for attempt in range(3):
         run = world.sweep(done=2, failed=attempt, status="completed", conclusion="failure")
@@ -409,14 +407,13 @@ def test_one_visualizer_comment_over_many_runs(world: World) -> None:
         world.hub.push("feat-x", {"benchmarks/run.sh": str(attempt)})
     last = world.sweep(done=1, running=2)
     world.reconcile()
-    assert world.ours().count(VISUALIZER) == 1
-    said = text(world, VISUALIZER)
-    assert f"unofficialRun={last.id}\n" in said
-    assert "3 earlier runs" in said
+    assert world.bot_comments().count(VISUALIZER) == 1
+    body = text(world, VISUALIZER)
+    assert f"unofficialRun={last.id}\n" in body
+    assert "3 earlier runs" in body
 
 
-def test_late_is_the_same_as_in_time(world: World) -> None:
-    """Three runs that nobody reconciled between end in the text that three reconciliations would have made."""
+def test_one_late_reconciliation_has_the_result_of_three(world: World) -> None:
     world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)}, labels=[LABEL])
     start = world.hub.snapshot()
 
@@ -433,8 +430,8 @@ def test_late_is_the_same_as_in_time(world: World) -> None:
     assert play(each_time=True) == play(each_time=False)
 
 
-def test_a_sweep_that_its_plan_dropped_is_none(world: World) -> None:
-    """The label was on when the gate looked, and off when the plan asked again: nothing was measured."""
+def test_a_sweep_dropped_by_its_plan_does_not_count(world: World) -> None:
+    """The label was removed between gate and plan, so nothing was measured."""
     world.pull(labels=[LABEL])
     run = world.hub.add_run(pull=77, status="completed", conclusion="success")
     for name in ("gate", "sweep / plan", "sweep / dropped", "sweep-status"):
@@ -447,8 +444,8 @@ def test_a_sweep_that_its_plan_dropped_is_none(world: World) -> None:
     assert notices(world) == []
 
 
-def test_the_sweep_that_held_the_group_last_counts(world: World) -> None:
-    """Two labels put on at once: the gate of the second event was faster, so the first event's run took its place."""
+def test_the_sweep_that_entered_the_concurrency_group_last_counts(world: World) -> None:
+    """Two labels were set at once, and the sweep of the first event cancelled the sweep of the second."""
     world.pull(labels=[LABEL, "all-evals"])
     first = world.sweep(done=2)
     second = world.sweep(done=0, running=2)
@@ -463,7 +460,7 @@ def test_the_sweep_that_held_the_group_last_counts(world: World) -> None:
     assert status(world) == ("success", "Swept: 2 of 2 rows done.")
 
 
-def test_a_sweep_that_was_stopped_later_does_count(world: World) -> None:
+def test_a_later_cancelled_sweep_replaces_an_earlier_success(world: World) -> None:
     world.pull(labels=[LABEL])
     world.sweep(done=2, status="completed", conclusion="success")
     world.clock.now += timedelta(minutes=1)
@@ -474,7 +471,7 @@ def test_a_sweep_that_was_stopped_later_does_count(world: World) -> None:
 
 
 @pytest.mark.parametrize("conclusion", ["failure", "cancelled"])
-def test_a_sweep_that_ended_badly_may_be_started_again_by_hand(world: World, conclusion: str) -> None:
+def test_a_failed_sweep_may_be_dispatched_again(world: World, conclusion: str) -> None:
     world.pull(labels=[LABEL])
     world.sweep(done=1, failed=1, status="completed", conclusion=conclusion)
     world.reconcile()
@@ -496,7 +493,7 @@ def test_an_empty_run_is_not_linked(world: World, conclusion: str) -> None:
     world.pull(labels=[LABEL])
     world.sweep(done=0, status="completed", conclusion=conclusion)
     world.reconcile()
-    assert VISUALIZER not in world.ours()
+    assert VISUALIZER not in world.bot_comments()
 
 
 def test_a_second_attempt_updates_the_comment(world: World) -> None:
@@ -508,35 +505,35 @@ def test_a_second_attempt_updates_the_comment(world: World) -> None:
     world.row(run, 1)
     world.hub.finish_run(run.id)
     world.reconcile()
-    assert world.ours().count(VISUALIZER) == 1
+    assert world.bot_comments().count(VISUALIZER) == 1
     assert "attempt 2" in text(world, VISUALIZER)
     assert status(world) == ("success", "Swept: 2 of 2 rows done.")
 
 
-def test_another_branch_of_the_same_name_elsewhere_is_not_ours(world: World) -> None:
+def test_a_fork_s_branch_of_the_same_name_is_ignored(world: World) -> None:
     world.pull(labels=[LABEL])
     world.hub.push("feat-x", {"perf-changelog.yaml": BASE + entry()}, repository="eve/bench")
     world.hub.open_pull("feat-x", number=78, repository="eve/bench", by="eve")
     world.sweep(78, done=5)
     world.reconcile()
-    assert VISUALIZER not in world.ours()
+    assert VISUALIZER not in world.bot_comments()
 
 
-def test_counts_that_nobody_read_are_not_told_as_zeros(world: World) -> None:
-    """A push overtook the sweep before anybody looked at it, and the reads go to the newer head's run."""
+def test_unread_counts_are_not_shown_as_zeros(world: World) -> None:
+    """A push followed the sweep before a reconciliation, and the reads are spent on the newer head's run."""
     world.pull({"perf-changelog.yaml": BASE + entry(link=OWN_LINK)})
     old = world.sweep(done=2, failed=1, status="completed", conclusion="failure")
     world.hub.add_artifact(old.id, "results_bmk", {"x": "y"})
     world.hub.push("feat-x", {"benchmarks/run.sh": "newer\n"})
     world.sweep(done=0, status="completed", conclusion="success")
     world.reconcile()
-    said = text(world, VISUALIZER)
-    assert f"unofficialRun={old.id}\n" in said
-    assert "rows 性能" not in said
+    body = text(world, VISUALIZER)
+    assert f"unofficialRun={old.id}\n" in body
+    assert "rows 性能" not in body
 
 
-def succeeded(world: World) -> Run:
-    """Pull request 70 was closed while its sweep ran, and 77 was opened from the same branch."""
+def open_successor(world: World) -> Run:
+    """Close pull request 70 while its sweep runs, open 77 from its branch, and return the sweep of 70."""
     world.pull(number=70, labels=[LABEL])
     old = world.sweep(70, done=2, running=1)
     world.hub.add_artifact(old.id, "results_bmk", {"x": "y"})
@@ -547,7 +544,7 @@ def succeeded(world: World) -> Run:
     return old
 
 
-def test_a_locked_conversation_is_told_nothing_new_and_what_stands_there_is_kept_right(world: World) -> None:
+def test_a_locked_conversation_gets_edits_but_no_new_comment(world: World) -> None:
     world.pull(labels=[LABEL, "sweep-enabled"])
     world.reconcile()
     world.hub.state.pulls[77].locked = True
@@ -555,27 +552,27 @@ def test_a_locked_conversation_is_told_nothing_new_and_what_stands_there_is_kept
     world.sweep(done=1, running=1)
     report = world.reconcile()
     assert not report.failed
-    assert world.ours() == [GREETING]
+    assert world.bot_comments() == [GREETING]
     (_, error), *_ = report.refused
     assert "locked" in str(error)
     assert status(world)[0] == "pending"
 
 
-def test_what_another_pull_request_from_the_same_branch_measured_is_not_ours(world: World) -> None:
-    succeeded(world)
+def test_a_sweep_of_an_earlier_pull_request_does_not_count(world: World) -> None:
+    open_successor(world)
     world.reconcile()
-    assert VISUALIZER not in world.ours()
+    assert VISUALIZER not in world.bot_comments()
     own = world.sweep(done=1, running=1)
     world.reconcile()
     assert f"unofficialRun={own.id}\n" in text(world, VISUALIZER)
     assert "earlier run" not in text(world, VISUALIZER)
 
 
-def test_a_closed_pull_request_does_not_end_the_sweep_of_its_successor(world: World) -> None:
-    old = succeeded(world)
+def test_a_closed_pull_request_cancels_only_its_own_sweep(world: World) -> None:
+    old = open_successor(world)
     world.sweep(done=1, running=1)
-    found = [action.run_id for action in world.reconcile(70).done if isinstance(action, CancelRun)]
-    assert found == [old.id]
+    cancelled_runs = [action.run_id for action in world.reconcile(70).done if isinstance(action, CancelRun)]
+    assert cancelled_runs == [old.id]
 
 
 @pytest.mark.parametrize(
@@ -588,9 +585,7 @@ def test_a_closed_pull_request_does_not_end_the_sweep_of_its_successor(world: Wo
         ("change a blank in a script", False),
     ],
 )
-def test_a_sweep_stands_while_nothing_that_was_measured_changes(
-    world: World, change: str, is_current: bool
-) -> None:
+def test_a_sweep_counts_until_something_measured_changes(world: World, change: str, is_current: bool) -> None:
     files = {"perf-changelog.yaml": BASE + entry(), "benchmarks/run.sh": "true\necho a\n"}
     world.pull(files, labels=[LABEL])
     world.sweep(done=2, status="completed", conclusion="success")
@@ -610,7 +605,7 @@ def test_a_sweep_stands_while_nothing_that_was_measured_changes(
     assert status(world)[0] == ("success" if is_current else "pending")
 
 
-def test_links_are_asked_for_when_the_merge_is_near(world: World) -> None:
+def test_the_links_notice_appears_before_the_merge(world: World) -> None:
     world.pull(labels=[LABEL])
     world.reconcile()
     assert notices(world) == []
@@ -633,14 +628,14 @@ def test_only_corrected_links_need_no_sweep(world: World) -> None:
     assert status(world) == ("success", "Only links of old entries are corrected; nothing to run.")
 
 
-# Sweeps that lost their ground
+# Cancelling sweeps that are no longer valid
 
 
 def cancelled(world: World) -> list[int]:
     return [action.run_id for action in world.reconcile().done if isinstance(action, CancelRun)]
 
 
-def test_a_sweep_ends_with_its_label(world: World) -> None:
+def test_removing_the_label_cancels_the_sweep(world: World) -> None:
     world.pull(labels=[LABEL])
     run = world.sweep(running=3)
     assert cancelled(world) == []
@@ -650,15 +645,15 @@ def test_a_sweep_ends_with_its_label(world: World) -> None:
     assert cancelled(world) == []
 
 
-def test_a_sweep_ends_with_its_pull_request(world: World) -> None:
+def test_closing_the_pull_request_cancels_the_sweep(world: World) -> None:
     world.pull(labels=[LABEL])
     run = world.sweep(running=3)
     world.hub.close_pull(77)
     assert cancelled(world) == [run.id]
 
 
-def test_a_sweep_ends_when_its_pull_request_goes_elsewhere(world: World) -> None:
-    """Closing it there fires no event of the workflow any more."""
+def test_changing_the_base_branch_cancels_the_sweep(world: World) -> None:
+    """A later event of the pull request starts no workflow run."""
     world.pull(labels=[LABEL])
     run = world.sweep(running=3)
     world.hub.push("dev", {"x": "y"})
@@ -667,7 +662,7 @@ def test_a_sweep_ends_when_its_pull_request_goes_elsewhere(world: World) -> None
     assert world.reconcile().done == []
 
 
-def test_another_pull_request_s_sweep_of_the_same_branch_goes_on(world: World) -> None:
+def test_a_sweep_of_another_pull_request_of_the_branch_continues(world: World) -> None:
     world.hub.push("dev", {"x": "y"})
     world.pull(base="dev", labels=[LABEL])
     world.pull(number=78, labels=[LABEL])
@@ -680,16 +675,16 @@ def test_another_pull_request_s_sweep_of_the_same_branch_goes_on(world: World) -
 @pytest.mark.parametrize(
     ("path", "is_cancelled"), [("benchmarks/run.sh", True), ("perf-changelog.yaml", False)]
 )
-def test_a_conflict_ends_a_sweep_unless_only_the_changelog_has_it(
+def test_a_conflict_cancels_a_sweep_unless_it_is_in_the_changelog(
     world: World, path: str, is_cancelled: bool
 ) -> None:
-    """Every merge makes every other pull request's changelog conflict, and that does not change what is measured."""
+    """Every merge causes conflicts in other changelogs, which do not change what is measured."""
     conflicting(world, path)
     run = world.sweep(running=3)
     assert cancelled(world) == ([run.id] if is_cancelled else [])
 
 
-def test_a_run_whose_gate_has_not_decided_is_left_to_it(world: World) -> None:
+def test_a_run_whose_gate_is_undecided_is_not_cancelled(world: World) -> None:
     world.pull()
     world.hub.add_run("run-sweep.yml", pull=77)
     assert cancelled(world) == []
@@ -706,8 +701,8 @@ def test_a_merge_group_gets_the_statuses_of_its_pull_request(world: World) -> No
     base = world.hub.git.resolve("main")
     group = world.hub.push(f"gh-readonly-queue/main/pr-77-{base}", {"x": "y"}, start="feat-x")
     world.reconcile()
-    there = {s.context: (s.state, s.description) for s in world.hub.state.statuses if s.sha == group}
-    assert there == {
+    statuses = {s.context: (s.state, s.description) for s in world.hub.state.statuses if s.sha == group}
+    assert statuses == {
         "infx/sweep": ("success", "Swept: 2 of 2 rows done."),
         "codeowner-signoff-verify": ("success", "Signed off by amy."),
     }

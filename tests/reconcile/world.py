@@ -1,4 +1,4 @@
-"""A hub with one benchmark repository, a clone of it, and a reconciler that speaks to both."""
+"""A hub with one benchmark repository, its clone, and a reconciler that uses both."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ CONFIGS = {
 
 
 def plan_ids(master: str = CONFIGS["configs/nvidia-master.yaml"]) -> list[str]:
-    """The ids of a full sweep's rows, throughput first: what an entry plans for the same points is the same."""
+    """Return the ids of a full sweep's rows, throughput first."""
     runners = ("configs/runners.yaml", CONFIGS["configs/runners.yaml"].encode())
     inputs = load_inputs([("m.yaml", master.encode())], runners)
     rows = [row for config in inputs.configs.values() for row in expand_config(config, inputs.runners)]
-    return row_ids(one.row for one in plan_rows(rows).rows)
+    return row_ids(planned.row for planned in plan_rows(rows).rows)
 
 
 ROWS = plan_ids()
@@ -95,7 +95,7 @@ def entry(words: str = "new", link: str = "XXX") -> str:
 
 
 class Memory:
-    """A clone that remembers its answers: most of a test's time would be git's otherwise."""
+    """A clone that remembers its answers, because git would take most of a test's time."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
@@ -144,7 +144,7 @@ class World:
     def pull(
         self, files: Mapping[str, str] | None = None, *, number: int = 77, branch: str = "feat-x", **more: Any
     ) -> Pull:
-        """A pull request that appends an entry, unless other files are given."""
+        """Open a pull request that appends an entry or, if given, changes other files."""
         files = {"perf-changelog.yaml": BASE + entry()} if files is None else files
         self.hub.push(branch, files, repository=more.get("repository"))
         return self.hub.open_pull(branch, number=number, **more)
@@ -159,7 +159,7 @@ class World:
         evals: int = 0,
         **more: Any,
     ) -> Run:
-        """A run of the sweep workflow whose rows are as far as said: those of the plan, and then others."""
+        """Add a run of the sweep workflow with rows in these states, the planned rows first."""
         run = self.hub.add_run("run-sweep.yml", pull=number, **more)
         self.hub.add_job(run.id, "gate")
         kinds = ["success"] * done + ["failure"] * failed + [""] * running
@@ -172,13 +172,13 @@ class World:
         return run
 
     def row(self, run: Run, index: int, conclusion: str | None = "success") -> None:
-        """The job of one row of the plan, which has two."""
+        """Add the job of one row; the plan has two rows, and further rows are unplanned."""
         row_id = ROWS[index] if index < len(ROWS) else f"{index:012x}"
         name = f"sweep / rows / {row_id} · single-node 1k1k · h200 · m1"
         self.hub.add_job(run.id, name, conclusion=conclusion)
 
     def reconciler(self, token: str | None = None, *, memory: bool = False, **more: Any) -> Reconciler:
-        """memory: see there. The clone is fetched now and not again then."""
+        """Return a reconciler; with `memory`, its clone is fetched now, and then only once."""
         token = token or self.token()
         github = connect(
             "acme/bench",
@@ -205,13 +205,13 @@ class World:
     def comments(self, number: int = 77) -> list[str]:
         return [comment.body or "" for comment in self.hub.comments_of(number)]
 
-    def ours(self, number: int = 77) -> list[str]:
-        """First lines of the bot's comments."""
-        found = (c for c in self.hub.comments_of(number) if (c.author or "").endswith("[bot]"))
-        return [(comment.body or "").split("\n")[0] for comment in found]
+    def bot_comments(self, number: int = 77) -> list[str]:
+        """Return the first lines of the bots' comments."""
+        comments = (c for c in self.hub.comments_of(number) if (c.author or "").endswith("[bot]"))
+        return [(comment.body or "").split("\n")[0] for comment in comments]
 
     def state(self) -> object:
-        """Everything that the bot may change, without times and the ids that GitHub gives."""
+        """Return everything that the bot may change, without times and GitHub's ids."""
         state = self.hub.state
         heads = {pull.head_sha for pull in state.pulls.values()}
         return (
@@ -229,10 +229,10 @@ class World:
 
 
 def status(world: World, sha: str | None = None) -> tuple[str, str]:
-    """State and description of the newest `infx/sweep` on a commit, by default the head."""
+    """Return state and description of the newest `infx/sweep` on a commit, by default the head."""
     sha = sha or world.hub.state.pulls[77].head_sha
-    found = [s for s in world.hub.state.statuses if s.sha == sha and s.context == "infx/sweep"]
-    return found[-1].state, found[-1].description or ""
+    newest = [s for s in world.hub.state.statuses if s.sha == sha and s.context == "infx/sweep"][-1]
+    return newest.state, newest.description or ""
 
 
 class _Remembered(GitClone):

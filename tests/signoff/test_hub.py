@@ -109,7 +109,7 @@ def test_a_settled_warning_stays_a_warning(world: World) -> None:
     assert refused[str(early.id)] == "It was written before the verdict on this commit."
     assert sorted(refused.values())[1:] == [
         "It was written before the verdict on this commit.",
-        "The author of the pull request cannot settle.",
+        "The author of the pull request cannot settle its checks.",
     ]
     assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
     world.hub.comment(77, "/settle 4 merged by hand this time", by="amy")

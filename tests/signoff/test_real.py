@@ -36,18 +36,18 @@ def test_pull_request(clone: Git, number: int, keys: int, points_only: bool, add
     assert plan.problem is None
     assert len({row.id for row in plan.rows}) == len(plan.rows)
     named = [key for entry in plan.entries for key in entry.config_keys]
-    configs = read_configs(revisions, named, list(revisions.added_lines()))
+    configs = read_configs(revisions, named, list(revisions.read_added_lines()))
     changes, known = configs.changes, configs.known
     assert configs.problems == ()
     assert (len(changes), {change.adds_points_only for change in changes}) == (keys, {points_only})
     assert {change.key for change in changes} >= set(named)
     assert len(known) > 150
-    lines = revisions.added_lines()
+    lines = revisions.read_added_lines()
     assert (
         sum(len(added_lines or ()) for path, added_lines in lines.items() if path.startswith("configs/"))
         == added
     )
-    assert len(revisions.fingerprint()) == 64
+    assert len(revisions.make_fingerprint()) == 64
 
 
 def test_real_thresholds_and_acceptance_lengths(shared: Path) -> None:

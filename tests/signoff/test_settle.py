@@ -59,12 +59,12 @@ def test_command(body: str, expected: list[tuple[int, str]]) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("/settle", "no check from 0 to 15"),
-        ("/settle 16 merged by hand", "no check from 0 to 15"),
-        ("/settle everything merged by hand", "no check from 0 to 15"),
-        ("/settle 4", "too short"),
-        ("/settle 4 ok", "too short"),
-        ("/settle 4 ...........", "too short"),
+        ("/settle", "not name a check from 0 to 15"),
+        ("/settle 16 merged by hand", "not name a check from 0 to 15"),
+        ("/settle everything merged by hand", "not name a check from 0 to 15"),
+        ("/settle 4", "shorter than 10 characters"),
+        ("/settle 4 ok", "shorter than 10 characters"),
+        ("/settle 4 ...........", "shorter than 10 characters"),
     ],
 )
 def test_command_that_settles_nothing(body: str, words: str) -> None:
@@ -77,9 +77,9 @@ def test_command_that_settles_nothing(body: str, words: str) -> None:
     ("given", "check", "why"),
     [
         (settle("/settle 4 merged by hand", "amy"), 4, None),
-        (settle("/settle 1 seen it run myself", "amy"), 1, "takes the role maintain"),
+        (settle("/settle 1 seen it run myself", "amy"), 1, "requires the role maintain"),
         (settle("/settle 1 seen it run myself", "max"), 1, None),
-        (settle("/settle 14 only two points exist", "max"), 14, "takes the role admin"),
+        (settle("/settle 14 only two points exist", "max"), 14, "requires the role admin"),
         (settle("/settle 14 only two points exist", "mia"), 14, None),
         (settle("/settle 4 merged by hand", "eve"), 4, "does not have"),
         (settle("/settle 4 merged by hand", "odd"), 4, "does not have"),
