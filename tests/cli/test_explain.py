@@ -77,8 +77,8 @@ def test_a_label_that_has_not_started_a_sweep_yet(asker: Asker, token: str) -> N
     assert answer["looked-at"]["labels"] == LABEL
     may_ask = token == "with a token that may push"
     assert (UNKNOWN in answer["notes"]) is not may_ask
-    shown = "permission write, role maintain" if may_ask else "permission not known"
-    assert answer["looked-at"]["label put on by"] == f"mia ({shown})"
+    shown = "permission write, role maintain" if may_ask else "permission unknown"
+    assert answer["looked-at"]["label added by"] == f"mia ({shown})"
 
 
 def test_a_label_from_an_account_without_write_access(asker: Asker, token: str) -> None:
@@ -89,10 +89,10 @@ def test_a_label_from_an_account_without_write_access(asker: Asker, token: str) 
     answer = asker.explain("--repo", "acme/bench")
     if token == "with a token that may push":
         assert answer["reason"] == "label-started-nothing"
-        assert "was put on by tria, who has no write access" in answer["sentence"]
+        assert "was added by tria, who has no write access" in answer["sentence"]
     else:
         assert answer["reason"] == "ready"
-        assert any(note.startswith("Whether tria, who put the label on") for note in answer["notes"])
+        assert any("whether tria, who added the label, has write access" in note for note in answer["notes"])
 
 
 def test_other_facts_are_the_same_for_every_token(asker: Asker) -> None:
@@ -129,7 +129,7 @@ def test_explain_answers_facts_of_an_event_that_gate_refuses(
     answer = asker.explain("--repo", "acme/bench", "--event", str(event), "--save-facts", str(facts))
     assert answer["verdict"] == "run"
     may_ask = token == "with a token that may push"
-    shown = "permission write, role maintain" if may_ask else "permission not known"
+    shown = "permission write, role maintain" if may_ask else "permission unknown"
     assert answer["looked-at"]["caused by"] == f"mia ({shown})"
     note = "Whether mia has write access is not known: GitHub does not tell this token."
     assert (note in answer["notes"]) is not may_ask

@@ -77,7 +77,7 @@ def test_the_printed_command_lines_work(
 @pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
 def test_mia_opens_a_pull_request_as_the_page_says(served: Served, tmp_path: Path) -> None:
     """Run the commands of docs/hub.md; push `main` first if the repository is empty."""
-    (page,) = re.findall(r"## A pull request of your own\n(.*?)\n## ", PAGE, re.DOTALL)
+    (page,) = re.findall(r"## Your own pull request\n(.*?)\n## ", PAGE, re.DOTALL)
     (console,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
     pushing, opening = re.findall(r"(?s)(.*)\$ (curl .*)", console)[0]
     clone, mia = served.find(r"git clone (\S+) bench"), served.find(r"GH_TOKEN=(\S+) is mia")

@@ -118,7 +118,7 @@ WORK = [
 def test_a_result_without_any_work_is_refused(key: str, value: float) -> None:
     """The fault names the value and the expected value."""
     clauses = faults(result(**{key: value}))
-    assert f"{key}: parsed {json.dumps(value)}; expected more than 0" in clauses
+    assert f"{key}: found {json.dumps(value)}; expected more than 0" in clauses
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 10**400])

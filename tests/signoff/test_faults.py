@@ -136,7 +136,7 @@ def test_a_file_that_is_not_the_artifact_is_not_judged(world: World, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(PyGithubTransport, "fetch", lambda self, url: iter([b"<html>Sign in</html>"]))
         code, output = verify(world)
-    assert (code, "What came is not the artifact eval_results_all" in output) == (3, True)
+    assert (code, "The download of the artifact eval_results_all is broken" in output) == (3, True)
     assert (world.status() or ("",))[0] == "pending"
     assert world.verdicts() == before
 

@@ -127,12 +127,12 @@ def test_only_warnings_are_settled() -> None:
     ]
 
 
-def test_what_the_policy_lets_nobody_settle_is_said() -> None:
+def test_a_check_that_no_one_may_settle_is_refused() -> None:
     strict = replace(POLICY.signoff.checks["reuse"], settled_by=Role.NO_ONE)
     policy = replace(POLICY.signoff, checks={**POLICY.signoff.checks, "reuse": strict})
     commands = [settle("/settle 4 merged by hand", "mia")]
     settled, (refusal,) = select_settlements(commands, policy, author="cody", since=NOW, people=PEOPLE)
-    assert (settled, refusal.why) == ({}, "Check 4 is not to be settled; mend what it warns of.")
+    assert (settled, refusal.why) == ({}, "Check 4 cannot be settled; fix what it warns about.")
 
 
 @pytest.mark.parametrize(

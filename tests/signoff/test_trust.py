@@ -385,7 +385,7 @@ def test_push_during_verification_writes_nothing(world: World, monkeypatch: pyte
     monkeypatch.setattr(GitHub, "artifacts", push_then_list)
     called = world.try_to_verify("--pr", "77", "--publish")
     assert called.code == 3
-    assert "pushed to while" in called.err
+    assert "has a new head since" in called.err
     assert world.verdicts() == []
     assert "codeowner-signoff-verify" not in {status.context for status in world.hub.state.statuses}
 
