@@ -131,7 +131,7 @@ def test_explain_answers_facts_of_an_event_that_gate_refuses(
     may_ask = token == "with a token that may push"
     shown = "permission write, role maintain" if may_ask else "permission unknown"
     assert answer["looked-at"]["caused by"] == f"mia ({shown})"
-    note = "Whether mia has write access is not known: GitHub does not tell this token."
+    note = "GitHub does not show this token whether mia has write access."
     assert (note in answer["notes"]) is not may_ask
     for source in (["--event", str(event)], ["--facts", str(facts)]):
         called = call("gate", "--repo", "acme/bench", *source)
