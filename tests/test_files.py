@@ -54,8 +54,8 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: p
 
 def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):  # the second name leads into a folder that is not there
-        write_folder(tmp_path / "out", {"a": "1", "b/c": "2"})
+        write_folder(tmp_path / "out", {"a": b"1", "b/c": b"2"})
     assert list(tmp_path.iterdir()) == []
-    write_folder(tmp_path / "out", {"a": "1"})
+    write_folder(tmp_path / "out", {"a": b"1"})
     with pytest.raises(UsageError, match="exists already"):
         write_folder(tmp_path / "out", {})

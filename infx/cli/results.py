@@ -101,7 +101,8 @@ def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, polic
 
 def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules) -> Collection:
     """Every planned row with what its artifact holds; each artifact is read once."""
-    from infx.results.collect import artifact_name, collect
+    from infx.bench.uploads import artifact_name
+    from infx.results.collect import collect
 
     jobs = read_all_jobs(plan)
     wanted = {artifact_name(job) for job in jobs}

@@ -75,8 +75,8 @@ class SweepPolicy:
     skip_marker: in a head commit's subject, or on a line of its own, it keeps that commit from starting a sweep.
     workflow, job: the file of the workflow, and the job in it that calls the sweep. contexts: commit statuses.
     approve_command: first word of the comment that approves a fork's revision.
-    row_command: what a row's job runs, as program and arguments; `infx row env` says what it finds in its
-    environment.
+    row_command: what a row's job runs, as program and arguments; `infx row env` prints its environment.
+    row_minutes: how long it may run.
     """
 
     skip_marker: str
@@ -85,6 +85,7 @@ class SweepPolicy:
     contexts: Contexts
     approve_command: str
     row_command: tuple[str, ...]
+    row_minutes: int
 
     @property
     def workflow_file(self) -> str:

@@ -14,7 +14,7 @@ from infx.policy.model import Policy
 from infx.reuse.command import find_command, list_commands
 from infx.signoff.checklist import holds_phrase
 from infx.signoff.record import find_our_comment
-from infx.signoff.request import find_tampered_signoffs, find_outdated, find_refusal, find_signer_refusal
+from infx.signoff.request import find_outdated, find_refusal, find_signer_refusal, find_tampered_signoffs
 
 MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
 MAX_SIGNERS = 12  # whose role is asked for, newest first

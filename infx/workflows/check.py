@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from infx.errors import Problem, sort_problems
 from infx.policy.model import Policy
 from infx.rules import Finding, Path, Rule, find_all
-from infx.workflows import policy_mismatch, local, running
+from infx.workflows import local, policy_mismatch, running
 from infx.workflows.model import ActionFile, Workflow, parse_sources
 
 RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
