@@ -160,6 +160,8 @@ def _name(paths: Sequence[str]) -> str:
 
 def _describe(sweep: SweepProgress) -> str:
     known = _count_rows(sweep)
+    if sweep.plan_was_replaced and sweep.state is SweepState.FAILED:
+        return f"Failed: another job replaced the plan of this run. {known or 'No row started'}."
     match sweep.state:
         case SweepState.RUNNING:
             return f"Running: {known or 'no rows yet'}."

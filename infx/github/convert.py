@@ -357,6 +357,9 @@ def job(data: Any) -> Job:
         url=data.get("html_url") or "",
         started_at=_moment(data.get("started_at")),
         completed_at=_moment(data.get("completed_at")),
+        failed_steps=tuple(
+            step["name"] for step in data.get("steps") or () if step["conclusion"] == "failure"
+        ),
     )
 
 

@@ -113,6 +113,7 @@ class RunActions(ConversationActions):
         status: str | None = None,
         runner: str | None = None,
         attempt: int | None = None,
+        failed_step: str | None = None,
     ) -> Job:
         """A job of a run's newest attempt; without a conclusion it is in progress unless `status` says else."""
         run = self.state.runs[run_id]
@@ -128,6 +129,7 @@ class RunActions(ConversationActions):
             created_at=now,
             started_at=None if status == "queued" else now,
             completed_at=now if conclusion else None,
+            failed_step=failed_step,
         )
         self.state.jobs[job.id] = job
         return job

@@ -71,7 +71,8 @@ def test_texts_stay_texts(hub: Hub, tmp_path: Path) -> None:
     names = {name for name in outcome.uploaded if name.startswith(("bmk_", "eval_"))}
     assert len(names) == 9  # with eval_results_all
     assert outcome.uploaded == {"sweep-plan", "results_bmk", *names}
-    assert set(outcome.artifact("sweep-plan")) == {"plan.json", "index.json", "jobs.jsonl", "canary.jsonl"}
+    file_names = {"plan.json", "index.json", "jobs.jsonl", "canary.jsonl", "row.json", "row.pyz"}
+    assert set(outcome.artifact("sweep-plan")) == file_names
     assert "/evil" not in {record.get("arg") for record in outcome.commands}
     obeyed = {record["command"] for record in outcome.commands} - {"ignored"}
     assert obeyed <= {"summary", "set-output", "add-path", "stop-commands"}

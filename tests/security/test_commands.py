@@ -69,7 +69,7 @@ def plan(world: World, decision: Path) -> Path:
     out = world.folder / "sweep-plan"
     options = ("--plan", str(world.folder / "plan.json"), "--decision", str(decision), "--out", str(out))
     said = world.call("shards", *options, at=measured(world))
-    outputs = check_outputs(said.outputs, {"shards", "shard-count", "row-count", "canary-id"})
+    outputs = check_outputs(said.outputs, {"shards", "shard-count", "row-count", "canary-id", "sums"})
     assert (outputs["shards"], outputs["shard-count"]) == ("[0]", "1")
     assert int(outputs["row-count"]) >= 2 * len(lines_of_text(world.canary))
     return out
@@ -154,15 +154,7 @@ def test_rows(world: World, plan: Path) -> None:
         (world.folder / "env.sh").write_text(script)
         assert world.shell('. ./env.sh; printf %s "$MODEL"') == values["MODEL"]
         seen.add(values["MODEL"])
-        said = world.call(
-            "row",
-            "run",
-            *given,
-            "--directory",
-            str(measured(world)),
-            "--out",
-            str(world.folder / f"artifacts/{index}"),
-        )
+        said = world.run_row(plan, row["id"], measured(world), world.folder / f"artifacts/{index}")
         name = check_outputs(said.outputs, {"artifact-name"})["artifact-name"]
         assert re.fullmatch(r"(bmk|eval)_[A-Za-z0-9._-]+", name)
         (world.folder / f"artifacts/{index}").rename(world.folder / f"artifacts/{name}")

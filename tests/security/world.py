@@ -181,6 +181,43 @@ class World:
         self.said.append(said)
         return said
 
+    def run_row(self, plan: Path, row_id: str, measured: Path, out: Path) -> Said:
+        """Run a row by the row file, as a step of its job does."""
+        outputs = self.folder / "row-outputs"
+        outputs.write_text("")
+        program = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(plan / "row.pyz"),
+            "run",
+            "--plan",
+            str(plan),
+            "--id",
+            row_id,
+        ]
+        done = subprocess.run(
+            [*program, "--directory", str(measured), "--out", str(out)],
+            env={
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "GITHUB_ACTIONS": "true",
+                "GITHUB_OUTPUT": str(outputs),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said = Said(
+            name="row run",
+            code=done.returncode,
+            out=done.stdout,
+            err=done.stderr,
+            outputs=outputs.read_text(),
+        )
+        self.said.append(said)
+        return said
+
     def shell(self, script: str, **environ: str) -> str:
         """What bash makes of a script."""
         given = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}
