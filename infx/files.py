@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def write_file(path: Path, data: bytes) -> None:
             raise
 
 
-def write_folder(out: Path, files: dict[str, str]) -> None:
+def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
     """Write all files of a new folder or none: write a temporary folder next to it, then rename that one."""
     from tempfile import TemporaryDirectory
 
@@ -64,6 +65,6 @@ def write_folder(out: Path, files: dict[str, str]) -> None:
     with TemporaryDirectory(dir=out.parent) as temporary:
         draft = Path(temporary) / "draft"
         draft.mkdir()
-        for name, text in files.items():
-            (draft / name).write_text(text, encoding="utf-8")
+        for name, data in files.items():
+            (draft / name).write_bytes(data)
         draft.rename(out)

@@ -276,6 +276,7 @@ class Job:
     url: str
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    failed_steps: tuple[str, ...] = ()  # names
 
 
 @dataclass(frozen=True, kw_only=True)

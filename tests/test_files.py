@@ -54,8 +54,8 @@ def test_a_failed_write_does_not_change_the_file(tmp_path: Path, monkeypatch: py
 
 def test_a_folder_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):  # the second name leads into a missing folder
-        write_folder(tmp_path / "out", {"a": "1", "b/c": "2"})
+        write_folder(tmp_path / "out", {"a": b"1", "b/c": b"2"})
     assert list(tmp_path.iterdir()) == []
-    write_folder(tmp_path / "out", {"a": "1"})
+    write_folder(tmp_path / "out", {"a": b"1"})
     with pytest.raises(UsageError, match="exists already"):
         write_folder(tmp_path / "out", {})

@@ -14,7 +14,6 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import (
-    FullSha,
     event_options,
     examples,
     facts_options,
@@ -23,7 +22,7 @@ from infx.cli.options import (
     policy_option,
 )
 from infx.cli.report import print_json, print_text
-from infx.errors import InfxError, UnavailableError, UsageError
+from infx.errors import UnavailableError, UsageError
 from infx.files import read_file
 from infx.gate.decision import Decision, Reason
 from infx.gate.event import Event, EventName, parse_event
@@ -67,7 +66,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
-            facts = gather(event, policy, connect, row=kwargs.get("row"), is_explained="row" not in kwargs)
+            facts = gather(event, policy, connect, is_explained="as_json" in kwargs)
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             raise UsageError("The event names no pull request.", hint="Give --pr.")
         if save_facts:
@@ -81,23 +80,17 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @examples("infx gate --event event.json", "infx gate --pr 77 --save-facts facts.json")
 @click.command()
-@click.option(
-    "--row",
-    type=FullSha(),
-    metavar="SHA",
-    help="Head SHA of a row that runs again: check only what may have changed; exit 1 unless the row may run.",
-)
 @question_options
-def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
+def gate(facts: GateFacts, policy: Policy) -> None:
     """Decide whether a sweep starts, and print the decision as JSON."""
-    from infx.gate.decide import decide, decide_row
+    from infx.gate.decide import decide
     from infx.gate.show import render_decision, render_outputs, render_summary
 
     if facts.actor_is_hidden:
         message = "The permission of the account that caused the event is unknown; only infx explain can use these facts."
         raise UnavailableError(message, hint="Use a token that may read permissions of collaborators.")
-    decision = decide(facts, policy) if row is None else decide_row(facts, policy, row)
-    if decision.reason is Reason.MERGEABLE_UNKNOWN and row is None:
+    decision = decide(facts, policy)
+    if decision.reason is Reason.MERGEABLE_UNKNOWN:
         raise UnavailableError(f"{decision.sentence}", hint="Run the job again.")
     if decision.reason is Reason.BASE_UNKNOWN:
         raise UnavailableError(decision.sentence)
@@ -105,8 +98,6 @@ def gate(facts: GateFacts, policy: Policy, *, row: str | None) -> None:
     actions.write_summary(os.environ, render_summary(facts, policy, decision))
     print_decision(decision)
     print_json(render_decision(decision))
-    if row is not None and not decision.runs:
-        raise InfxError(f"This row may not run. {decision.sentence}")
 
 
 @examples("infx explain --pr 77", "infx explain --facts facts.json")
@@ -167,14 +158,10 @@ def read_facts(path: Path) -> GateFacts:
     return parse_json(GateFacts, read_file(path, "facts file"), str(path))
 
 
-def gather(
-    event: Event, policy: Policy, connect: Connect, *, row: str | None, is_explained: bool
-) -> GateFacts:
-    from infx.gather.gate import gather_facts, gather_row_facts
+def gather(event: Event, policy: Policy, connect: Connect, *, is_explained: bool) -> GateFacts:
+    from infx.gather.gate import gather_facts
 
     github = connect()
-    if row is not None:
-        return gather_row_facts(event, policy, github, head_sha=row)
     path = find_policy_path()
     judge = _open_judge(policy, github, path)
     return gather_facts(event, policy, github, rules=(path,), judge=judge, is_explained=is_explained)

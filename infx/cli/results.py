@@ -107,7 +107,8 @@ def report(plan: Path, artifacts: Path, run: int | None, connect: Connect, polic
 
 def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules: ResultRules) -> Collection:
     """Return every planned row with the contents of its artifact."""
-    from infx.results.collect import artifact_name, collect
+    from infx.bench.uploads import artifact_name
+    from infx.results.collect import collect
 
     jobs = read_all_jobs(plan)
     names = {artifact_name(job) for job in jobs}

@@ -79,7 +79,8 @@ def shards(
     policy: Policy,
 ) -> None:
     """Cut a plan into job matrices that fit GitHub's limits."""
-    from infx.matrix.folder import INDEX, render_folder
+    from infx.gate.again import make_row_rules
+    from infx.matrix.folder import INDEX, render_folder, render_sums
     from infx.matrix.row_check import check_rows
     from infx.matrix.shards import ShardContext, cut_shards
 
@@ -99,16 +100,17 @@ def shards(
     weights = read_priorities_file(priorities, root, policy)
     with_canary = not no_canary and (decision is None or decision.canary)
     cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
-    files = render_folder(cut, text)
+    files = render_folder(cut, text, policy, make_row_rules(decision, policy))
     write_folder(out, files)
     numbers = {
         "shards": json.dumps(list(range(cut.count))),
         "shard-count": str(cut.count),
         "row-count": str(len(cut.jobs)),
         "canary-id": cut.canary.id if cut.canary else "",
+        "sums": render_sums(files),
     }
     actions.write_outputs(os.environ, numbers)
-    click.echo(actions.neutralize_json(files[INDEX]), nl=False)
+    click.echo(actions.neutralize_json(files[INDEX].decode()), nl=False)
 
 
 @examples("infx rows --plan sweep-plan --shard 0")

@@ -11,6 +11,7 @@ from infx.bench.jobs import parse_job_name
 from infx.model import Conclusion, Job, Run
 
 DROPPED = "dropped"  # job of sweep.yml
+PLAN_CHECK = "Check the plan"  # step of sweep.yml and benchmark.yml that compares the plan with its sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,7 @@ class SweepProgress:
     done: frozenset[str] = frozenset()
     has_results: bool = False
     swept: bool | None = None
+    plan_was_replaced: bool = False  # a job of the sweep found another plan than the one that was made
 
     @property
     def state(self) -> SweepState:
@@ -103,6 +105,7 @@ def read_sweep(run: Run, jobs: Iterable[Job], job: str, *, has_results: bool = F
         done=frozenset(row_id for row_id, (_, row) in latest.items() if _judge(row) == "done"),
         has_results=has_results or bool(row_counts.done or eval_counts.done),
         swept=_has_swept(run, jobs, job),
+        plan_was_replaced=any(PLAN_CHECK in job.failed_steps for job in jobs),
     )
 
 

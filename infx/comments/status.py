@@ -160,6 +160,8 @@ def _name_paths(paths: Sequence[str]) -> str:
 
 def _describe(sweep: SweepProgress) -> str:
     rows = _count_rows(sweep)
+    if sweep.plan_was_replaced and sweep.state is SweepState.FAILED:
+        return f"Failed: another job replaced the plan of this run. {rows or 'No row started'}."
     match sweep.state:
         case SweepState.RUNNING:
             return f"Running: {rows or 'no rows yet'}."

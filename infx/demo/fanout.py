@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -13,12 +14,10 @@ from threading import Event
 from typing import Protocol
 
 from infx.bench.jobs import RowJob
-from infx.cli.row_process import find_results, gather_results, run_command
+from infx.bench.uploads import artifact_name
 from infx.demo.stage import RowOutcome
 from infx.hub.hub import Hub
-from infx.matrix.environment import project_job
-from infx.policy.model import Policy
-from infx.results.collect import artifact_name
+from infx.matrix.row_file import ROW_FILE
 
 
 class Show(Protocol):
@@ -39,7 +38,6 @@ class Fanout:
 
     hub: Hub
     run: int
-    policy: Policy
     measured: Path
     folder: Path
     workers: int
@@ -80,28 +78,18 @@ class Fanout:
         return outcome
 
     def _run(self, job: RowJob, name: str, worker: int) -> RowOutcome:
-        """Run a row as `infx row run` does, on the worker's runner with the row's label."""
+        """Run a row by the row file, on the worker's runner with the row's label."""
         runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
         self.show.started(job)
         started = time.perf_counter()
         out, log = self.folder / "artifacts" / artifact_name(job), self.folder / f"{job.id}.log"
-        variables = project_job(job, max_bytes=self.policy.limits.environment_bytes)
-        search_path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-        workplace = self.folder / "work" / job.id
-        workplace.mkdir(parents=True, exist_ok=True)
-        command = [
-            part.replace("benchmarks/", f"{self.measured}/benchmarks/")
-            for part in self.policy.sweep.row_command
-        ]
-        earlier = find_results(workplace, job.result_name)
-        with log.open("wb") as output:
-            finished = run_command(command, workplace, {**variables, "PATH": search_path}, output)
-        files = gather_results(workplace, out, job.result_name, earlier=earlier, since=finished.started_at)
-        conclusion = "success" if finished.code == 0 and files else "failure"
+        code = self._run_row_file(job, out, log)
+        files = sorted(out.iterdir()) if out.is_dir() else []
+        conclusion = "success" if code == 0 else "failure"
         if files:
             self.hub.add_artifact(self.run, out.name, {path.name: path.read_bytes() for path in files})
-        else:
+        elif out.is_dir():
             out.rmdir()
         self.hub.finish_job(record.id, conclusion)
         if conclusion == "failure":
@@ -115,3 +103,33 @@ class Fanout:
         )
         self.show.ended(outcome)
         return outcome
+
+    def _run_row_file(self, job: RowJob, out: Path, log: Path) -> int:
+        """Return the exit code of the row, which has a folder of its own with the measured scripts in it."""
+        workplace = self.folder / "work" / job.id
+        workplace.mkdir(parents=True, exist_ok=True)
+        (workplace / "benchmarks").symlink_to(self.measured / "benchmarks")
+        plan = self.folder / "sweep-plan"
+        program = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(plan / ROW_FILE),
+            "run",
+            "--plan",
+            str(plan),
+            "--id",
+            job.id,
+        ]
+        with log.open("wb") as output:
+            ended = subprocess.run(
+                [*program, "--directory", str(workplace), "--out", str(out)],
+                env={
+                    **os.environ,
+                    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+                },
+                stdout=output,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        return ended.returncode

@@ -168,7 +168,6 @@ class Machines:
         fanout = Fanout(
             hub=hub,
             run=run.id,
-            policy=policy,
             measured=measured,
             folder=folder,
             workers=self.workers,

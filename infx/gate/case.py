@@ -68,9 +68,9 @@ class Case:
 
     @property
     def head_is_stale(self) -> bool:
-        """Return whether the event is about an old head whose sweep does not count for the new one."""
+        """Return whether the event is about a commit that is no longer the head."""
         event_head = self.facts.event.head_sha
-        return bool(event_head) and event_head != self.pull.head_sha and not self.facts.sweep_still_counts
+        return bool(event_head) and event_head != self.pull.head_sha
 
     @property
     def actor_may_start(self) -> bool:

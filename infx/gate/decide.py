@@ -10,7 +10,7 @@ from infx.gate.decision import Decision, GateVerdict, Reason
 from infx.gate.event import SHA, EventName
 from infx.gate.facts import GateFacts, Marker
 from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
-from infx.gate.rules import PULL_REQUEST, READY, ROW, GateRule
+from infx.gate.rules import PULL_REQUEST, GateRule
 from infx.gate.words import collect_words, describe_sweep
 from infx.phrases import join_words
 from infx.policy.model import Effect, Policy, SweepScope
@@ -38,21 +38,6 @@ def decide(facts: GateFacts, policy: Policy) -> Decision:
             return _ignore(case, Reason.OTHER_EVENT, "this kind of event does not affect sweeps")
         case _:
             assert_never(facts.event.name)
-
-
-def decide_row(facts: GateFacts, policy: Policy, head_sha: str) -> Decision:
-    """Decide whether a row of a later attempt may still use a GPU.
-
-    head_sha: head of the row's sweep, because the inputs of a dispatch for a pull request may leave it out.
-    """
-    case = Case(replace(facts, event=replace(facts.event, head_sha=head_sha)), policy)
-    event = facts.event
-    if event.name is EventName.PUSH or (event.name is EventName.DISPATCH and case.inputs.pull is None):
-        return _finish(case, (READY,))
-    if facts.pull is None or event.name not in {EventName.PULL_REQUEST, EventName.DISPATCH}:
-        return _ignore(case, Reason.OTHER_EVENT, "rows of this kind of event may not run again")
-    table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
-    return _finish(case, tuple(rule for rule in table if rule.reason in {*ROW, Reason.READY}))
 
 
 def decide_as_if(facts: GateFacts, policy: Policy, reason: Reason) -> Decision:

@@ -93,8 +93,6 @@ class GateFacts:
         label_actor: the account that added the primary label.
         conflicts: files in conflict with the base branch, if git was asked.
         edits_rules: the pull request changes `.github/` or the policy.
-        sweep_still_counts: infx's own status on the head says that the sweep of the run that asks counts for that
-            head, although it measured an earlier commit.
     """
 
     event: Event
@@ -113,7 +111,6 @@ class GateFacts:
     label_actor: str | None = None
     conflicts: tuple[str, ...] = ()
     edits_rules: bool = False
-    sweep_still_counts: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

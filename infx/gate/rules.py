@@ -263,13 +263,3 @@ PULL_REQUEST = (
     LABEL_STARTED_NOTHING,
     READY,
 )
-# Asked again for each row of a later attempt, because a partial re-run keeps the first attempt's decision.
-ROW = frozenset(
-    {
-        Reason.STALE_HEAD,
-        Reason.CLOSED,
-        Reason.NO_PRIMARY_LABEL,
-        Reason.APPROVAL_STALE,
-        Reason.APPROVAL_MISSING,
-    }
-)

@@ -40,9 +40,8 @@ from infx.model import (
     LabelEvent,
     PullRequest,
     Run,
-    read_run_id,
 )
-from infx.policy.identity import find_status, is_listed
+from infx.policy.identity import is_listed
 from infx.policy.model import Policy
 
 EARLIER_HEADS = 5  # earlier heads whose approvals are read
@@ -132,33 +131,6 @@ def _find_pushed_base(event: Event, github: GateReader) -> str | None:
         return None
     oldest = github.find_commit(event.oldest)
     return next(iter(oldest.parents), None) if oldest else None
-
-
-def gather_row_facts(
-    event: Event, policy: Policy, github: GateReader, *, head_sha: str | None = None
-) -> GateFacts:
-    """Gather the facts that decide whether a row of a later attempt may run.
-
-    Args:
-        head_sha: the commit that the row measures.
-    """
-    if not event.pull:
-        return GateFacts(event=event)
-    # Hundreds of rows may ask: one request, or two for a fork or a new head.
-    pull = github.pull(event.pull)
-    if pull.is_fork:
-        return GateFacts(event=event, pull=pull, approval=find_approval(pull.head_sha, policy, github))
-    moved = head_sha is not None and pull.is_open and pull.head_sha != head_sha
-    counts = moved and _sweep_still_counts(pull.head_sha, event.run_id, policy, github)
-    return GateFacts(event=event, pull=pull, sweep_still_counts=counts)
-
-
-def _sweep_still_counts(head_sha: str, run_id: int | None, policy: Policy, github: GateReader) -> bool:
-    """Return whether the sweep status of the new head links this run."""
-    # Reconciling compares the commits, and links the sweep that counts for a head.
-    status = find_status(github.statuses(head_sha), policy.sweep.contexts.sweep, policy.publisher)
-    linked = read_run_id(status.target_url) if status else None
-    return linked is not None and linked == run_id
 
 
 def _read_actor(

@@ -358,6 +358,9 @@ def parse_job(data: Any) -> Job:
         url=data.get("html_url") or "",
         started_at=_parse_optional_moment(data.get("started_at")),
         completed_at=_parse_optional_moment(data.get("completed_at")),
+        failed_steps=tuple(
+            step["name"] for step in data.get("steps") or () if step["conclusion"] == "failure"
+        ),
     )
 
 

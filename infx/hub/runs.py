@@ -113,6 +113,7 @@ class RunActions(ConversationActions):
         status: str | None = None,
         runner: str | None = None,
         attempt: int | None = None,
+        failed_step: str | None = None,
     ) -> Job:
         """Add a job to a run's newest attempt: by default completed, without a conclusion in progress."""
         run = self.state.runs[run_id]
@@ -128,6 +129,7 @@ class RunActions(ConversationActions):
             created_at=now,
             started_at=None if status == "queued" else now,
             completed_at=now if conclusion else None,
+            failed_step=failed_step,
         )
         self.state.jobs[job.id] = job
         return job

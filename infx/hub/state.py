@@ -149,6 +149,7 @@ class Job:
     created_at: str
     started_at: str | None = None
     completed_at: str | None = None
+    failed_step: str | None = None
 
 
 @dataclass(kw_only=True)

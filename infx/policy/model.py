@@ -77,6 +77,7 @@ class SweepPolicy:
         workflow, job: the file of the workflow, and the job in it that calls the sweep.
         approve_command: first word of the comment that approves a fork's revision.
         row_command: program and arguments that a row's job runs; `infx row env` shows its environment.
+        row_minutes: how long the row command may run.
     """
 
     skip_marker: str
@@ -85,6 +86,7 @@ class SweepPolicy:
     contexts: Contexts
     approve_command: str
     row_command: tuple[str, ...]
+    row_minutes: int
 
     @property
     def workflow_file(self) -> str:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from infx.bench.jobs import RowJob
+from infx.bench.uploads import artifact_name
 from infx.bench.words import describe_row
 from infx.errors import Level, Problem
 from infx.phrases import count
@@ -22,7 +23,6 @@ from infx.results.evals import EvalReader, EvalRow, render_eval
 from infx.results.identity import find_eval_mismatches, find_mismatches
 from infx.results.row import ResultRow, RowFaultError, parse_row
 
-THROUGHPUT, AGENTIC, EVAL = "bmk_", "bmk_agentic_", "eval_"
 POINTS, EVALS = (
     "results_bmk",
     "eval_results_all",
@@ -77,13 +77,6 @@ class Collection:
 
     def find_rows(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
-
-
-def artifact_name(job: RowJob) -> str:
-    """Return the name of the artifact to which a job uploads its results."""
-    if job.row.eval_only:
-        return EVAL + job.result_name
-    return (AGENTIC if job.row.recipe.is_agentic else THROUGHPUT) + job.result_name
 
 
 def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: ResultRules) -> Collection:

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
+from infx.bench.uploads import META
 from infx.policy.results import ResultRules
 from infx.results.artifact import ArtifactFile, JsonFaultError, read_json
 from infx.results.identity import show_value
 from infx.results.row import is_finite
 
-META = "meta_env.json"
 FORMAT = "inferencex-eval-v1"
 MAX_TASKS = 200
 MAX_META = 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from infx.hub.hub import Hub
@@ -46,10 +47,10 @@ def make_changelog(key: str = KEY) -> str:
 
 
 def make_policy(**sections: Any) -> str:
-    """Return the project's own policy with more sections, written as JSON, which is also YAML."""
-    import json
-
-    lines = [f"{name}: {json.dumps(value)}\n" for name, value in sections.items()]
+    """Return the project's own policy with other values, and with a row command that measures nothing."""
+    sweep = {"row-command": ["python", "-m", "infx.results.sample"], **sections.pop("sweep", {})}
+    # YAML is JSON where that is shorter.
+    lines = [f"{name}: {json.dumps(value)}\n" for name, value in {"sweep": sweep, **sections}.items()]
     return (ROOT / "configs/policy.yaml").read_text() + "".join(lines)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from infx.hub.hub import Hub
+from tests.act.bench import make_policy
 from tests.conftest import ROOT
 
 
@@ -22,5 +23,5 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
         ]
         paths += [ROOT / "perf-changelog.yaml", *(ROOT / "docs").glob("PR_REVIEW_CHECKLIST*")]
         files = {str(path.relative_to(ROOT)): path.read_bytes() for path in paths}
-        hub.push("main", files)
+        hub.push("main", {**files, "configs/policy.yaml": make_policy()})
         yield hub

@@ -70,7 +70,12 @@ class Outcome:
         """Return path → text of the files of an artifact."""
         folder = self.artifacts / name
         files = (path for path in folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(folder)): path.read_text() for path in files}
+        return {str(path.relative_to(folder)): path.read_text(errors="replace") for path in files}
+
+    def output(self, name: str) -> str:
+        """Return the value of an output that a step of the run has set."""
+        written = [record for record in self.commands if record["command"] == "set-output"]
+        return next(str(record["arg"]) for record in written if record["name"] == name)
 
     @property
     def ledger(self) -> list[tuple[str, str]]:
@@ -110,23 +115,25 @@ class Act:
         return path
 
     def _make_command(self, bin_: Path) -> Path:
-        """Return the folder of a command `infx` that gets the caller's event and the job's token.
+        """Write infx and the Python of rows as the steps start them, and return their folder.
 
-        GitHub passes the caller's event to a called workflow, but act does not.
+        Both get the token of their job, if the step hands one on. infx also gets the event of the caller's run, which
+        GitHub hands to a called workflow and act does not.
         """
-        path = self.folder / "bin/infx"
-        path.parent.mkdir(exist_ok=True)
+        folder = self.folder / "bin"
+        folder.mkdir(exist_ok=True)
         lines = [
             "#!/bin/sh",
             "GITHUB_EVENT_NAME=${CALLED_BY:-$GITHUB_EVENT_NAME}",
             f'if [ "$GITHUB_TOKEN" = {_SECRET} ]; then',
             '  read -r GITHUB_TOKEN < "$TOKENS/$GITHUB_WORKFLOW/$GITHUB_JOB" || exit 99',
             "fi",
-            f'exec "{bin_}/infx" "$@"',
         ]
-        path.write_text("\n".join(lines) + "\n")
-        path.chmod(0o755)
-        return path.parent
+        for name, program in {"infx": "infx", "row-python": "python3"}.items():
+            path = folder / name
+            path.write_text("\n".join([*lines, f'exec "{bin_}/{program}" "$@"']) + "\n")
+            path.chmod(0o755)
+        return folder
 
     def run(
         self,
@@ -246,6 +253,7 @@ class Act:
             "TOOLKIT": str(self.toolkit),
             "ARTIFACTS": str(artifacts),
             "LEDGER": str(self.folder / "ledger"),
+            "INFX_PYTHON": str(self.folder / "bin/row-python"),
             "TOKENS": str(self.tokens),
             "APP_TOKEN": self.hub.app_token("bench-bot[bot]", contents="write"),
         }

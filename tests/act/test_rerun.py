@@ -26,6 +26,7 @@ def test_a_row_of_a_later_attempt_asks_the_gate_first(hub: Hub, tmp_path: Path) 
     assert (first.code, len(first.rows), len(first.ledger)) == (0, 2, 2), first.log[-3000:]
 
     inputs = {"canary": "false", "shard": 0, "without": "", "base-sha": base, "fail-fast": "false"}
+    inputs["sums"] = first.output("sums")
     event["inputs"] = {**inputs, "head-sha": pull.head_sha, "measured-sha": pull.head_sha}
     again = act.run("benchmark.yml", "workflow_call", event, attempt=2, called_by="pull_request")
     assert (again.code, sorted(again.rows), len(again.ledger)) == (0, sorted(first.rows), 4), again.log[
@@ -38,7 +39,7 @@ def test_a_row_of_a_later_attempt_asks_the_gate_first(hub: Hub, tmp_path: Path) 
     assert {result for name in refused.rows for result in refused.jobs[name]} == {"failure"}
     assert len(refused.rows) == 2
     assert len(refused.ledger) == 4, "no row's command was started"
-    assert (
-        "This row may not run. No sweep: the PR has no label that starts a sweep; evals-only does not."
-        in refused.log
+    words = (
+        "This row may not run again: pull request {} has 0 labels that start a sweep; exactly one must be on."
     )
+    assert words.format(pull.number) in refused.log

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from infx.bench.jobs import RowJob
+from infx.bench.uploads import artifact_name
 from infx.hub import Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
-from infx.results.collect import artifact_name
 from infx.results.sample import make_files
 from tests.calling import call
 from tests.cli.plans import write_plan

@@ -34,6 +34,13 @@ def test_rows_and_evals_are_counted_separately() -> None:
     assert sweep.has_results
 
 
+@pytest.mark.parametrize("name", ["sweep / rows (0) / list", "sweep / collect", row_job(2).name])
+def test_a_plan_that_another_job_replaced_is_noticed(name: str) -> None:
+    steps = ("Check the plan",)
+    assert read(row_job(1), job(name, "failure", failed_steps=steps), conclusion="failure").plan_was_replaced
+    assert not read(row_job(1), job(name, "failure", failed_steps=("Run it",))).plan_was_replaced
+
+
 def test_a_row_counts_once_by_its_newest_attempt() -> None:
     sweep = read(
         row_job(1, "failure", attempt=1), row_job(1, "success", attempt=2), row_job(2, "failure", attempt=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -115,6 +116,11 @@ EDITS = (".github/workflows/run-sweep.yml", ".github/x")
             make(swept=sweep("failure", Counts(done=12, failed=1, stopped=27))),
             "failure",
             "Failed: 12 of 40 rows done, 1 failed, 27 stopped.",
+        ),
+        (
+            make(swept=replace(sweep("failure", Counts(done=3)), plan_was_replaced=True)),
+            "failure",
+            "Failed: another job replaced the plan of this run. 3 of 3 rows done.",
         ),
         (make(swept=sweep("cancelled")), "failure", "Cancelled: before a row started."),
         (

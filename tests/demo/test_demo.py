@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from infx.bench.uploads import artifact_name
 from infx.demo.play import Play, play
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
@@ -37,7 +38,6 @@ from infx.demo.stage import DemoStep, StoryError
 from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.model import CommentKind
-from infx.results.collect import artifact_name
 from tests.conftest import ROOT
 from tests.demo.quiet import Quiet, offline
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from infx.escape import table
 from infx.gate.decision import GateVerdict
 from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
-from infx.gate.rules import PULL_REQUEST, ROW, GateRule
+from infx.gate.rules import PULL_REQUEST, GateRule
 from infx.gate.words import EFFECTS
 from infx.policy.model import Policy
 
@@ -92,11 +92,6 @@ def _fix(rule: GateRule, policy: Policy) -> str:
     return rule.fix.format_map(values)
 
 
-def _row(policy: Policy) -> str:
-    rows = [(rule.when, f"`{rule.reason}`") for rule in PULL_REQUEST if rule.reason in ROW]
-    return table(("a row of a later attempt does not run if", "reason"), rows)
-
-
 _TABLES: dict[str, Callable[[Policy], str]] = {
     "primary-labels": _primary,
     "modifier-labels": _modifiers,
@@ -104,5 +99,4 @@ _TABLES: dict[str, Callable[[Policy], str]] = {
     "dispatch-for-pull": _rules(DISPATCH_FOR_PULL, _verdict_on_dispatch),
     "dispatch": _rules(DISPATCH, _verdict_on_dispatch),
     "push": _rules(PUSH),
-    "row": _row,
 }

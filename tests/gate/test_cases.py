@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from infx.gate.decide import decide, decide_row
+from infx.gate.decide import decide
 from infx.gate.decision import Decision, GateVerdict, Reason
-from infx.gate.event import DispatchInputs, Event, EventAction, EventName
+from infx.gate.event import Event, EventAction, EventName
 from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, Reuse
 from infx.model import Conclusion
 from infx.policy.load import default_policy
@@ -253,33 +253,6 @@ def test_current_labels_and_the_person_who_re_ran_it_count() -> None:
     assert ask(replace(again, actor=person("mia", "read"))).reason is Reason.SENDER_CANNOT_START
     stale = with_pull(replace(again, actor=person("mia")), labels=())
     assert ask(stale).reason is Reason.NO_PRIMARY_LABEL
-
-
-@pytest.mark.parametrize(
-    ("facts", "reason"),
-    [
-        (READY, Reason.READY),
-        (with_pull(is_open=False), Reason.CLOSED),
-        (with_pull(head_sha=OLD), Reason.STALE_HEAD),
-        (with_pull(labels=("all-evals",)), Reason.NO_PRIMARY_LABEL),
-        (with_pull(head_repository="eve/bench"), Reason.APPROVAL_MISSING),
-        (with_pull(mergeable=False), Reason.READY),  # reconcile cancels such a sweep
-        (GateFacts(event=Event(name=EventName.PUSH, head_sha=OLD, actor="mia")), Reason.READY),
-        (
-            GateFacts(event=Event(name=EventName.DISPATCH, inputs=DispatchInputs(command="full-sweep"))),
-            Reason.READY,
-        ),
-        (GateFacts(event=Event(name=EventName.DISPATCH, inputs=DispatchInputs(pull=0))), Reason.OTHER_EVENT),
-        (replace(READY, pull=None), Reason.OTHER_EVENT),
-        (with_event(name=EventName.OTHER), Reason.OTHER_EVENT),
-        (with_event(name=EventName.COMMENT), Reason.OTHER_EVENT),
-    ],
-)
-def test_what_a_row_of_a_later_attempt_asks(facts: GateFacts, reason: Reason) -> None:
-    """A partial re-run keeps the gate's old outputs, so the row asks again before it uses a GPU."""
-    decision = decide_row(with_event(facts, attempt=2), POLICY, HEAD)
-    assert decision.reason is reason
-    assert decision.runs == (reason is Reason.READY)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from infx.gate.decide import decide
 from infx.gate.decision import Decision, GateVerdict, Reason
 from infx.gate.event import DispatchInputs, Event, EventAction, EventName, parse_event
 from infx.gate.facts import GateFacts
-from infx.gather.gate import EARLIER_HEADS, gather_facts, gather_row_facts
+from infx.gather.gate import EARLIER_HEADS, gather_facts
 from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.faults import FOREVER, Fault, FaultKind
@@ -435,20 +435,6 @@ def test_a_command_runs_on_the_base_branch_unless_it_names_a_head(hub: Hub) -> N
             GateVerdict.RUN,
             hub.git.resolve(f"refs/heads/{branch}"),
         )
-
-
-def test_a_row_makes_one_request_and_for_a_fork_two(fork: Hub) -> None:
-    token = fork.workflow_token(pull_requests="read", statuses="read")
-    github = connect(fork.repository, environ=fork.environ(token))
-    fork.clear_log()
-    assert gather_row_facts(Event(name=EventName.PULL_REQUEST, pull=77), POLICY, github).pull is not None
-    assert fork.reads == 1
-    fork.clear_log()
-    gather_row_facts(Event(name=EventName.DISPATCH, pull=80), POLICY, github)
-    assert fork.reads == 2
-    fork.clear_log()
-    gather_row_facts(Event(name=EventName.PUSH), POLICY, github)
-    assert fork.reads == 0
 
 
 @pytest.mark.parametrize("where", ["known", "unknown", "first", "missing"])

@@ -11,9 +11,9 @@ from infx.bench.family import family_of
 from infx.bench.identity import row_ids
 from infx.bench.jobs import RowJob
 from infx.bench.row import Row
+from infx.bench.uploads import artifact_name
 from infx.policy.load import default_policy
 from infx.results.artifact import ArtifactFile, ReadArtifact
-from infx.results.collect import artifact_name
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 RULES = default_policy().results

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from infx.bench.jobs import RowJob
+from infx.bench.uploads import artifact_name
 from infx.bench.words import describe_row
 from infx.errors import Level
 from infx.policy.results import ResultRules
@@ -16,7 +17,6 @@ from infx.results.artifact import ReadArtifact
 from infx.results.collect import (
     Collection,
     RowState,
-    artifact_name,
     collect,
     describe_collection,
     list_problems,

@@ -12,7 +12,8 @@ import pytest
 
 from infx.bench.config import Component, KvOffloading, Parallelism, SpecDecoding, Worker
 from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
-from infx.results.collect import RowState, artifact_name, collect
+from infx.bench.uploads import artifact_name
+from infx.results.collect import RowState, collect
 from infx.results.identity import (
     ENGINE,
     FIELDS,

@@ -8,8 +8,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from infx.bench.row import Row
+from infx.bench.uploads import artifact_name
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import artifact_name, collect
+from infx.results.collect import collect
 from infx.results.report import render_report
 from tests.matrix.rows import FIXED, row
 from tests.results.made import EVAL_JOB, FIXED_JOB, JOBS, RULES, artifact, good, make_jobs, result

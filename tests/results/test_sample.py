@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from infx.bench.row import Row
+from infx.bench.uploads import artifact_name
 from infx.matrix.environment import project_job
-from infx.results.collect import RowState, artifact_name, collect
+from infx.results.collect import RowState, collect
 from infx.results.sample import main, make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import RULES, artifact, make_jobs

@@ -76,7 +76,7 @@ def plan(world: World, decision: Path) -> Path:
     out = world.folder / "sweep-plan"
     options = ("--plan", str(world.folder / "plan.json"), "--decision", str(decision), "--out", str(out))
     output = world.call("shards", *options, at=check_out_good(world))
-    outputs = check_outputs(output.outputs, {"shards", "shard-count", "row-count", "canary-id"})
+    outputs = check_outputs(output.outputs, {"shards", "shard-count", "row-count", "canary-id", "sums"})
     assert (outputs["shards"], outputs["shard-count"]) == ("[0]", "1")
     assert int(outputs["row-count"]) >= 2 * len(make_single_lines(world.canary))
     return out
@@ -161,15 +161,7 @@ def test_rows_pass_texts_on_unchanged(world: World, plan: Path) -> None:
         (world.folder / "env.sh").write_text(script)
         assert world.shell('. ./env.sh; printf %s "$MODEL"') == values["MODEL"]
         seen.add(values["MODEL"])
-        output = world.call(
-            "row",
-            "run",
-            *options,
-            "--directory",
-            str(check_out_good(world)),
-            "--out",
-            str(world.folder / f"artifacts/{index}"),
-        )
+        output = world.run_row(plan, row["id"], check_out_good(world), world.folder / f"artifacts/{index}")
         name = check_outputs(output.outputs, {"artifact-name"})["artifact-name"]
         assert re.fullmatch(r"(bmk|eval)_[A-Za-z0-9._-]+", name)
         (world.folder / f"artifacts/{index}").rename(world.folder / f"artifacts/{name}")

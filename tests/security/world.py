@@ -189,6 +189,43 @@ class World:
         self.command_outputs.append(output)
         return output
 
+    def run_row(self, plan: Path, row_id: str, measured: Path, out: Path) -> CommandOutput:
+        """Run a row by the row file, as a step of its job does."""
+        outputs = self.folder / "row-outputs"
+        outputs.write_text("")
+        program = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(plan / "row.pyz"),
+            "run",
+            "--plan",
+            str(plan),
+            "--id",
+            row_id,
+        ]
+        done = subprocess.run(
+            [*program, "--directory", str(measured), "--out", str(out)],
+            env={
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "GITHUB_ACTIONS": "true",
+                "GITHUB_OUTPUT": str(outputs),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said = CommandOutput(
+            name="row run",
+            code=done.returncode,
+            out=done.stdout,
+            err=done.stderr,
+            outputs=outputs.read_text(),
+        )
+        self.command_outputs.append(said)
+        return said
+
     def shell(self, script: str, **environ: str) -> str:
         """Run a script in bash and return its output."""
         variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}

@@ -12,7 +12,7 @@ import pytest
 
 from infx import yaml12
 from infx.cli.workflows import read_sources
-from infx.comments.progress import DROPPED
+from infx.comments.progress import DROPPED, PLAN_CHECK
 from infx.policy.load import default_policy, parse_policy
 from infx.workflows.check import check_files
 from tests.workflows.evaluate import Situation, holds
@@ -55,6 +55,47 @@ def test_no_file_below_github_names_a_label() -> None:
     for path in (ROOT / ".github").rglob("*.yml"):
         words = set(re.findall(r"[\w-]+", path.read_text()))
         assert words.isdisjoint({*labels.primary, *labels.control}), path
+
+
+@pytest.mark.parametrize(
+    ("job", "sums"),
+    [
+        (BENCHMARK["jobs"]["list"], "${{ inputs.sums }}"),
+        (BENCHMARK["jobs"]["row"], "${{ inputs.sums }}"),
+        (SWEEP["jobs"]["collect"], "${{ needs.plan.outputs.sums }}"),
+    ],
+    ids=["list", "row", "collect"],
+)
+def test_the_plan_is_checked_before_it_is_used(job: Any, sums: str) -> None:
+    """Any job of a run can replace an artifact; outputs of a job cannot be changed by another."""
+    steps = job["steps"]
+    downloads = [
+        number for number, step in enumerate(steps) if step.get("with", {}).get("name") == "sweep-plan"
+    ]
+    assert len(downloads) == 1
+    check = steps[downloads[0] + 1]
+    assert check["name"] == PLAN_CHECK
+    assert check["run"] == "cd sweep-plan && printf '%s\\n' \"$SUMS\" | sha256sum --check --strict --quiet"
+    assert check["env"] == {"SUMS": sums}
+    assert "sweep-plan" not in str(steps[: downloads[0]])
+
+
+def test_the_sums_are_those_of_the_job_that_plans() -> None:
+    jobs = SWEEP["jobs"]
+    assert jobs["plan"]["outputs"]["sums"] == "${{ steps.plan.outputs.sums }}"
+    assert {jobs[name]["with"]["sums"] for name in ("canary", "rows")} == {"${{ needs.plan.outputs.sums }}"}
+
+
+def test_a_row_installs_nothing_and_checks_out_only_measured_code() -> None:
+    steps = BENCHMARK["jobs"]["row"]["steps"]
+    used = [step["uses"].partition("@")[0] for step in steps if "uses" in step]
+    assert used == ["actions/download-artifact", "actions/checkout", "actions/upload-artifact"]
+    assert next(step["with"]["path"] for step in steps if "checkout" in step.get("uses", "")) == "measured"
+    assert not any("install" in step.get("run", "") for step in steps)
+
+
+def test_a_row_has_time_to_upload_after_its_command_ran_out_of_it() -> None:
+    assert default_policy().sweep.row_minutes + 5 <= BENCHMARK["jobs"]["row"]["timeout-minutes"]
 
 
 @pytest.mark.parametrize(
@@ -169,37 +210,30 @@ def test_fail_fast_reaches_both_matrices_as_a_boolean() -> None:
     assert SWEEP["jobs"]["canary"]["with"]["fail-fast"] is False
 
 
-def test_a_row_of_a_later_attempt_asks_the_gate_first() -> None:
-    """A partial re-run keeps the outputs of jobs of the first attempt, so the gate must decide again."""
-    steps = BENCHMARK["jobs"]["row"]["steps"]
-    gate_index = next(i for i, step in enumerate(steps) if step.get("if") == "github.run_attempt != '1'")
-    assert steps[gate_index]["uses"] == "./.infx/.github/actions/gate"
-    assert steps[gate_index]["with"]["row"] is True
-    assert steps[gate_index]["with"]["head-sha"] == "${{ inputs.head-sha }}"
-    row_index = next(i for i, step in enumerate(steps) if step.get("uses") == "./.infx/.github/actions/row")
-    assert gate_index < row_index
-    assert not any("continue-on-error" in step for step in steps)
-    assert all(step.get("uses", "").startswith("actions/") or "run" in step for step in steps[:gate_index])
-    assert not any("measured" in step.get("run", "") for step in steps[:gate_index])
+def test_a_row_may_read_what_its_second_look_asks_for() -> None:
+    """A partial re-run keeps the answers of the first attempt, so the row file asks GitHub itself."""
+    job = BENCHMARK["jobs"]["row"]
+    working = next(step for step in job["steps"] if step.get("id") == "row")
+    assert working["env"]["GITHUB_TOKEN"] == "${{ github.token }}"
+    assert {"pull-requests", "statuses"} <= set(job["permissions"])
+    assert not any("continue-on-error" in step for step in job["steps"])
 
 
-@pytest.mark.parametrize(("attempt", "asks"), [("1", False), ("2", True), ("50", True)])
 @pytest.mark.parametrize("earlier", RESULTS)
-def test_steps_of_a_row_that_run_after_each_result(attempt: str, asks: bool, earlier: str) -> None:
-    """After a refusal, the row neither runs nor uploads; the runner is cleaned up unless the run was cancelled."""
+def test_what_a_row_does_after_what_happened_to_its_steps(earlier: str) -> None:
+    """After a refusal nothing is worked on and nothing uploaded; the machine is left clean unless it is wanted back."""
     steps = BENCHMARK["jobs"]["row"]["steps"]
     cancelled = earlier == "cancelled"
-    situation = Situation(values={"github.run_attempt": attempt}, results=(earlier,), cancelled=cancelled)
+    situation = Situation(values={}, results=(earlier,), cancelled=cancelled)
     runs = [holds(step.get("if"), situation) for step in steps]
-    uses = [step.get("uses", step.get("name")).split("@")[0].rpartition("/")[2] for step in steps]
-    runs_by_name = dict(zip(uses, runs, strict=True))
-    succeeded = earlier == "success"
-    assert runs_by_name["gate"] is (succeeded and asks)
-    assert runs_by_name["row"] is succeeded
-    assert runs_by_name["upload-artifact"] is False  # the row has not named its artifact
-    assert runs_by_name["Remove the files of this job"] is not cancelled
+    names = [step.get("id") or step.get("name") or step["uses"].split("@")[0] for step in steps]
+    found = dict(zip(names, runs, strict=True))
+    assert found["row"] is (earlier == "success")
+    assert found["actions/upload-artifact"] is False  # the row has not named its artifact
+    assert found["Leave the runner as it was found"] is not cancelled
     started = replace(situation, values={"steps.row.outputs.artifact-name": "bmk_x"})
-    assert holds(steps[uses.index("upload-artifact")]["if"], started) is not cancelled
+    upload = steps[names.index("actions/upload-artifact")]
+    assert holds(upload["if"], started) is not cancelled
 
 
 def test_the_measured_commit_and_the_commit_it_is_compared_with() -> None:
@@ -247,7 +281,7 @@ def test_the_checkout_of_the_base_branch_comes_last() -> None:
             paths = [
                 step["with"]["path"] for step in job.get("steps", ()) if "checkout@" in step.get("uses", "")
             ]
-            assert paths in ([], [".infx"], ["measured", ".infx"]), name
+            assert paths in ([], [".infx"], ["measured"], ["measured", ".infx"]), name
 
 
 @pytest.mark.parametrize("workflow", [RUN_SWEEP, SWEEP, BENCHMARK])

@@ -96,10 +96,21 @@ def job(world: World, known: Job) -> Json:
         "runner_name": known.runner,
         "runner_group_id": None,
         "runner_group_name": None,
-        "steps": [],
+        "steps": [_failed_step(known, known.failed_step)] if known.failed_step else [],
         "created_at": known.created_at,
         # on GitHub a waiting job has a time here, too
         "started_at": known.started_at or known.created_at,
+        "completed_at": known.completed_at,
+    }
+
+
+def _failed_step(known: Job, name: str) -> Json:
+    return {
+        "name": name,
+        "status": "completed",
+        "conclusion": "failure",
+        "number": 1,
+        "started_at": known.started_at,
         "completed_at": known.completed_at,
     }
 

@@ -1,0 +1,109 @@
+"""The row command as a process: a repository's own script, with the row in its environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from .errors import RowError
+from .runner import print_error, stop_commands
+
+GRACE = 60.0  # seconds between SIGTERM and SIGKILL for a command that ran out of time
+TIMED_OUT = 124  # exit code, as of timeout(1)
+
+# Tokens, and the files by which a step speaks to the runner, are not handed to measured code.
+_WITHHELD = (
+    "GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY",
+)  # fmt: skip
+
+
+class Ended(NamedTuple):
+    """How a command ended.
+
+    Attributes:
+        code: exit code; 128 and the signal's number if a signal ended the command.
+        started_at: seconds since 1970.
+    """
+
+    code: int
+    started_at: float
+
+
+def run_command(command: list[str], folder: str, variables: dict[str, str], minutes: float) -> Ended:
+    """Run a command to its end, in a process group of its own, with its output on this process's stdout.
+
+    The runner sends a cancellation (SIGINT, and 7.5 seconds later SIGTERM) to the step's own process only. Both are
+    passed on to the command and to all that it started, because it may have containers to remove. A command that runs
+    longer than `minutes` gets SIGTERM, and SIGKILL after GRACE; the code is then TIMED_OUT.
+
+    Raises RowError (2) if the command cannot be started.
+    """
+    stop_commands()
+    started_at = time.time()
+    group = _Group()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, group.handle)
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**_inherited(), **variables},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,  # the runner reads two streams in an order of its own
+            start_new_session=True,
+        )
+    except OSError as error:
+        message = "The row command " + command[0] + " cannot be started: " + str(error.strerror) + "."
+        raise RowError(message + " The policy names it, under sweep.row-command.", 2) from None
+    group.begin(process.pid, minutes * 60)
+    code = process.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if group.is_overdue:
+        print_error("The row command ran longer than " + format(minutes, "g") + " minutes and was stopped.")
+        return Ended(TIMED_OUT, started_at)
+    return Ended(128 - code if code < 0 else code, started_at)
+
+
+def _inherited() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _WITHHELD and not name.startswith("ACTIONS_")
+    }
+
+
+class _Group:
+    """The process group of the row command, which gets the signals that arrive here.
+
+    Attributes:
+        is_overdue: whether the command's time ran out.
+    """
+
+    def __init__(self) -> None:
+        self.is_overdue = False
+        self._leader = 0
+        self._early: list[int] = []  # signals from before the command was started
+
+    def begin(self, leader: int, seconds: float) -> None:
+        self._leader = leader
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        for number in self._early:
+            self._send(number)
+
+    def handle(self, number: int, _: object) -> None:
+        if number == signal.SIGALRM:
+            self._send(signal.SIGKILL if self.is_overdue else signal.SIGTERM)
+            self.is_overdue = True
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
+        elif self._leader:
+            self._send(number)
+        else:
+            self._early.append(number)
+
+    def _send(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._leader, number)

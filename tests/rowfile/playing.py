@@ -1,0 +1,57 @@
+"""A cut plan of one row, and its row file as the runner starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from infx.bench.jobs import RowJob
+from infx.bench.row import Row
+from infx.matrix.folder import read_jobs
+from infx.matrix.row_file import ROW_FILE
+from tests.calling import call
+from tests.cli.plans import write_plan
+
+PLAN = "sweep-plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """What became of a row: the program's exit code, its output and errors, and the row's job."""
+
+    code: int
+    out: str
+    err: str
+    job: RowJob
+
+
+def cut_plan(folder: Path, planned: Row, command: list[str], *options: str, minutes: int = 5) -> RowJob:
+    """Write a cut plan of one row into the current folder, and return its job."""
+    (folder / "policy.yaml").write_text(
+        f"repository: acme/bench\nsweep: {{row-command: {command}, row-minutes: {minutes}}}\n"
+    )
+    write_plan(folder / "plan.json", [planned])
+    called = call("shards", "--policy", "policy.yaml", "--plan", "plan.json", "--out", PLAN, *options)
+    assert called.code == 0, called.err
+    [job] = read_jobs((folder / PLAN / "jobs.jsonl").read_text().splitlines())
+    return job
+
+
+def program(row_id: str, *, out: str = "out", python: str = sys.executable) -> list[str]:
+    """Return the command line that the workflow has."""
+    return [python, "-I", "-S", f"{PLAN}/{ROW_FILE}", "run", "--plan", PLAN, "--id", row_id, "--out", out]
+
+
+def play(job: RowJob, *, out: str = "out", python: str = sys.executable, **variables: str) -> Played:
+    """Run the row file in the current folder, with these variables and those of the test."""
+    done = subprocess.run(
+        program(job.id, out=out, python=python),
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Played(code=done.returncode, out=done.stdout, err=done.stderr, job=job)
