@@ -29,6 +29,10 @@ READERS = {
 }  # fmt: skip
 
 
+# A refusal raises, so these return without a value.
+SILENT = {("infx/rowfile/again.py", "check_again")}
+
+
 def find_grants(path: Path) -> set[tuple[str, str]]:
     """Return the file and the name of each function that mentions a success."""
     grants = set()
@@ -52,7 +56,7 @@ def list_files() -> list[Path]:
 
 def test_every_function_that_grants_a_success_is_listed() -> None:
     granted = {grant for path in list_files() for grant in find_grants(path)}
-    assert granted == {(path, name) for path, name, _ in LINE.findall(PAGE)}
+    assert granted | SILENT == {(path, name) for path, name, _ in LINE.findall(PAGE)}
 
 
 def test_every_listed_success_names_its_evidence() -> None:

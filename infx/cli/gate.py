@@ -66,7 +66,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
-            facts = gather(event, policy, connect, is_explained="as_json" in kwargs)
+            facts = gather(event, policy, connect, is_explained="output_format" in kwargs)
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             raise UsageError("The event names no pull request.", hint="Give --pr.")
         if save_facts:

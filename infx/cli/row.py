@@ -19,7 +19,7 @@ _row_id = click.option(
 
 @click.group()
 def row() -> None:
-    """Show one row of a plan, or run it."""
+    """Show one row of a plan."""
 
 
 @examples("infx row show --plan sweep-plan --id 350d77624985")

@@ -154,9 +154,8 @@ def test_a_re_run_notes_that_labels_changed_since_the_event(
     hub.unlabel(77, "sweep-enabled")
     hub.label(77, "full-sweep-enabled", "all-evals")
     changed = "Labels have changed since the event, and the current ones count: then sweep-enabled; now full-sweep-enabled and all-evals."
-    for arguments in ([], ["--row", hub.state.pulls[77].head_sha]):
-        assert machine.call("gate", *arguments) == 0
-        assert machine.json["notes"] == [changed]
+    assert machine.call("gate") == 0
+    assert machine.json["notes"] == [changed]
         assert changed in machine.err.splitlines()
         assert prose(changed) in machine.summary
     assert "| labels at the event | `sweep-enabled` |" in machine.summary
@@ -297,21 +296,6 @@ def test_invalid_facts_are_refused_with_their_place(machine: Machine, text: str)
     (machine.folder / "facts.json").write_text(text)
     assert machine.call("explain", "--facts", "facts.json") == 2
     assert "facts.json: " in machine.err
-
-
-def test_a_row_of_a_later_attempt(machine: Machine) -> None:
-    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, with_event(attempt=2))) == 0
-    unlabeled = with_pull(with_event(attempt=2), labels=())
-    assert machine.call("gate", "--row", HEAD, "--facts", save(machine, unlabeled)) == 1
-    assert "This row may not run. No sweep: the PR has no label" in machine.err
-
-
-def test_a_row_asks_with_one_request(machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub.label(77, "full-sweep-fail-fast")
-    give_event(machine, hub, monkeypatch)
-    hub.clear_log()
-    assert machine.call("gate", "--row", hub.state.pulls[77].head_sha) == 0
-    assert hub.reads == 1
 
 
 def test_on_actions_the_policy_must_be_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

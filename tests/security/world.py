@@ -216,15 +216,15 @@ class World:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        said = CommandOutput(
+        output = CommandOutput(
             name="row run",
             code=done.returncode,
             out=done.stdout,
             err=done.stderr,
             outputs=outputs.read_text(),
         )
-        self.command_outputs.append(said)
-        return said
+        self.command_outputs.append(output)
+        return output
 
     def shell(self, script: str, **environ: str) -> str:
         """Run a script in bash and return its output."""

@@ -230,7 +230,7 @@ def test_what_a_row_does_after_what_happened_to_its_steps(earlier: str) -> None:
     found = dict(zip(names, runs, strict=True))
     assert found["row"] is (earlier == "success")
     assert found["actions/upload-artifact"] is False  # the row has not named its artifact
-    assert found["Leave the runner as it was found"] is not cancelled
+    assert found["Remove the files of this job"] is not cancelled
     started = replace(situation, values={"steps.row.outputs.artifact-name": "bmk_x"})
     upload = steps[names.index("actions/upload-artifact")]
     assert holds(upload["if"], started) is not cancelled
