@@ -156,8 +156,8 @@ def test_a_re_run_notes_that_labels_changed_since_the_event(
     changed = "Labels have changed since the event, and the current ones count: then sweep-enabled; now full-sweep-enabled and all-evals."
     assert machine.call("gate") == 0
     assert machine.json["notes"] == [changed]
-        assert changed in machine.err.splitlines()
-        assert prose(changed) in machine.summary
+    assert changed in machine.err.splitlines()
+    assert prose(changed) in machine.summary
     assert "| labels at the event | `sweep-enabled` |" in machine.summary
     hub.unlabel(77, "full-sweep-enabled")
     assert machine.call("gate") == 0
