@@ -176,6 +176,7 @@ class Comment:
     review_state: ReviewState | None = None  # reviews only
     node_id: str = ""  # its id in GraphQL
     editor: User | None = None  # the last editor, from GraphQL; None: never edited, or not asked for
+    association: str = ""  # the author's, such as MEMBER; GitHub computes it whenever the comment is read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,12 +55,13 @@ def find_other_targets(pulls: Iterable[PullSummary], pull: PullRequest, run: Run
             if not other.is_fork
             and other.head_ref == pull.head_ref
             and other.base_ref != pull.base_ref
-            and _was_open(other, run.created_at)
+            and was_open(other, run.created_at)
         )
     )
 
 
-def _was_open(pull: PullSummary, moment: datetime) -> bool:
+def was_open(pull: PullSummary, moment: datetime) -> bool:
+    """Return whether a pull request was open at a moment, as far as its first opening and last closing tell."""
     return pull.created_at <= moment and (pull.closed_at is None or moment <= pull.closed_at)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from infx.bench.row import Row
     from infx.evidence.rows import KindRows, SweepKind
     from infx.matrix.load import PlanInputs
+    from infx.matrix.planned import Planned
 
 PROFILE = "default"  # the eval profile that sweeps are planned with
 
@@ -127,10 +128,14 @@ class RevisionPlan:
     def __init__(self, planner: Planner, base: str, head: str) -> None:
         self._policy = planner.policy
         self.delta, self.inputs, self.base_inputs = read_plan_inputs(planner.git, base, head, planner.policy)
-        self._rows: dict[SweepKind, tuple[Row, ...]] = {}
+        self._planned: dict[SweepKind, tuple[Planned, ...]] = {}
 
     def rows(self, kind: SweepKind) -> tuple[Row, ...]:
-        """Return the rows of a kind of sweep in the plan's order; no rows if no entry was added."""
+        """Return the rows of a kind of sweep, in the plan's order; no rows if no entry was added."""
+        return tuple(planned.row for planned in self.planned(kind))
+
+    def planned(self, kind: SweepKind) -> tuple[Planned, ...]:
+        """Return the rows with their configurations, in the plan's order; no rows if no entry was added."""
         from dataclasses import asdict
 
         from infx.matrix.evals import find_profile
@@ -138,8 +143,8 @@ class RevisionPlan:
 
         if not self.delta.entries:
             return ()
-        if kind not in self._rows:
+        if kind not in self._planned:
             options = Options(profile=find_profile(PROFILE, self._policy.evals), **asdict(kind))
-            planned = plan_delta(self.delta, self.inputs, self.base_inputs, options, self._policy.changelog)
-            self._rows[kind] = tuple(planned_row.row for planned_row in planned.rows)
-        return self._rows[kind]
+            plan = plan_delta(self.delta, self.inputs, self.base_inputs, options, self._policy.changelog)
+            self._planned[kind] = plan.rows
+        return self._planned[kind]

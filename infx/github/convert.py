@@ -180,6 +180,7 @@ def _parse_comment(data: Any, kind: CommentKind, pull_number: int, updated_at: s
         path=data.get("path"),
         review_state=ReviewState(state) if state else None,
         node_id=data.get("node_id") or "",
+        association=data.get("author_association") or "",
     )
 
 
@@ -273,6 +274,7 @@ def _parse_graph_comment(data: Any, pull_number: int) -> Comment:
         pull_number=pull_number,
         node_id=_require(str, data["id"]),
         editor=parse_actor(data["editor"]) if data["lastEditedAt"] else None,
+        association=_require(str, data["authorAssociation"]),
     )
 
 

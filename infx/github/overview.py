@@ -28,7 +28,8 @@ fragment Page on IssueCommentConnection {
   totalCount
   pageInfo { hasNextPage endCursor }
   nodes {
-    id fullDatabaseId author { ...Who } body url createdAt updatedAt lastEditedAt editor { ...Who }
+    id fullDatabaseId author { ...Who } authorAssociation body url createdAt updatedAt lastEditedAt
+    editor { ...Who }
   }
 }
 """

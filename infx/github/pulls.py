@@ -58,6 +58,10 @@ class Pulls(Endpoints):
         summaries = self._list(convert.parse_pull_summary, "pulls", parameters=parameters, until=is_older)
         return [pull for pull in summaries if pull.updated_at >= updated_since]
 
+    def pulls_of_commit(self, sha: str) -> list[PullSummary]:
+        """Read the pull requests that brought a commit to the default branch, else those that contain it."""
+        return self._list(convert.parse_pull_summary, "commits", sha, "pulls")
+
     def files(self, pull: PullRequest) -> list[ChangedFile]:
         """Read the changed files. Raises IncompleteListError unless all `pull.changed_files` came."""
         _check_cap(pull, "files", pull.changed_files, MAX_FILES)

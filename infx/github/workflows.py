@@ -86,6 +86,10 @@ class Workflows(Endpoints):
         """Read the newest attempt of a run."""
         return self._get(convert.parse_run, "actions", "runs", run_id)
 
+    def find_run(self, run_id: int) -> Run | None:
+        """Read the newest attempt of a run, or return None if GitHub answers twice that it has no such run."""
+        return self._find(convert.parse_run, "actions", "runs", run_id)
+
     def jobs(self, run_id: int, *, every_attempt: bool = False) -> list[Job]:
         """Read the jobs of a run's newest attempt, or of every attempt.
 

@@ -133,6 +133,22 @@ def list_commits(call: Call) -> Answer:
     return paginate(call, shas, render=lambda hub, sha: render.commit(hub, hub.git.commit(sha)))
 
 
+@route("GET", f"{REPO}/commits/{{sha}}/pulls", needs=READ)
+def list_pulls_of_commit(call: Call) -> Answer:
+    """List the merged pull requests that brought a commit; if there are none, the open ones that contain it."""
+    hub, sha = call.hub, call.arguments["sha"]
+    if hub.git.object(sha) is None:
+        raise Refused(422, f"No commit found for SHA: {sha}")
+    pulls = sorted(hub.state.pulls.values(), key=lambda pull: pull.number)
+    holders = [
+        pull
+        for pull in pulls
+        if sha == pull.merge_sha or sha in hub.git.commits_between(hub.find_base(pull), pull.head_sha)
+    ]
+    merged = [pull for pull in holders if pull.merged_at is not None]
+    return paginate(call, merged or [pull for pull in holders if pull.is_open], render=render.pull_summary)
+
+
 @route(
     "PUT",
     f"{REPO}/pulls/{{number:int}}/merge",
