@@ -21,6 +21,7 @@ GRANTS = {
     "State.PRESENT",
     "RowState.PRESENT",
     "Reason.READY",
+    "ReuseVerdict.REUSE",
 }
 CALLS = {"passed", "not_applicable"}
 # These functions compare with a success of another function, or build the value that checks return.

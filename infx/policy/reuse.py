@@ -14,8 +14,16 @@ class RunId(StrEnum):
     OPTIONAL = "optional"
 
 
+class CoverageRule(StrEnum):
+    """How much of the merge's plan a reused sweep must cover."""
+
+    REPORTED = "reported"  # a named run may cover less; its coverage is shown everywhere
+    REQUIRED = "required"  # all of it, whoever names the run
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReusePolicy:
-    """The comment commands that ask for the reuse of a sweep."""
+    """How a finished sweep may serve as the merge's sweep."""
 
     commands: Mapping[str, RunId]  # the command's word → its form
+    coverage: CoverageRule  # what happens to a sweep that covers only a part of the merge's plan

@@ -13,6 +13,9 @@ from infx.policy.reuse import ReusePolicy, RunId
 # A command's word, followed by a blank, a digit of any script, or a character that people put before a number.
 _WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
 
+# As GitHub tells with a comment. It may be out of date, so that the live permission counts as well.
+ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReuseCommand:
@@ -105,6 +108,27 @@ def select_command(
         ),
         None,
     )
+
+
+def find_associated(comments: Iterable[Comment], policy: ReusePolicy) -> list[ReuseCommand]:
+    """Return the commands whose authors GitHub associates with the repository, newest first."""
+    return [
+        command for command in list_commands(comments, policy) if command.comment.association in ASSOCIATIONS
+    ]
+
+
+def select_authorized(
+    comments: Iterable[Comment], policy: ReusePolicy, people: Mapping[str, Collaborator]
+) -> ReuseCommand | None:
+    """Return the newest command by the author's association and by what the author may do here now; None if none is.
+
+    people: by lower-case login; who is not among them may not command.
+    """
+    for command in find_associated(comments, policy):
+        person = people.get(command.comment.author.login.lower())
+        if person is not None and person.can_write:
+            return command
+    return None
 
 
 def _sort_key(comment: Comment) -> tuple[float, int]:
