@@ -71,10 +71,12 @@ class ReuseGatherer:
             facts = self._read_asked(facts, event.pull)
         return self.complete(facts)
 
-    def complete(self, facts: ReuseFacts) -> ReuseFacts:
+    def complete(self, facts: ReuseFacts, *, tip: str | None = None) -> ReuseFacts:
         """Add permissions, and what runs and plans tell if the decision needs them.
 
-        facts: with the event, the pull requests' commands and the pull request, which a caller may have read already.
+        Args:
+            facts: with the event, the pull request and its commands, which a caller may have read already.
+            tip: the base branch's, if the caller has fetched the base branch and the pull request.
         """
         people = People(self.github, 0)
         for asked in facts.pulls:
@@ -83,7 +85,7 @@ class ReuseGatherer:
         pull = facts.pull
         if decide_early(facts, self.policy) is not None or pull is None:
             return facts
-        revisions = self._open_revisions(facts, pull)
+        revisions = self._open_revisions(facts, pull, tip)
         facts = self._add_commits(facts, pull, revisions)
         facts = self._add_neighbors(facts, pull)
         return RunSearch(self.github, self.policy, facts, pull, revisions).run()
@@ -139,12 +141,12 @@ class ReuseGatherer:
             if person.can_write:
                 break
 
-    def _open_revisions(self, facts: ReuseFacts, pull: PullRequest) -> ReuseRevisions | None:
+    def _open_revisions(self, facts: ReuseFacts, pull: PullRequest, tip: str | None) -> ReuseRevisions | None:
         """Fetch the commits that the merge is made of; None without a clone."""
         if self.clone is None:
             return None
         git = self.clone.git
-        tip = self.clone.fetch(self.policy.base_branch, [pull.number])
+        tip = tip or self.clone.fetch(self.policy.base_branch, [pull.number])
         if facts.event.name is EventName.PUSH and facts.event.head_sha:
             head = facts.event.head_sha
             target = base = self._find_base(facts.event, pull)
