@@ -261,7 +261,7 @@ def test_a_force_pushed_commit_is_refused(world: World) -> None:
 
 
 def test_a_commit_beyond_the_list_of_github_is_proven_by_git(world: World) -> None:
-    """Case R04: the pull request has 260 commits, and the run measured number 255."""
+    """The pull request has 260 commits, and the run measured number 255."""
     world.hub.push_commits("feat-x", [({"README.md": f"{place}\n"}, "more") for place in range(254)])
     run = world.sweep()
     world.hub.push_commits("feat-x", [({"README.md": f"+{place}\n"}, "more") for place in range(5)])

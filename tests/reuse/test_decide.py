@@ -114,7 +114,6 @@ def test_an_app_commands_nothing() -> None:
     ],
 )
 def test_commands_in_code_quotes_or_comments_do_not_count(body: str, counts: bool) -> None:
-    """Case R08."""
     assert (decide(facts(command(body))).verdict is REUSE) == counts
 
 
@@ -191,8 +190,7 @@ def test_a_merge_without_rows_reuses_nothing() -> None:
 # Which run
 
 
-def test_r01_a_run_that_did_nothing_is_passed_over() -> None:
-    """Case R01."""
+def test_a_run_that_did_nothing_is_passed_over() -> None:
     stats = (SourceArtifact(name="run-stats"),)
     runs = (
         source(run(id=12), artifacts=()),
@@ -208,8 +206,7 @@ def test_r01_a_run_that_did_nothing_is_passed_over() -> None:
     ]
 
 
-def test_r02_a_cancelled_run_is_reused_only_by_its_number() -> None:
-    """Case R02."""
+def test_a_cancelled_run_is_reused_only_by_its_number() -> None:
     runs = (source(run("cancelled", id=20), sweep=PARTIAL),)
     for event in (
         Event(name=EventName.COMMENT, pull=77),
@@ -224,8 +221,7 @@ def test_r02_a_cancelled_run_is_reused_only_by_its_number() -> None:
     assert "it covers 1 of 2 rows (1 missing), so it is incomplete" in pinned.sentence
 
 
-def test_r03_a_trimmed_run_is_reused_only_by_its_number() -> None:
-    """Case R03."""
+def test_a_trimmed_run_is_reused_only_by_its_number() -> None:
     rows = tuple(f"{place:012x}" for place in range(40))
     plan = MergePlan(rows=tuple(replace(PLAN.rows[0], id=row) for row in rows))
     trimmed = sweep(kind=SweepKind(trim=True), done=rows[:5])
@@ -240,8 +236,7 @@ def test_r03_a_trimmed_run_is_reused_only_by_its_number() -> None:
     assert (pinned.verdict, pinned.is_incomplete) == (REUSE, True)
 
 
-def test_r04_a_commit_outside_of_the_pull_request_is_refused() -> None:
-    """Case R04."""
+def test_a_commit_outside_of_the_pull_request_is_refused() -> None:
     gone = facts(USE, runs=(source(run(head_sha="e" * 40)),))
     assert outcome(decide(gone)) == (REFUSED, ReuseReason.NOT_IN_PULL)
     unproven = replace(gone, has_all_commits=False)
