@@ -30,6 +30,7 @@ COMMANDS = {
         "Act on a comment that approves one commit of a fork: set the status and start the sweep.",
     ),
     "results": ("infx.cli.results:results", "Collect the results of a sweep, and show them."),
+    "reuse": ("infx.cli.reuse:reuse", "Reuse a finished sweep for a merge."),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",
