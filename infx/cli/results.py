@@ -131,20 +131,11 @@ def find_artifacts(
 
 def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
     """Download the named artifacts of a run; the download action cannot list more than 1,000."""
-    from infx.artifacts import MAX_ZIP, read_zip
-    from infx.results.artifact import ReadArtifact
+    from infx.gather.artifacts import download
 
     for item in github.artifacts(run):
-        if item.name not in names:
-            continue
-        if item.expired:
-            yield ReadArtifact(name=item.name, fault="it has expired")
-        elif item.size > MAX_ZIP:
-            yield ReadArtifact(
-                name=item.name, fault=f"it has {item.size:,} bytes, more than the limit of {MAX_ZIP:,}"
-            )
-        else:
-            yield read_zip(item.name, github.download_artifact(item.id, limit=MAX_ZIP))
+        if item.name in names:
+            yield download(github, item)
 
 
 def write_files(out: Path, collection: Collection) -> None:

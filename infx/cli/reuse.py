@@ -40,6 +40,7 @@ if TYPE_CHECKING:
             "infx.cli.reuse:check",
             "Decide whether a finished sweep serves as the merge's, and how much of it.",
         ),
+        "validate": ("infx.cli.reuse_validate:validate", "Check the artifacts of a source run."),
     },
 )
 def reuse() -> None:

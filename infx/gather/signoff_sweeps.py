@@ -16,7 +16,7 @@ from infx.gather.signoff_clone import Revisions
 from infx.model import Artifact, CommitStatus, Job, PullRequest, PullSummary, Run
 from infx.policy.model import Policy
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import EVALS, POINTS
+from infx.results.collect import EVALS, PLAN, POINTS
 from infx.signoff.coverage import choose_coverage, find_candidates, has_rows
 from infx.signoff.facts import EvidenceRun, SignoffFacts, SweepResults
 from infx.signoff.results import ResultsFaultError, parse_points, parse_scores
@@ -26,7 +26,6 @@ _T = TypeVar("_T")
 NEWEST_RUNS = 100  # one page
 MAX_SWEEPS = 3  # sweeps whose jobs are read, newest first
 MAX_RUNS = 6  # runs whose jobs are read, including runs that swept nothing
-PLAN = "sweep-plan"  # the artifact that a sweep uploads first
 MAX_ARTIFACT = 20_000_000  # bytes of a zip file
 
 

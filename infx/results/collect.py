@@ -27,6 +27,7 @@ POINTS, EVALS = (
     "results_bmk",
     "eval_results_all",
 )  # infx's own artifacts; an earlier attempt may have uploaded them
+PLAN = "sweep-plan"  # the artifact that a sweep starts with
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 
 
@@ -268,10 +269,14 @@ def render_files(collection: Collection) -> dict[str, str]:
     ]
     files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
     if collection.points or collection.evals:  # an artifact would mean that the run has results
-        evals = [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
         files[POINTS_FILE] = _dump([point.values for point in collection.points])
-        files[EVALS_FILE] = _dump(evals)
+        files[EVALS_FILE] = _dump(render_evals(collection))
     return files
+
+
+def render_evals(collection: Collection) -> list[dict[str, Any]]:
+    """Return the published accuracy rows, each with the id of its planned row."""
+    return [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
 
 
 def _render_coverage(collection: Collection) -> dict[str, Any]:

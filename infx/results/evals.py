@@ -107,23 +107,29 @@ class EvalReader:
     def _read_set(
         self, meta: dict[str, Any], files: list[ArtifactFile]
     ) -> tuple[list[EvalRow], list[tuple[str, str]]]:
-        faults: list[tuple[str, str]] = []
-        candidates: list[tuple[ArtifactFile, dict[str, Any]]] = []
-        for file in files:
-            try:
-                value = read_json(file)
-            except JsonFaultError as error:
-                faults.append((file.path, str(error)))
-                continue
-            if isinstance(value, dict) and (
-                "lm_eval_version" in value or value.get("result_format") == FORMAT
-            ):
-                candidates.append((file, value))
-        candidates.sort(key=lambda item: _find_age(item[0]))
+        results, faults = find_results(meta, files)
         rows = []
-        for conc, value in _choose(meta, candidates):
+        for conc, value in results:
             rows += _make_rows(value, EvalRow(task="", conc=conc, samples=0, meta=_flatten(meta)), self.rules)
         return rows, faults
+
+
+def find_results(
+    meta: Mapping[str, Any], files: Iterable[ArtifactFile]
+) -> tuple[list[tuple[int | None, dict[str, Any]]], list[tuple[str, str]]]:
+    """Return the newest result file of a set for each concurrency, and faults as (path, clause)."""
+    faults: list[tuple[str, str]] = []
+    candidates: list[tuple[ArtifactFile, dict[str, Any]]] = []
+    for file in files:
+        try:
+            value = read_json(file)
+        except JsonFaultError as error:
+            faults.append((file.path, str(error)))
+            continue
+        if isinstance(value, dict) and ("lm_eval_version" in value or value.get("result_format") == FORMAT):
+            candidates.append((file, value))
+    candidates.sort(key=lambda item: _find_age(item[0]))
+    return _choose(meta, candidates), faults
 
 
 def _find_failed_concs(meta: Mapping[str, Any]) -> list[str]:
@@ -149,14 +155,20 @@ def _read_conc(value: object) -> int | None:
 
 def _find_age(file: ArtifactFile) -> tuple[float, str]:
     """Return a key that is larger for a newer file: the time in its name, else its own time; then its name."""
-    match = _STAMP.search(file.name)
+    moment = find_moment(file.name)
+    return file.modified if moment is None else moment, file.name
+
+
+def find_moment(name: str) -> float | None:
+    """Return the time in the name of a result file, in seconds since 1970, or None if there is no valid time."""
+    match = _STAMP.search(name)
     if match is None:
-        return file.modified, file.name
+        return None
     try:
         moment = datetime(*(int(part) for part in match.groups()[:6]), tzinfo=UTC)  # type: ignore[arg-type, misc]  # six numbers
     except ValueError:
-        return file.modified, file.name
-    return moment.timestamp() + float(match[7] or 0), file.name
+        return None
+    return moment.timestamp() + float(match[7] or 0)
 
 
 def _choose(

@@ -245,7 +245,7 @@ def test_an_artifact_that_is_not_fetched_fails_its_row_only(
     hub: Hub,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("infx.artifacts.MAX_ZIP", 10)
+    monkeypatch.setattr("infx.gather.artifacts.MAX_ZIP", 10)
     sweep_run = hub.add_run()
     name = artifact_name(jobs[0])
     hub.add_artifact(sweep_run.id, name, remove(Path("artifacts") / name), expired=expired)
