@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from infx.records import record
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -36,7 +38,7 @@ class BlockKind(StrEnum):
     TASK = "task"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MarkdownBlock:
     """A visible block of text."""
 

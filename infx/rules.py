@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, ParamSpec, TypeAlias, TypeVar
 
 from infx.errors import Level, Problem
+from infx.records import record
 
 _P = ParamSpec("_P")
 _At_co = TypeVar("_At_co", covariant=True)
@@ -23,7 +24,7 @@ class Edit:
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Finding(Generic[_At_co]):
     """One fault that a rule found.
 
@@ -51,7 +52,7 @@ class Finding(Generic[_At_co]):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Rule(Generic[_P, _At_co]):
     """One rule of a table.
 
