@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from infx.records import record
+
 # Words that people write with the number of a pull request, as in "PR #77" or "issues/77".
 _REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", "gh", "no", "number"}
 _PULL_SEGMENTS = {"pull", "pulls", "issues"}
@@ -50,7 +52,7 @@ class Reference:
     repository: str | None = None  # only for FOREIGN; may be a host
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PullLinks:
     """The link forms of one repository.
 

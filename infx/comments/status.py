@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.comments.progress import Counts, SweepProgress, SweepState
 from infx.errors import Problem
@@ -15,6 +15,7 @@ from infx.phrases import count
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.signoff import Role
+from infx.records import record
 
 _STATES = {
     SweepState.RUNNING: StatusState.PENDING,
@@ -30,7 +31,7 @@ _WORST_FIRST = (StatusState.ERROR, StatusState.FAILURE, StatusState.PENDING, Sta
 _BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DesiredStatus:
     """A commit status as it should be on GitHub."""
 

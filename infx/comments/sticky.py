@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from infx.comments.languages import join_inline, words
 from infx.model import Comment, CommentKind
 from infx.policy.identity import is_identity
 from infx.policy.model import Language
+from infx.records import record
 from infx.shorten import shorten
 
 MAX_ITEMS = 30  # items of the list in one comment
@@ -26,7 +26,7 @@ _ORDER = re.compile(r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->")
 _WHOLE = re.compile(r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Sticky:
     """A comment as it should be on GitHub.
 
@@ -101,7 +101,7 @@ class Sticky:
         return is_same_text(current, body)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Create:
     """A comment to create."""
 
@@ -109,7 +109,7 @@ class Create:
     whole: str = ""  # the whole text, if the body is cut
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Update:
     """A comment to edit. `whole`: see `Create`."""
 
@@ -118,7 +118,7 @@ class Update:
     whole: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Delete:
     """A comment to delete."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from infx.gate.decide import decide
@@ -15,6 +15,7 @@ from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
+from infx.records import record
 
 _SHA = re.compile(r"[0-9a-fA-F]{40}")  # as people paste it
 _MERGE = re.compile(r"test merge ([0-9a-f]{40})")
@@ -28,7 +29,7 @@ class ApprovalAnswer(StrEnum):
     APPROVED = "approved"  # the revision may run
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ApprovalFacts:
     """Everything that `decide_approval` needs, except the policy.
 
@@ -48,7 +49,7 @@ class ApprovalFacts:
         return self.gate.pull if self.gate else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ApprovalDecision:
     """The answer to a comment, and its reason.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from infx.gate.case import Case, one_line, split_command
@@ -15,6 +15,7 @@ from infx.gate.words import collect_words, describe_sweep
 from infx.phrases import join_words
 from infx.policy.model import Effect, Policy, SweepScope
 from infx.policy.stage import Stage
+from infx.records import record
 
 
 def decide(facts: GateFacts, policy: Policy) -> Decision:
@@ -97,7 +98,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Plan:
     scope: SweepScope | None = None
     canary: bool = False

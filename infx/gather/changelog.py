@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from infx.files import read_file
 from infx.gather.local import Receive, find_repository_name, parse_remote
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.changelog.keys import ConfigKeys
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from infx.git import Git
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class ChangelogSources:
     """The two versions of the changelog, with everything that is needed to judge them.
 
@@ -49,7 +50,7 @@ class ChangelogSources:
     policy_source: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class SourceOptions:
     """The command-line options that select the two versions of the changelog."""
 

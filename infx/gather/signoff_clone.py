@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.codeowners import LOCATIONS
 from infx.errors import InfxError
@@ -17,6 +16,7 @@ from infx.git import Git
 from infx.policy.model import Policy
 from infx.policy.paths import escape_glob, matches_any
 from infx.policy.signoff import SignoffPolicy
+from infx.records import record
 from infx.signoff.facts import AddedLine, JudgedFile, RecipeFile, TextFile
 from infx.signoff.planned import ConfigChange, ConfigState
 
@@ -34,7 +34,7 @@ _PLAIN_DIFF = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Revisions:
     """The revisions of a pull request, as full SHAs."""
 

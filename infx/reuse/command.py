@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
+from infx.records import record
 
 # A command's word, followed by a blank, a digit of any script, or a character that people put before a number.
 _WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
@@ -17,7 +17,7 @@ _WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
 ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseCommand:
     """A command that asks for the reuse of a run."""
 

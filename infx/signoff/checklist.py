@@ -10,13 +10,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.codeowners import LOGIN
 from infx.errors import InfxError
 from infx.markdown import BlockKind, MarkdownBlock, parse_markdown
 from infx.phrases import count
+from infx.records import record
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
@@ -45,7 +45,7 @@ class ItemState(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Item:
     """One item of the template."""
 
@@ -58,7 +58,7 @@ class Item:
         return self.lead.rstrip(".:：。") or _shorten(self.text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ItemMatch:
     """An item of the template, and its state in a comment."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx import escape
 from infx.phrases import join_some
 from infx.policy.signoff import CheckStatus
+from infx.records import record
 
 MAX_REASON = 1_500  # characters; sixteen reasons leave room in a comment
 MAX_SHOWN = 120  # characters of one piece of foreign text
@@ -22,7 +22,7 @@ _CUT = " … (cut; use --explain)"
 _LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Link:
     """A link to evidence."""
 
@@ -33,7 +33,7 @@ class Link:
         return f"[{self.text}]({self.url})" if _LINK_ADDRESS.fullmatch(self.url) else code(self.url)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CheckOutcome:
     """The status of one check, with its reason."""
 

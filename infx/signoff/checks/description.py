@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from infx.markdown import MarkdownBlock, parse_markdown
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.facts import RecomputedPlan, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, code, failed, not_applicable, passed, warned
 
@@ -27,7 +27,7 @@ _PERFORMANCE = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DescriptionClaim:
     """A claim of the description."""
 
