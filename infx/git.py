@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from infx.errors import UnavailableError
+from infx.records import record
 
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -111,7 +112,7 @@ class CorruptRepositoryError(GitError):
     """Raised when objects are missing or damaged."""
 
 
-@dataclass(frozen=True)
+@record
 class Output:
     code: int
     stdout: bytes
@@ -122,7 +123,7 @@ class Output:
         return self.stderr.decode(errors="replace").strip() or f"exit code {self.code}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TestMerge:
     """The result of merging two commits without writing it anywhere."""
 
@@ -174,7 +175,7 @@ class Git:
             if not self.directory.is_dir():
                 raise GitError("This folder does not exist.", where=str(self.directory)) from None
             raise GitError(f"git cannot be started: {error.strerror}.") from None
-        return Output(done.returncode, done.stdout, done.stderr)
+        return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         """Run git and return its standard output. Raises GitError with git's message if it fails."""

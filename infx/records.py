@@ -9,34 +9,43 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Never, TypeVar, dataclass_transform
+from typing import Any, Never, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
 
 
+@overload
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
-def record(cls: type[_T]) -> type[_T]:
+def record(cls: type[_T]) -> type[_T]: ...
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
+def record(*, eq: bool) -> Callable[[type[_T]], type[_T]]: ...
+def record(cls: type[_T] | None = None, *, eq: bool = True) -> type[_T] | Callable[[type[_T]], type[_T]]:
     """Make the class a frozen dataclass, with keyword arguments only.
 
     `fields`, `replace` and `asdict` work as with other dataclasses. An instance costs up to a microsecond more, so
     that a class of which a plan makes one per row is better off as a dataclass with slots.
+
+    eq: whether instances with equal fields are equal; otherwise an instance equals only itself.
     """
+    if cls is None:
+        return lambda cls: _define(cls, eq=eq)
+    return _define(cls, eq=eq)
+
+
+def _define(cls: type[_T], *, eq: bool) -> type[_T]:
     cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` would write the signature there
     dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(cls)  # only collects the fields
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
-    read = _make_reader([field.name for field in fields if field.compare])
     methods = {
         "__init__": _make_init(cls, fields),
-        "__eq__": lambda self, other: (
-            read(self) == read(other) if type(other) is type(self) else NotImplemented
-        ),
-        "__hash__": lambda self: hash(read(self)),
         "__repr__": _render,
         "__setattr__": _refuse_change,
         "__delattr__": _refuse_change,
+        **(_make_comparison(fields) if eq else {}),
     }
     for name, method in methods.items():
-        if name not in cls.__dict__ or cls.__dict__[name] is None:  # a class that defines __eq__ has no hash
+        if cls.__dict__.get(name) is None:  # a class that defines __eq__ has None as __hash__
             setattr(cls, name, method)
     return cls
 
@@ -62,11 +71,17 @@ def _make_init(cls: type, fields: Sequence[dataclasses.Field[Any]]) -> Callable[
     return init
 
 
-def _make_reader(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
-    """Return a function that returns the values of an instance."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+def _make_comparison(fields: Sequence[dataclasses.Field[Any]]) -> dict[str, Callable[..., object]]:
+    names = [field.name for field in fields if field.compare]
+    # For a single name, attrgetter returns the value itself.
+    read: Callable[[object], object] = (
+        attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, name) for name in names)
+    )
+
+    def is_equal(self: object, other: object) -> bool:
+        return read(self) == read(other) if type(other) is type(self) else NotImplemented
+
+    return {"__eq__": is_equal, "__hash__": lambda self: hash(read(self))}
 
 
 def _render(self: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Generic, ParamSpec, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from infx.errors import Level, Problem
 from infx.records import record
@@ -15,8 +15,7 @@ _At_co = TypeVar("_At_co", covariant=True)
 Path: TypeAlias = tuple[str | int, ...]  # keys and indices that lead to a value of a document
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """The bytes that a repair writes instead of a file's bytes from `start` to `end`."""
 
     start: int

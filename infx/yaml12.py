@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from infx.errors import Problem, ProblemsError
+from infx.records import record
 
 MAX_DEPTH = 64
 MAX_EXPANDED_NODES = 2_000_000  # with expanded aliases; the largest real file has 60,000
@@ -37,7 +37,7 @@ _PLAIN = "plain"  # infx's own tag for scalars whose text determines their type
 _QUOTED = "quoted"
 
 
-@dataclass(frozen=True)
+@record
 class Document:
     """A parsed file."""
 
@@ -74,7 +74,13 @@ def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1
     value = None if root is None else builder.build(root)
     if builder.problems:
         raise ProblemsError(builder.problems)
-    return Document(path, value, root or _empty_node(), builder.has_whole_floats, first_line)
+    return Document(
+        path=path,
+        value=value,
+        root=root or _empty_node(),
+        has_whole_floats=builder.has_whole_floats,
+        first_line=first_line,
+    )
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:

@@ -100,3 +100,17 @@ def test_methods_of_the_class_win() -> None:
     assert repr(Sum(parts=(1, 2))) == "<3>"
     assert Sum(parts=(1, 2)) == Sum(parts=(3,))
     assert hash(Sum(parts=(1, 2))) == hash(((1, 2), 3))
+
+
+@record(eq=False)
+class Handle:
+    owner: str
+
+
+def test_a_record_without_equality_equals_only_itself() -> None:
+    one, other = Handle(owner="a"), Handle(owner="a")
+    assert one == one  # noqa: PLR0124
+    assert one != other
+    assert len({one, other}) == 2
+    with pytest.raises(FrozenInstanceError):
+        one.owner = "b"  # type: ignore[misc]

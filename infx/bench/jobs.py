@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from infx.bench.row import Row
 from infx.bench.words import describe_row, plain
+from infx.records import record
 
 MAX_NAME = 100  # characters of a job's name that GitHub keeps
 SEPARATOR = " · "
@@ -45,7 +46,7 @@ class RowJob:
         return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', words)[:150]}_{self.id}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class JobName:
     """The parts of a job's name that are never cut."""
 

@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, SpecDecoding, Worker
+from infx.records import record
 
 # Seconds of one AgentX replay, and the warm-up requests per lane for each duration.
 AGENTIC_DURATION = 3600
@@ -22,7 +23,7 @@ FAST_DURATION = 1200
 WARMUP_REQUESTS = {AGENTIC_DURATION: 10, FAST_DURATION: 1}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class FixedWorkload:
     """Requests of fixed length; all three numbers are tokens."""
 
@@ -32,7 +33,7 @@ class FixedWorkload:
     require_power: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class AgenticWorkload:
     """Replayed coding sessions."""
 
@@ -51,7 +52,7 @@ class AgenticWorkload:
         return WARMUP_REQUESTS.get(self.duration, WARMUP_REQUESTS[AGENTIC_DURATION])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Roles:
     """The workers of a multi-node deployment."""
 

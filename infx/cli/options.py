@@ -137,7 +137,7 @@ def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[...
         )
         @functools.wraps(function)
         def wrapper(*args: Any, given: Path | None, event_name: str | None, **kwargs: Any) -> _R:
-            return function(*args, receive=Receive(given, event_name), **kwargs)
+            return function(*args, receive=Receive(file=given, name=event_name), **kwargs)
 
         return wrapper
 

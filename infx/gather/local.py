@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -12,6 +11,7 @@ from infx import actions
 from infx.errors import UsageError
 from infx.files import NoSuchSourceError, read_file
 from infx.policy import POLICY_PATH
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.policy.model import Policy
@@ -84,7 +84,7 @@ def read_source(source: str, what: str) -> bytes:
     return read_file(source, what)
 
 
-@dataclass(frozen=True)
+@record
 class Receive:
     """A function that reads the event, which only some ways to call a command need.
 

@@ -72,7 +72,7 @@ def load_named_inputs(
     from infx.matrix.load import load_inputs
 
     paths = list_paths(policy)
-    named = NamedKeys(tuple(pattern for entry in entries for pattern in entry.config_keys))
+    named = NamedKeys(patterns=tuple(pattern for entry in entries for pattern in entry.config_keys))
     inputs = load_inputs(_pair(paths[1:], files[1:]), (paths[0], files[0] or b""), only=named)
     if not any(entry.append_only for entry in entries):
         return inputs, None

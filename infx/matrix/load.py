@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from infx.bench.config import Config, Runners
@@ -12,10 +12,11 @@ from infx.matrix.inventory import check_inventory, find_unserved_rows
 from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
+from infx.records import record
 from infx.yaml12 import Document
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanInputs:
     """The configurations and the runner inventory that rows are expanded from."""
 

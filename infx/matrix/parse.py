@@ -8,7 +8,7 @@ part.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from infx import schema, yaml12
@@ -17,12 +17,13 @@ from infx.bench.keys import is_pattern
 from infx.errors import Problem, ProblemsError
 from infx.matrix.build import build_config
 from infx.matrix.rules import check_config, state_problem
+from infx.records import record
 
 _SCHEMA = "master-config"
 _DEFINITIONS = {"fixed-seq-len": "fixed", "agentic-coding": "agentic"}  # kind of scenario → schema definition
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MasterFile:
     """A parsed master configuration file."""
 

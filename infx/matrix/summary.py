@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.bench.config import Runners
 from infx.bench.entry import Entry
@@ -17,11 +16,12 @@ from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
 from infx.phrases import count
 from infx.policy.model import Policy
+from infx.records import record
 
 _MAX_WHY = 80  # characters of an entry's first sentence
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SummaryLine:
     """The rows of one configuration for one entry."""
 
@@ -36,7 +36,7 @@ class SummaryLine:
     gpu_hours: float  # of all rows, estimated
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanSummary:
     """The configurations of a plan, and the load on each runner label."""
 
