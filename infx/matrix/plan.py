@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from infx.bench.config import ScenarioType
 from infx.bench.delta import Delta
@@ -24,7 +23,7 @@ from infx.matrix.planned import Planned
 from infx.matrix.points import drop_points
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalProfile
-from infx.records import record
+from infx.records import record, replace
 
 
 @record
