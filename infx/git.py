@@ -258,7 +258,9 @@ class Git:
         one, other = self.commit(one), self.commit(other)
         output = self.call("merge-base", one, other, *map(self.commit, merging))
         if output.code == 0:
-            return output.stdout.decode().split()[0]
+            ancestor = output.stdout.decode().split()[0]
+            self._known.add(ancestor)
+            return ancestor
         if self.is_shallow():
             raise ShallowHistoryError(
                 f"History too shallow: no merge base of {one[:12]} and {other[:12]} in this clone.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Self
 
 from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
@@ -149,6 +150,11 @@ class Hardware:
     dram_mib: int | None = None  # DRAM that jobs may use, in MiB
 
 
+def hardware_of(runner: str) -> str:
+    """Return the GPU family of a runner label in lower case: `b200` for `cluster:b200-nv`."""
+    return runner.removeprefix("cluster:").partition("-")[0].lower()
+
+
 @record
 class Runners:
     """A runner inventory."""
@@ -156,3 +162,11 @@ class Runners:
     labels: Mapping[str, tuple[str, ...]]  # runner label → runner names, in the file's order
     hardware: Mapping[str, Hardware]  # runner label → one of its nodes
     path: str
+
+    @cached_property
+    def families(self) -> Mapping[str, Hardware]:
+        """GPU family → its node, where all records of the family agree on the node size."""
+        sizes: dict[str, set[int]] = {}
+        for label, node in self.hardware.items():
+            sizes.setdefault(hardware_of(label), set()).add(node.gpus_per_node)
+        return {family: Hardware(gpus_per_node=min(own)) for family, own in sizes.items() if len(own) == 1}

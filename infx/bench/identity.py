@@ -12,17 +12,13 @@ from collections.abc import Hashable, Iterable
 from operator import attrgetter
 from typing import Any
 
+from infx.bench.config import hardware_of as hardware_of  # noqa: PLC0414 - it belongs to this vocabulary too
 from infx.bench.names import scenario_of
 from infx.bench.row import Recipe, Roles, Row, render_recipe, render_row
 from infx.bench.words import describe_row
 from infx.records import record
 
 ID_DIGITS = 12
-
-
-def hardware_of(runner: str) -> str:
-    """Return the GPU family of a runner label in lower case: `b200` for `cluster:b200-nv`."""
-    return runner.removeprefix("cluster:").partition("-")[0].lower()
 
 
 @record

@@ -52,7 +52,7 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
     return Load(
         label=label,
         rows=len(rows),
-        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        nodes=max(count_nodes(recipe, runners) for recipe in {row.recipe for row in rows}),
         gpus=max(gpus),
         gpu_hours=sum(time * count for time, count in zip(minutes, gpus, strict=True)) / 60,
         runners=serving,

@@ -73,6 +73,7 @@ def _summarize_group(
 ) -> SummaryLine:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
+    recipes = {row.recipe for row in rows}
     return SummaryLine(
         key=key,
         why=why,
@@ -80,8 +81,8 @@ def _summarize_group(
         evals=len(evals),
         conc=tuple(sorted(points)),
         evaluated=tuple(dict.fromkeys(map(_describe_eval, evals))),
-        gpus=max(count_gpus(row.recipe) for row in rows),
-        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        gpus=max(map(count_gpus, recipes)),
+        nodes=max(count_nodes(recipe, runners) for recipe in recipes),
         gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
     )
 
