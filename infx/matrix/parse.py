@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from infx import schema, yaml12
+from infx import schema, yaml12, yaml_parts
 from infx.bench.config import Config
 from infx.bench.keys import is_pattern
 from infx.errors import Problem, ProblemsError
@@ -42,13 +42,19 @@ class MasterFile:
         return {key: nodes[key].start_mark.line + 1 for key in self.entries}
 
 
-def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
+def parse_master(
+    data: bytes, path: str, *, only: Container[str] | None = None, whole: bool = True
+) -> MasterFile:
     """Parse a file of configurations. Raises nothing: errors are in `problems`.
 
     only: the wanted keys; other entries are neither checked nor built. Missing keys are ignored.
+    whole: whether the document has the values of other keys too.
     """
     try:
-        document = yaml12.load_mapping(data, path)
+        if only is None or whole:
+            document = yaml12.load_mapping(data, path)
+        else:
+            document = yaml_parts.load_parts(data, path, only)
     except ProblemsError as error:
         return MasterFile(path=path, configs={}, problems=tuple(error.problems))
     entries = document.value
