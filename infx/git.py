@@ -11,7 +11,6 @@ import os
 import posixpath
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -341,6 +340,8 @@ class Git:
         blob = self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
         mode = self.run("ls-tree", "--full-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
         email = f"{author}@users.noreply.github.com"
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             for role in ("AUTHOR", "COMMITTER"):
@@ -444,6 +445,8 @@ class Git:
         """Run the merge in an empty repository that uses the objects of this one."""
         paths = self.line("rev-parse", "--git-path", "objects", "--git-path", "shallow").splitlines()
         objects, shallow = ((self.top / path).resolve() for path in paths)
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             bare = Path(folder)
             for name in ("objects", "refs"):

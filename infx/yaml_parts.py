@@ -8,7 +8,7 @@ which is cheap to ask. Any other file is parsed as a whole, and so is a file wit
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import yaml
@@ -19,16 +19,10 @@ from infx.errors import ProblemsError
 # The forms of a line: no tags, anchors, aliases, merge keys, escapes, document markers, and no value on several lines.
 _KEY = rb"[A-Za-z][\w.-]*"
 _SCALAR = rb"""(?:[\w./](?:[\w./=@+~#-]|:(?=[\w./-]))*|"[^"\\]*"|'[^']*')"""
-_LIST = rb"\[ *(?:%b(?: *, *%b)*)? *\]" % (_SCALAR, _SCALAR)
-_INNER = rb"\{ *%b: +%b(?: *, *%b: +%b)* *\}" % (_KEY, _SCALAR, _KEY, _SCALAR)
-_PAIR = rb"%b: +(?:%b|%b|%b)" % (_KEY, _SCALAR, _LIST, _INNER)
-_MAPPING = rb"\{ *%b(?: *, *%b)* *\}" % (_PAIR, _PAIR)
-_VALUE = rb"(?:%b|%b|%b)" % (_SCALAR, _LIST, _MAPPING)
-_LINE = rb"(?P<indent> *)(?P<dash>- +)?(?:(?P<key>%b):(?: +(?P<value>%b))?|(?P<item>%b))(?: +#.*| *)" % (
-    _KEY,
-    _VALUE,
-    _VALUE,
-)
+_LIST = rb"\[ *(?:%b *(?:, *|(?=\])))*\]" % _SCALAR
+_INNER = rb"\{ *(?:%b: +%b *(?:, *|(?=\})))*\}" % (_KEY, _SCALAR)
+_MAPPING = rb"\{ *(?:%b: +(?:%b|%b|%b) *(?:, *|(?=\})))*\}" % (_KEY, _SCALAR, _LIST, _INNER)
+_LINE = rb"( *)(- +)?(?:(%b):(?: +|$))?(%b|%b|%b)? *(?:(?<= )#.*)?" % (_KEY, _SCALAR, _LIST, _MAPPING)
 _EMPTY = rb" *(?:#.*)?"
 _QUOTED = rb""""[^"]*"|'[^']*'"""
 _BRACES = rb"\{[^{}]*\}"
@@ -66,20 +60,30 @@ def _blank_others(data: bytes, path: str, wanted: Container[str]) -> bytes | Non
     if b"\r" in data or b"\t" in data:
         return None
     lines = data.split(b"\n")
+    starts = [number for number, line in enumerate(lines) if line and line[:1] not in b" #"]
+    spans = list(zip(starts, (*starts[1:], len(lines)), strict=False))
+    wanted_starts = {
+        start for start in starts if lines[start].partition(b":")[0].decode(errors="replace") in wanted
+    }
+    if 2 * sum(end - start for start, end in spans if start in wanted_starts) > len(lines):
+        return None  # nothing would be gained
+    if not _is_plain(lines) or not _is_yaml(data, path):
+        return None
+    parts = lines[: starts[0]] if starts else []
+    for start, end in spans:
+        key = lines[start].partition(b":")[0]
+        parts += lines[start:end] if start in wanted_starts else [key + b":", *[b""] * (end - start - 1)]
+    return b"\n".join(parts)
+
+
+def _is_plain(lines: Sequence[bytes]) -> bool:
+    """Return whether each line has a plain form, and no mapping has a key twice."""
     shapes: dict[bytes, _Shape] = {}
     for line in set(lines):
         if (shape := _read_shape(line)) is None:
-            return None
+            return False
         shapes[line] = shape
-    starts = [number for number, line in enumerate(lines) if line and line[:1] not in b" #"]
-    if _repeats_key(map(shapes.__getitem__, lines)) or not _is_yaml(data, path):
-        return None
-    parts = lines[: starts[0]] if starts else []
-    for start, end in zip(starts, (*starts[1:], len(lines)), strict=False):
-        key = shapes[lines[start]].key
-        is_wanted = key.decode() in wanted
-        parts += lines[start:end] if is_wanted else [key + b":", *[b""] * (end - start - 1)]
-    return b"\n".join(parts)
+    return not _repeats_key(map(shapes.__getitem__, lines))
 
 
 def _is_yaml(data: bytes, path: str) -> bool:
@@ -95,16 +99,17 @@ def _is_yaml(data: bytes, path: str) -> bool:
 
 def _read_shape(line: bytes) -> _Shape | None:
     """Return None for a line that has none of the plain forms, or names a key twice."""
+    if re.fullmatch(_EMPTY, line):
+        return _NOTHING
     match = re.fullmatch(_LINE, line)
     if match is None:
-        return _NOTHING if re.fullmatch(_EMPTY, line) else None
-    indent, dash, key, value, item = match.groups()
-    flow = value or item or b""
+        return None
+    indent, dash, key, value = match.groups()
     column = len(indent) + len(dash or b"")
     # An item in the first column would make the root a list; a value without a dash continues a text.
-    if column > _MAX_COLUMN or key in _NOT_TEXT or (not dash and not key) or (dash and not indent):
+    if column > _MAX_COLUMN or key in _NOT_TEXT or not (key or (dash and value)) or (dash and not indent):
         return None
-    if b"{" in flow and not _is_plain_flow(flow):
+    if value and b"{" in value and not _is_plain_flow(value):
         return None
     return _Shape(end=len(indent), column=column, key=key or b"")
 
