@@ -84,9 +84,8 @@ def _make_comparison(fields: Sequence[dataclasses.Field[Any]]) -> dict[str, Call
 
 
 def _render(self: Any) -> str:
-    shown = (
-        f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr
-    )
+    names = [field.name for field in dataclasses.fields(self) if field.repr]
+    shown = ("=".join((name, repr(getattr(self, name)))) for name in names)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -99,8 +98,10 @@ if TYPE_CHECKING:  # mypy checks the arguments of this one
 else:
 
     def replace(value: _T, /, **changes: Any) -> _T:
-        """Return a copy of a record with other values, in an eighth of the time of `dataclasses.replace`."""
+        """Return a copy with other values; of a record, in an eighth of the time of `dataclasses.replace`."""
         cls = type(value)
+        if not hasattr(value, "__dict__"):  # a dataclass with slots, which takes less memory
+            return dataclasses.replace(value, **changes)
         copy = object.__new__(cls)
         values = copy.__dict__
         values.update(value.__dict__, **changes)
