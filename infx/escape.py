@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 _INVISIBLE = "\u200b"
 _BREAK = "&#8203;"  # the same as an entity, which is visible in the source
-_MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|~&$:=^\"']")
+_MARKUP = r"[\\`*_{}\[\]()<>#+\-.!|~&$:=^\"']"
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # Text that GitHub renders as a link or a mention: @name, #1, GH-1, http://, www., a commit id.
 _TRIGGERS = re.compile(
@@ -81,4 +81,4 @@ def _split_triggers(text: str) -> list[str]:
 def _escape(text: str) -> str:
     if text == _INVISIBLE:
         return _BREAK
-    return _MARKUP.sub(lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), text)
+    return re.sub(_MARKUP, lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), text)

@@ -62,11 +62,12 @@ def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
         return ChangelogVerdict(problems=[_report_no_changelog(sources.context.path)])
     verdict = judge(sources.base, sources.head, sources.context)
-    if sources.merge is None or sources.head is None:
+    sides = sources.find_merge() if sources.find_merge else None
+    if sides is None or sources.head is None:
         return verdict
     from infx.changelog.merge import check_commit
 
-    lost = check_commit(sources.merge, sources.head, sources.context.links)
+    lost = check_commit(sides, sources.head, sources.context.links)
     problems = [replace(problem, path=sources.context.path) for problem in lost]
     return replace(verdict, problems=sort_problems([*verdict.problems, *problems]))
 

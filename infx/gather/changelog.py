@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ class ChangelogSources:
         base: None if the file does not exist.
         head: None if the file does not exist.
         target: the file that a fix is written to; None if the head is a commit and the working tree differs.
-        merge: the sides of the merge commit that made the head's file.
+        find_merge: returns the sides of the merge commit that made the head's file, if there is such a commit.
         read_head: reads other files at the head.
         read_base: reads other files at the base; None if the versions are given as files.
         policy_source: the source of the whole policy, for rules that need more than the changelog's part.
@@ -44,7 +44,7 @@ class ChangelogSources:
     head: bytes | None = field(repr=False)
     context: Context
     target: Path | None
-    merge: Sides | None = None
+    find_merge: Callable[[], Sides | None] | None = None
     read_head: ReadFiles
     read_base: ReadFiles | None = None
     policy_source: str | None = None
@@ -173,12 +173,12 @@ def _gather_revisions(
 
     git = Git(Path.cwd())
     name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
-    if context.stage is Stage.PR:
-        heads = [head_ref] if head_ref else ["HEAD", *git.merging()]
-        base = git.merge_base(name, *heads)
-    else:  # a merge group or a push names the exact commit before it
-        base = git.commit(name)
-    return _compare(git, base, head_ref, policy, replace(context, base_name=name))
+    base = git.commit(name)
+    head = git.commit(head_ref) if head_ref else None
+    if context.stage is Stage.PR:  # a merge group or a push names the exact commit before it
+        heads = [head] if head else ["HEAD", *git.merging()]
+        base = git.merge_base(base, *heads)
+    return _compare(git, base, head, policy, replace(context, base_name=name))
 
 
 def _compare(
@@ -205,7 +205,7 @@ def _compare(
         head=head,
         context=replace(context, configs=_make_configs(policy.master_configs, masters)),
         target=file if local == head else None,
-        merge=_find_merge(git, base, head_ref or "HEAD", head, context)
+        find_merge=functools.partial(_find_merge, git, base, head_ref or "HEAD", head, context)
         if base and context.stage is Stage.PR
         else None,
         read_head=read_head,
