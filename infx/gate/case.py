@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from infx.gate.event import SHA, DispatchInputs, EventAction, EventName
@@ -14,13 +13,14 @@ from infx.model import MAX_FILES, PullRequest
 from infx.phrases import join_words
 from infx.policy.identity import is_listed
 from infx.policy.model import Effect, Policy
+from infx.records import record
 
 WORKFLOW_ACTOR = "github-actions[bot]"  # its events start no workflow, except dispatches
 COMMANDS = ("full-sweep", "test-config")  # of `infx matrix`
 ONCE_PER_HEAD = frozenset({EventAction.OPENED, EventAction.REOPENED, EventAction.READY_FOR_REVIEW})
 
 
-@dataclass(frozen=True)
+@record
 class Case:
     """The facts and the policy of one question to the gate."""
 

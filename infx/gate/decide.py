@@ -24,7 +24,7 @@ def decide(facts: GateFacts, policy: Policy) -> Decision:
 
     A missing fact never starts a sweep. Raises ValueError if the event is about a pull request that the facts lack.
     """
-    case = Case(facts, policy)
+    case = Case(facts=facts, policy=policy)
     match facts.event.name:
         case EventName.PULL_REQUEST | EventName.ASKED:
             return _finish(case, PULL_REQUEST)
@@ -46,7 +46,8 @@ def decide_as_if(facts: GateFacts, policy: Policy, reason: Reason) -> Decision:
     """Decide as if this reason were the only obstacle, so that all obstacles can be listed at once."""
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(
-        Case(facts, policy), tuple(rule for rule in table if rule.reason in {reason, Reason.READY})
+        Case(facts=facts, policy=policy),
+        tuple(rule for rule in table if rule.reason in {reason, Reason.READY}),
     )
 
 

@@ -145,7 +145,7 @@ def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> Config
     from infx.changelog.keys import ConfigKeys
 
     masters = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
-    return ConfigKeys(masters) if masters else None
+    return ConfigKeys(files=masters) if masters else None
 
 
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
