@@ -33,7 +33,8 @@ class ChangelogSources:
     Attributes:
         base: None if the file does not exist.
         head: None if the file does not exist.
-        target: the file that a fix is written to; None if the head is a commit and the working tree differs.
+        find_target: returns the file that a fix is written to; None if the head is a commit and the working tree
+            differs.
         find_merge: returns the sides of the merge commit that made the head's file, if there is such a commit.
         read_head: reads other files at the head.
         read_base: reads other files at the base; None if the versions are given as files.
@@ -43,7 +44,7 @@ class ChangelogSources:
     base: bytes | None = field(repr=False)
     head: bytes | None = field(repr=False)
     context: Context
-    target: Path | None
+    find_target: Callable[[], Path | None]
     find_merge: Callable[[], Sides | None] | None = None
     read_head: ReadFiles
     read_base: ReadFiles | None = None
@@ -127,7 +128,7 @@ def _gather_files(options: SourceOptions, policy: ChangelogPolicy, context: Cont
             base_name=None,
             configs=read_configs(folder, policy),
         ),
-        target=options.head_file,
+        find_target=lambda: options.head_file,
         read_head=functools.partial(_read_folder, folder),
     )
 
@@ -190,27 +191,36 @@ def _compare(
         base: a commit; None if the head has no history.
         head_ref: None for the working tree.
     """
-    root = git.root()
-    file = root / policy.changelog
     read_base = functools.partial(_read_commit, git, base)
     read_head: ReadFiles = (
         functools.partial(_read_commit, git, head_ref)
         if head_ref
-        else functools.partial(_read_tree, git, root)
+        else functools.partial(_read_tree, git, git.root())
     )
-    head, *masters = read_head((policy.changelog, *policy.master_configs))
-    local = file.read_bytes() if file.is_file() else None
+    paths = (policy.changelog, *policy.master_configs)
+    if base and head_ref:  # one process reads both revisions
+        wanted = [*((head_ref, path) for path in paths), (base, policy.changelog)]
+        head, *masters, base_data = git.read_many(wanted)
+    else:
+        (head, *masters), (base_data,) = read_head(paths), read_base(paths[:1])
     return ChangelogSources(
-        base=read_base((policy.changelog,))[0],
+        base=base_data,
         head=head,
         context=replace(context, configs=_make_configs(policy.master_configs, masters)),
-        target=file if local == head else None,
+        find_target=functools.partial(_find_target, git, head, policy.changelog),
         find_merge=functools.partial(_find_merge, git, base, head_ref or "HEAD", head, context)
         if base and context.stage is Stage.PR
         else None,
         read_head=read_head,
         read_base=read_base,
     )
+
+
+def _find_target(git: Git, head: bytes | None, path: str) -> Path | None:
+    """Return the changelog of the working tree, or None if it differs from the head."""
+    file = git.root() / path
+    local = file.read_bytes() if file.is_file() else None
+    return file if local == head else None
 
 
 def _read_commit(git: Git, revision: str | None, paths: Sequence[str]) -> list[bytes | None]:
