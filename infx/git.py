@@ -11,7 +11,6 @@ import os
 import posixpath
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -237,6 +236,17 @@ class Git:
         self._known.add(sha)
         return sha
 
+    def commits(self, *revisions: str) -> list[str]:
+        """Return what `commit` returns for each revision, with one process if all commits exist."""
+        if all(revision.strip("0") and revision.isprintable() for revision in revisions):
+            names = "".join(f"{revision}^{{commit}}\n" for revision in revisions)
+            output = self.call("cat-file", "--batch-check=%(objectname)", stdin=os.fsencode(names))
+            lines = output.stdout.decode(errors="replace").splitlines()
+            self._known.update(line for line in lines if re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", line))
+            if len(lines) == len(revisions) and self._known.issuperset(lines):
+                return lines
+        return [self.commit(revision) for revision in revisions]
+
     def merging(self) -> list[str]:
         """Return the commit that is being merged in the working tree; an empty list if there is no merge."""
         output = self.call("rev-parse", "--verify", "--quiet", "MERGE_HEAD")
@@ -339,6 +349,8 @@ class Git:
         blob = self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
         mode = self.run("ls-tree", "--full-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
         email = f"{author}@users.noreply.github.com"
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             for role in ("AUTHOR", "COMMITTER"):
@@ -442,6 +454,8 @@ class Git:
         """Run the merge in an empty repository that uses the objects of this one."""
         paths = self.line("rev-parse", "--git-path", "objects", "--git-path", "shallow").splitlines()
         objects, shallow = ((self.top / path).resolve() for path in paths)
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             bare = Path(folder)
             for name in ("objects", "refs"):

@@ -174,8 +174,7 @@ def _gather_revisions(
 
     git = Git(Path.cwd())
     name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
-    base = git.commit(name)
-    head = git.commit(head_ref) if head_ref else None
+    base, head = git.commits(name, head_ref) if head_ref else (git.commit(name), None)
     if context.stage is Stage.PR:  # a merge group or a push names the exact commit before it
         heads = [head] if head else ["HEAD", *git.merging()]
         base = git.merge_base(base, *heads)
