@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from infx.bench.jobs import parse_job_name
+from infx.bench.job_names import parse_job_name
 from infx.model import Conclusion, Job, Run
 from infx.records import record
 

@@ -28,7 +28,7 @@ _PENDING = {
 }
 
 _WORST_FIRST = (StatusState.ERROR, StatusState.FAILURE, StatusState.PENDING, StatusState.SUCCESS)
-_BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
+_BEYOND_PLANE_0 = r"[^\0-\uffff]"
 
 
 @record
@@ -193,5 +193,5 @@ def _to_sentence(words: str) -> str:
 
 def fit_description(text: str, limit: int) -> str:
     """Return the text as GitHub accepts it for a status: one line without 4-byte Unicode, such as emoji."""
-    flat = _BEYOND_PLANE_0.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    flat = re.sub(_BEYOND_PLANE_0, "\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"

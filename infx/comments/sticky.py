@@ -20,10 +20,10 @@ from infx.shorten import shorten
 MAX_ITEMS = 30  # items of the list in one comment
 
 Order = tuple[int, ...]
-_ORDER = re.compile(r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->")
+_ORDER = r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->"
 # The link to the whole text of a comment. The digest of that text follows, so that a later run with the same text need
 # not replace the link by its own.
-_WHOLE = re.compile(r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)")
+_WHOLE = r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)"
 
 
 @record
@@ -94,10 +94,10 @@ class Sticky:
 
     def is_same_comment(self, current: str, body: str) -> bool:
         """Return whether the current body of a comment needs no edit to become the wanted body."""
-        match = _WHOLE.search(current)
+        match = re.search(_WHOLE, current)
         is_page = match is not None and re.fullmatch(rf"{re.escape(self.runs_url)}/[0-9]+", match["url"])
         if is_page:  # the page of an earlier run shows the same whole text
-            current, body = _WHOLE.sub("", current), _WHOLE.sub("", body)
+            current, body = re.sub(_WHOLE, "", current), re.sub(_WHOLE, "", body)
         return is_same_text(current, body)
 
 
@@ -156,7 +156,7 @@ def read_order(comment: Comment, identities: Sequence[str], adopt_order: str = "
     # An account with write access may edit any comment, and a huge number would block all later runs.
     if comment.editor is not None and not is_identity(comment.editor, identities):
         return ()
-    if match := _ORDER.search(comment.body[:500]):
+    if match := re.search(_ORDER, comment.body[:500]):
         return tuple(int(part) for part in match[1].split("."))
     adopted = re.search(adopt_order, comment.body) if adopt_order else None
     return (int(adopted[1]),) if adopted else ()

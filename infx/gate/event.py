@@ -10,7 +10,7 @@ from typing import Any
 from infx.payload import Payload
 from infx.records import record
 
-SHA = re.compile(r"[0-9a-f]{40}")
+SHA = r"[0-9a-f]{40}"
 MAX_PUSHED = 2048  # commits that a push event lists at most; the first commit of a longer push is unknown
 
 
@@ -134,7 +134,7 @@ def find_oldest(payload: Payload) -> str | None:
     if has_before or not 0 < len(commits) < MAX_PUSHED:
         return None
     sha = commits[0].text("id")
-    return sha if sha and SHA.fullmatch(sha) else None
+    return sha if sha and re.fullmatch(SHA, sha) else None
 
 
 def _parse_pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str | None]:

@@ -115,7 +115,7 @@ class BranchReader:
             [(fork_point, path), *((head_sha, name) for name in (path, *masters))]
         )
         present = [(name, data) for name, data in zip(masters, files, strict=True) if data is not None]
-        context = self._context(number, ConfigKeys(tuple(present)) if present else None)
+        context = self._context(number, ConfigKeys(files=tuple(present)) if present else None)
         verdict = validate(before, after, context)
         return Changes(
             paths=tuple(self.clone.changed_paths(fork_point, head_sha)),

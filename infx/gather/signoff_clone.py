@@ -22,7 +22,7 @@ from infx.signoff.planned import ConfigChange, ConfigState
 
 MAX_TEXT = 1_000_000  # bytes of one file that is judged or scanned
 MAX_RECIPES = 200
-_HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
+_HUNK = rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@"
 _UNREADABLE = re.compile(
     rb"Binary files |GIT binary patch|(?:new file mode|index [0-9a-f]+\.\.[0-9a-f]+) 1[26]0000"
 )
@@ -190,7 +190,7 @@ def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
     number = 0
     in_hunk = False
     for line in section.split(b"\n"):
-        if match := _HUNK.match(line):
+        if match := re.match(_HUNK, line):
             number, in_hunk = int(match[1]), True
         elif in_hunk and line.startswith(b"+"):
             added.append(AddedLine(number=number, text=line[1:].decode(errors="replace")))

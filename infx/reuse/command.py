@@ -11,7 +11,7 @@ from infx.policy.reuse import ReusePolicy, RunId
 from infx.records import record
 
 # A command's word, followed by a blank, a digit of any script, or a character that people put before a number.
-_WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
+_WORD = r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)"
 
 # As GitHub tells with a comment. It may be out of date, so that the live permission counts as well.
 ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
@@ -49,7 +49,7 @@ def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
         return None
     last: str | None = None
     for line in find_command_lines(body):
-        match = _WORD.match(line)
+        match = re.match(_WORD, line)
         if match and match[1].lower() in commands:
             last = None if _parse_line(line, commands) else line
     return last

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 
 from infx.bench.identity import IdentifiedRow
-from infx.bench.jobs import parse_job_name
+from infx.bench.job_names import parse_job_name
 from infx.evidence.runs import find_refusal
 from infx.model import Conclusion, Job
 from infx.policy.model import Policy

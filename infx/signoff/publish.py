@@ -21,7 +21,7 @@ from infx.signoff.record import UNKNOWN, Binding, Standing, make_marker
 from infx.signoff.scope import SignoffScope
 from infx.signoff.verdict import render_failure, render_verdict
 
-_OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->")
+_OF = r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->"
 
 
 @record
@@ -108,7 +108,7 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
         lines = comment.body.splitlines()
         if not is_identity(comment.author, policy.publisher) or lines[:1] != [policy.signoff.marker]:
             continue
-        match = _OF.fullmatch(lines[1].strip()) if len(lines) > 1 else None
+        match = re.fullmatch(_OF, lines[1].strip()) if len(lines) > 1 else None
         if match is None or (CommentKind(match[1]), int(match[2])) in present:
             continue
         kind, number = CommentKind(match[1]), int(match[2])

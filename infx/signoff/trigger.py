@@ -70,7 +70,7 @@ def _parse_run(payload: Payload, policy: Policy) -> Trigger:
         policy.signoff.relay_workflow,
     }:
         return Trigger(reason="The run belongs to another workflow.")
-    if sha is None or not SHA.fullmatch(sha):
+    if sha is None or not re.fullmatch(SHA, sha):
         return Trigger(reason="The run has no commit SHA.")
     title = payload.text("workflow_run", "display_title")
     is_dispatched = payload.text("workflow_run", "event") == "workflow_dispatch"
