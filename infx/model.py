@@ -247,8 +247,19 @@ class Run:
     @property
     def dispatched_for(self) -> tuple[int, str] | None:
         """The pull request and the revision of a dispatch, from the title: GitHub does not return its inputs."""
-        match = re.fullmatch(r"PR ([1-9][0-9]*) at (.+)", self.title)
-        return (int(match[1]), match[2]) if match and self.event == "workflow_dispatch" else None
+        match = self._match_title()
+        return (int(match[1]), match[2]) if match else None
+
+    @property
+    def completes(self) -> int | None:
+        """Return the run that a follow-up sweep completes, from the title; None for any other run."""
+        match = self._match_title()
+        return int(match[3]) if match and match[3] else None
+
+    def _match_title(self) -> re.Match[str] | None:
+        if self.event != "workflow_dispatch":
+            return None
+        return re.fullmatch(r"PR ([1-9][0-9]*) at (.+?)(?:, completes run ([1-9][0-9]{0,17}))?", self.title)
 
     def is_dispatched_for(self, pull: PullRequest) -> bool:
         """Return whether the run was dispatched for the current head."""

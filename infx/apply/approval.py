@@ -115,7 +115,7 @@ class _Dispatch:
     def _is_own(self, run: Run) -> bool:
         """Return whether this approval started a run; a run that ended without a sweep does not count."""
         wanted = (self.inputs.pull, self.inputs.head_ref)
-        if run.dispatched_for != wanted or run.created_at < self.since:
+        if run.dispatched_for != wanted or run.completes or run.created_at < self.since:
             return False
         if not is_identity(run.actor, self.policy.identities):
             return False

@@ -10,7 +10,8 @@ import re
 from infx.records import record
 
 SEPARATOR = " · "
-_JOB_ID = r"(?P<id>[0-9a-f]{12}(?:-[2-9]|-[1-9][0-9]+)?) · (?P<family>[^·]+) · (?P<runner>[^·]+?)(?: · .*)?"
+_ID = r"[0-9a-f]{12}(?:-[2-9]|-[1-9][0-9]+)?"
+_JOB_ID = rf"(?P<id>{_ID}) · (?P<family>[^·]+) · (?P<runner>[^·]+?)(?: · .*)?"
 
 
 @record
@@ -27,3 +28,8 @@ def parse_job_name(name: str) -> JobName | None:
     # A called workflow adds the name of the calling job and ` / ` in front.
     match = re.fullmatch(_JOB_ID, name.rsplit(" / ", 1)[-1])
     return JobName(id=match["id"], family=match["family"], runner=match["runner"]) if match else None
+
+
+def is_row_id(text: str) -> bool:
+    """Return whether a text has the form of a row's id."""
+    return re.fullmatch(_ID, text) is not None

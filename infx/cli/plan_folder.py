@@ -15,6 +15,7 @@ from infx.files import read_file
 from infx.phrases import count
 
 if TYPE_CHECKING:
+    from infx.bench.follow_up import FollowUp
     from infx.bench.jobs import RowJob
     from infx.bench.row import Row
 
@@ -95,6 +96,29 @@ def read_all_jobs(folder: Path) -> list[RowJob]:
             where=str(folder),
         )
     return jobs
+
+
+def read_follow_up(folder: Path) -> tuple[FollowUp, list[RowJob]] | None:
+    """Return which runs have measured the rows that a follow-up sweep repeats, and these rows; None in other sweeps."""
+    from infx.bench.follow_up import FollowUp
+    from infx.matrix.folder import FOLLOW_UP, INDEX, OTHERS, read_jobs
+    from infx.saved import parse_json
+
+    with refuse_broken(folder), open_part(folder, INDEX) as index:
+        planned = json.load(index).get("others")
+    if planned is None:
+        return None
+    path = folder / FOLLOW_UP
+    follow_up = parse_json(FollowUp, read_file(path, "follow-up"), str(path))
+    with refuse_broken(folder), open_part(folder, OTHERS) as lines:
+        jobs = list(read_jobs(lines))
+    if len(jobs) != planned:
+        raise UsageError(
+            f"The cut plan is not complete: {INDEX} says {count(planned, 'other row')}, {OTHERS} has {len(jobs):,}.",
+            hint="Run infx shards again.",
+            where=str(folder),
+        )
+    return follow_up, jobs
 
 
 def find_job_in(folder: Path, row_id: str) -> RowJob:

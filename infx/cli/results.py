@@ -12,7 +12,7 @@ import click
 from infx import actions
 from infx.cli.github import Connect, github_options
 from infx.cli.options import OutputPath, examples, format_option, policy_option
-from infx.cli.plan_folder import read_all_jobs
+from infx.cli.plan_folder import read_all_jobs, read_follow_up
 from infx.cli.report import print_text
 from infx.cli.report import report as report_problems
 from infx.policy.model import Policy
@@ -112,7 +112,12 @@ def gather(plan: Path, artifacts: Path, run: int | None, connect: Connect, rules
 
     jobs = read_all_jobs(plan)
     names = {artifact_name(job) for job in jobs}
-    return collect(jobs, find_artifacts(names, artifacts, run, connect), rules)
+    found = find_artifacts(names, artifacts, run, connect)
+    if (follow_up := read_follow_up(plan)) is None:
+        return collect(jobs, found, rules)
+    from infx.cli.results_union import collect_union
+
+    return collect_union(jobs, *follow_up, found, run, connect, rules)
 
 
 def find_artifacts(
@@ -140,10 +145,17 @@ def fetch(github: GitHub, run: int, names: Set[str]) -> Iterator[ReadArtifact]:
 
 def write_files(out: Path, collection: Collection) -> None:
     """Write the rendered files."""
-    from infx.results.collect import EVALS_FILE, POINTS_FILE, render_files
+    from infx.results.collect import (
+        EVAL_ORIGINS_FILE,
+        EVALS_FILE,
+        POINT_ORIGINS_FILE,
+        POINTS_FILE,
+        render_files,
+    )
 
     files = render_files(collection)
-    for name in {POINTS_FILE, EVALS_FILE} - files.keys():  # results of an earlier call would be uploaded
+    known = {POINTS_FILE, EVALS_FILE, POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE}
+    for name in known - files.keys():  # results of an earlier call would be uploaded
         (out / name).unlink(missing_ok=True)
     for name, text in files.items():
         target = out / name

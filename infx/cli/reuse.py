@@ -41,6 +41,10 @@ if TYPE_CHECKING:
             "Decide whether a finished sweep serves as the merge's, and how much of it.",
         ),
         "validate": ("infx.cli.reuse_validate:validate", "Check the artifacts of a source run."),
+        "follow-up": (
+            "infx.cli.reuse_follow_up:follow_up",
+            "List the rows of a pull request that a sweep does not cover.",
+        ),
     },
 )
 def reuse() -> None:

@@ -15,12 +15,15 @@ from infx.cli.decision import read_decision
 from infx.cli.options import OutputPath, examples, policy_option
 from infx.cli.plan_folder import check_shard, open_part, plan_folder_option, read_plan_file, refuse_broken
 from infx.errors import ProblemsError, UsageError, has_errors
-from infx.files import NoSuchSourceError, write_folder
+from infx.files import NoSuchSourceError, read_file, write_folder
 from infx.gather.local import find_root, read_source
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
+    from infx.bench.follow_up import FollowUp
+    from infx.gate.decision import Decision
     from infx.matrix.priority import Priorities
+    from infx.matrix.shards import ShardContext, Shards
 
 
 @examples("infx shards --plan plan.json --out sweep-plan")
@@ -67,6 +70,19 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Priorities: a file or <commit>:<path>. Default: the policy's, in this repository.",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ID",
+    help="Run only this row; may be repeated. Its id and name stay the same.",
+)
+@click.option(
+    "--follow-up",
+    "follow_up_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Run only the rows that infx reuse follow-up chose.",
+)
 @policy_option
 def shards(
     plan_file: Path,
@@ -76,41 +92,82 @@ def shards(
     event: str,
     runner_config: str | None,
     priorities: str | None,
+    only: tuple[str, ...],
+    follow_up_file: Path | None,
     policy: Policy,
 ) -> None:
     """Cut a plan into job matrices that fit GitHub's limits."""
     from infx.gate.again import make_row_rules
     from infx.matrix.folder import INDEX, render_folder, render_sums
     from infx.matrix.row_check import check_rows
-    from infx.matrix.shards import ShardContext, cut_shards
+    from infx.matrix.shards import cut_shards
 
     text, rows = read_plan_file(plan_file)
     decision = read_decision(decision_file) if decision_file else None
+    follow_up = read_choice(only, follow_up_file, decision)
     root = find_root(Path.cwd())
-    namespace = f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}"
-    occasion = ShardContext(
-        event=event,
-        labels=decision.labels if decision else (),
-        pull=decision.pull if decision else None,
-        namespace=namespace,
-    )
+    occasion = make_context(event, decision)
     runners = read_runners(runner_config, root / policy.runners)
     if problems := check_rows(rows, runners, str(plan_file)):
         raise ProblemsError(problems)
     weights = read_priorities_file(priorities, root, policy)
     with_canary = not no_canary and (decision is None or decision.canary)
-    cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
-    files = render_folder(cut, text, policy, make_row_rules(decision, policy))
+    cut = cut_shards(
+        rows,
+        runners,
+        weights,
+        policy,
+        occasion,
+        with_canary=with_canary,
+        only=None if follow_up is None else frozenset(follow_up.only),
+    )
+    repeated = follow_up if follow_up and follow_up.runs else None
+    files = render_folder(cut, text, policy, make_row_rules(decision, policy), repeated)
     digests = write_folder(out, files)
-    numbers = {
+    actions.write_outputs(os.environ, count_shards(cut, render_sums(digests)))
+    click.echo(actions.neutralize_json((out / INDEX).read_text("utf-8")), nl=False)
+
+
+def make_context(event: str, decision: Decision | None) -> ShardContext:
+    """Return the run and the pull request that rows are queued for."""
+    from infx.matrix.shards import ShardContext
+
+    return ShardContext(
+        event=event,
+        labels=decision.labels if decision else (),
+        pull=decision.pull if decision else None,
+        namespace=f"{os.environ.get('GITHUB_RUN_ID', '0')}:{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}",
+    )
+
+
+def read_choice(only: tuple[str, ...], file: Path | None, decision: Decision | None) -> FollowUp | None:
+    """Return the rows that run, by options or by the decision; None: all rows."""
+    from infx.bench.follow_up import FollowUp
+
+    named = only or (decision.only if decision else ())
+    if only and file:
+        raise UsageError("--only and --follow-up exclude each other.")
+    if file:
+        from infx.saved import parse_json
+
+        return parse_json(FollowUp, read_file(file, "follow-up"), str(file))
+    if decision and decision.complete:  # otherwise the rows of the completed run would run again
+        raise UsageError(
+            f"The sweep completes run {decision.complete}, and the rows are not chosen yet.",
+            hint="Run infx reuse follow-up, and give its file with --follow-up.",
+        )
+    return FollowUp(only=named) if named else None
+
+
+def count_shards(cut: Shards, sums: str) -> dict[str, str]:
+    """Return the outputs of the step."""
+    return {
         "shards": json.dumps(list(range(cut.count))),
         "shard-count": str(cut.count),
         "row-count": str(len(cut.jobs)),
         "canary-id": cut.canary.id if cut.canary else "",
-        "sums": render_sums(digests),
+        "sums": sums,
     }
-    actions.write_outputs(os.environ, numbers)
-    click.echo(actions.neutralize_json((out / INDEX).read_text("utf-8")), nl=False)
 
 
 @examples("infx rows --plan sweep-plan --shard 0")

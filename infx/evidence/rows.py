@@ -39,19 +39,18 @@ def list_kinds(labels: Labels) -> tuple[SweepKind, ...]:
     scopes = [scope for scope in SweepScope if scope in {label.scope for label in labels.primary.values()}]
     effects = [effect for effect in Effect if effect in {m.effect for m in labels.modifiers.values()}]
     subsets = [subset for size in range(len(effects) + 1) for subset in combinations(effects, size)]
-    return tuple(
-        dict.fromkeys([FULL, *(_make_kind(scope, subset) for subset in subsets for scope in scopes)])
-    )
+    return tuple(dict.fromkeys([FULL, *(make_kind(scope, subset) for subset in subsets for scope in scopes)]))
 
 
 def find_kind(labels: LabelSet) -> SweepKind | None:
     """Return the kind of sweep that the labels ask for, or None unless exactly one label starts a sweep."""
     if len(labels.primary) != 1:
         return None
-    return _make_kind(labels.primary[0][1].scope, labels.effects)
+    return make_kind(labels.primary[0][1].scope, labels.effects)
 
 
-def _make_kind(scope: SweepScope, effects: Sequence[Effect]) -> SweepKind:
+def make_kind(scope: SweepScope | None, effects: Sequence[Effect]) -> SweepKind:
+    """Return the kind of sweep with a scope and effects."""
     return SweepKind(trim=scope is SweepScope.TRIMMED, **{_FLAGS[effect]: True for effect in effects})
 
 

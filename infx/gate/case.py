@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from functools import cached_property
 
+from infx.bench.job_names import is_row_id
 from infx.gate.event import SHA, DispatchInputs, EventAction, EventName
 from infx.gate.facts import GateFacts, LabelSet, Marker, Reuse, find_marker, read_labels
 from infx.model import MAX_FILES, PullRequest
@@ -15,6 +16,7 @@ from infx.policy.identity import is_listed
 from infx.policy.model import Effect, Policy
 from infx.records import record
 
+MAX_SHOWN = 5  # wrong ids that a sentence names
 WORKFLOW_ACTOR = "github-actions[bot]"  # its events start no workflow, except dispatches
 COMMANDS = ("full-sweep", "test-config")  # of `infx matrix`
 ONCE_PER_HEAD = frozenset({EventAction.OPENED, EventAction.REOPENED, EventAction.READY_FOR_REVIEW})
@@ -173,6 +175,8 @@ class Case:
         refs = [name for name in (inputs.base_ref, inputs.head_ref) if name]
         if unknown:
             return f"the dispatch names unknown modifiers: {join_words([one_line(name) for name in unknown])}"
+        if fault := _check_follow_up(inputs):
+            return fault
         if inputs.pull is not None:
             return self._check_pull_inputs(inputs)
         if inputs.merge_sha:
@@ -225,6 +229,19 @@ class Case:
             label.lower(): value.effect for label, value in self.policy.labels.modifiers.items()
         }
         return by_label.get(name.lower()) or (Effect(name) if name in tuple(Effect) else None)
+
+
+def _check_follow_up(inputs: DispatchInputs) -> str | None:
+    """Return the problem of the inputs that select rows, as a clause, or None."""
+    if unknown := [one_line(name) for name in inputs.only if not is_row_id(name)]:
+        return f"the input only names {join_words(unknown, limit=MAX_SHOWN)}, and ids of rows have 12 digits from 0 to f"
+    if inputs.complete is None:
+        return None
+    if inputs.complete == 0:
+        return "the input complete is not the number of a run"
+    if inputs.pull is None or not inputs.head_ref:
+        return "the dispatch gives complete without pr and head-ref"
+    return None
 
 
 def split_command(text: str) -> list[str]:

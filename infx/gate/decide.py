@@ -12,7 +12,7 @@ from infx.gate.event import SHA, EventName
 from infx.gate.facts import GateFacts, Marker
 from infx.gate.other_rules import DISPATCH, DISPATCH_FOR_PULL, PUSH
 from infx.gate.rules import PULL_REQUEST, GateRule
-from infx.gate.words import collect_words, describe_sweep
+from infx.gate.words import collect_words, describe_choice, describe_sweep
 from infx.phrases import join_words
 from infx.policy.model import Effect, Policy, SweepScope
 from infx.policy.stage import Stage
@@ -94,6 +94,8 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         fail_fast=plan.fail_fast,
         effects=plan.effects,
         reusable=plan.reusable,
+        only=case.inputs.only,
+        complete=case.inputs.complete,
         labels=case.known_labels,
         notes=tuple(notes),
         also=_find_further_reasons(case, matching_rules),
@@ -165,6 +167,8 @@ def _notes(case: Case) -> list[str]:
     if case.facts.edits_rules:
         notes.append("The PR edits workflows or the policy, so its own results do not count as evidence.")
     inputs = case.inputs
+    if inputs.only or inputs.complete:
+        notes.append(describe_choice(inputs))
     if case.facts.pull is not None and (inputs.trim or inputs.fail_fast or inputs.modifiers):
         notes.append(
             "The labels of the PR decide; trim, fail-fast and modifiers of the dispatch have no effect."

@@ -70,6 +70,8 @@ class Decision:
         stage: how strictly the changelog is validated; None if a command asks for rows instead.
         command: the words of that command, for `infx matrix`.
         scope, canary, fail_fast, effects, reusable: how the sweep runs, or would run; None if that is unknown.
+        only: ids of the rows that run; empty: the others of `complete`, or all rows without it.
+        complete: the run whose good rows the sweep repeats in its results.
         group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
         labels: labels of the pull request that the policy knows; they decide priorities.
         notes: what else a reader should know, in full sentences.
@@ -93,6 +95,8 @@ class Decision:
     fail_fast: bool = False
     effects: tuple[Effect, ...] = ()
     reusable: bool = True
+    only: tuple[str, ...] = ()
+    complete: int | None = None
     labels: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     also: tuple[Reason, ...] = ()

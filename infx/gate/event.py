@@ -53,6 +53,10 @@ class DispatchInputs:
     trim: bool = False
     fail_fast: bool = False
     modifiers: tuple[str, ...] = ()  # names of effects
+    only: tuple[str, ...] = ()  # ids of rows; only these run
+    complete: int | None = (
+        None  # the run whose rows a follow-up sweep completes; 0 if the input is not a number
+    )
 
 
 @record
@@ -167,14 +171,25 @@ def _parse_inputs(payload: Payload) -> DispatchInputs:
         value = payload.at("inputs", name)
         return "" if value is None else str(value).strip()
 
-    number = text("pr")
+    def number(name: str, digits: int) -> int | None:
+        value = text(name)
+        is_number = re.fullmatch(rf"[1-9][0-9]{{0,{digits - 1}}}", value, re.ASCII)
+        return int(value) if is_number else (0 if value else None)
+
     return DispatchInputs(
         command=text("command"),
         base_ref=text("base-ref"),
         head_ref=text("head-ref"),
-        pull=int(number) if re.fullmatch(r"[1-9][0-9]{0,9}", number, re.ASCII) else (0 if number else None),
+        pull=number("pr", 10),
         merge_sha=text("merge-sha"),
         trim=text("trim").lower() == "true",
         fail_fast=text("fail-fast").lower() == "true",
-        modifiers=tuple(text("modifiers").replace(",", " ").split()),
+        modifiers=_split(text("modifiers")),
+        only=_split(text("only")),
+        complete=number("complete", 18),
     )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Split a list whose items are separated by commas or white space; each item counts once."""
+    return tuple(dict.fromkeys(text.replace(",", " ").split()))

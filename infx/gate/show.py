@@ -35,6 +35,7 @@ def render_outputs(decision: Decision) -> dict[str, str]:
         "stage": decision.stage or "",
         "canary": _boolean(decision.canary),
         "fail-fast": _boolean(decision.fail_fast),
+        "complete": "" if decision.complete is None else str(decision.complete),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from infx.gate.case import Case, one_line
-from infx.gate.event import EventName
+from infx.gate.event import DispatchInputs, EventName
 from infx.model import PullRequest
 from infx.phrases import count, join_words
 from infx.policy.model import Effect, Policy, SweepScope
@@ -111,3 +111,12 @@ def describe_sweep(
         *(EFFECTS[effect] for effect in effects),
     ]
     return ", ".join(filter(None, parts)) + f" ({asked_by})"
+
+
+def describe_choice(inputs: DispatchInputs) -> str:
+    """Return which rows a dispatch chooses, as a sentence."""
+    if not inputs.only:
+        return f"Only the rows that run {inputs.complete} does not cover run."
+    runs = "runs" if len(inputs.only) == 1 else "run"
+    others = f"; run {inputs.complete} has the others" if inputs.complete else ""
+    return f"Only {count(len(inputs.only), 'named row')} {runs}{others}."

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from infx.errors import UnavailableError
+from infx.errors import UnavailableError, UsageError
+from infx.evidence.rows import SweepKind
 from infx.gate.approval import pick_approval
 from infx.gate.event import SHA, Event, EventName
 from infx.gate.facts import Approval
@@ -72,6 +73,26 @@ class ReuseGatherer:
         elif event.pull:
             facts = self._read_asked(facts, event.pull)
         return self.complete(facts)
+
+    def gather_follow_up(self, number: int, run_id: int, kind: SweepKind) -> ReuseFacts:
+        """Gather what a follow-up sweep of a pull request's head depends on.
+
+        Args:
+            run_id: the run that it completes.
+            kind: the kind of sweep that it plans.
+        """
+        event = Event(name=EventName.ASKED, pull=number)
+        pull = self.github.pull(number)
+        facts = ReuseFacts(event=event, pulls=(AskedPull(number=number),), pull=pull)
+        revisions = self._open_revisions(facts, pull, None)
+        if revisions is None:
+            raise UsageError(
+                "The rows that a run covers are recomputed from git, and this folder is not a clone of the repository.",
+                hint="Run it in a clone with the whole history.",
+            )
+        facts = replace(facts, commits=revisions.find_commits(), plan=revisions.plan_merge(kind))
+        facts = self._add_neighbors(facts, pull)
+        return RunSearch(self.github, self.policy, facts, pull, revisions).read_completed(run_id)
 
     def complete(self, facts: ReuseFacts, *, tip: str | None = None) -> ReuseFacts:
         """Add permissions, and what runs and plans tell if the decision needs them.

@@ -9,7 +9,7 @@ from typing import Any
 
 from infx.bench.identity import row_ids
 from infx.errors import InfxError, UnavailableError
-from infx.evidence.rows import FULL, KindRows, list_kinds
+from infx.evidence.rows import FULL, KindRows, SweepKind, list_kinds
 from infx.evidence.trees import find_measured_paths, find_rules
 from infx.gather.plan import Planner, RevisionPlan
 from infx.gather.signoff_clone import find_serving, may_serve
@@ -56,11 +56,11 @@ class ReuseRevisions:
         text = self.git.line("rev-list", "--reverse", self.pull_head, f"^{self.target}")
         return tuple(text.split())
 
-    def plan_merge(self) -> MergePlan:
-        """Plan the full sweep of the merge; what is wrong with its files is in `problem`."""
+    def plan_merge(self, kind: SweepKind = FULL) -> MergePlan:
+        """Plan a sweep of the merge; what is wrong with its files is in `problem`."""
         try:
             plan = self.planner.open(self.base, self.head)
-            planned = plan.planned(FULL)
+            planned = plan.planned(kind)
         except UnavailableError:
             raise
         except InfxError as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from infx.bench.job_names import parse_job_name
 from infx.comments.progress import read_sweep
 from infx.evidence.rows import FULL, KindRows, SweepKind
 from infx.gather.reuse_clone import ReuseRevisions
@@ -14,10 +15,12 @@ from infx.model import Artifact, Conclusion, Job, PullRequest, Run
 from infx.policy.model import Policy
 from infx.reuse.coverage import SourceSweep, compute_coverage
 from infx.reuse.decide import find_request
-from infx.reuse.facts import ReuseFacts, SourceArtifact, SourceRun
-from infx.reuse.source import find_pin_fault, find_plan_fault, find_result_fault, find_run_fault
+from infx.reuse.facts import EarlierRun, ReuseFacts, SourceArtifact, SourceRun
+from infx.reuse.source import find_pin_fault, find_plan_fault, find_result_fault, find_run_fault, list_sweeps
 
 NEWEST_RUNS = 300  # of the head branch
+NEWEST_DISPATCHES = 100  # of all pull requests
+MAX_COMPLETED = 5  # follow-up sweeps that build on each other
 MAX_LOOKED = 10  # runs whose artifacts are listed
 MAX_SWEPT = 3  # runs whose rows are read
 
@@ -66,7 +69,21 @@ class RunSearch:
         if command.run_id is None:
             return self._find_newest(self._list_runs())
         run = self.github.find_run(command.run_id)
-        return self.facts if run is None else replace(self.facts, runs=(self._examine(SourceRun(run=run)),))
+        if run is None:
+            return self.facts
+        return replace(self.facts, runs=(self._examine(self._make_source(run, {})),))
+
+    def read_completed(self, run_id: int) -> ReuseFacts:
+        """Return the facts with a run that a follow-up sweep completes, and with the artifacts of all its rows."""
+        run = self.github.find_run(run_id)
+        if run is None:
+            return self.facts
+        source = self._make_source(run, {})
+        if not self._has_fault(source):
+            source = self._read_sweeps(replace(source, artifacts=self._list_artifacts(run)))
+            earlier = [replace(one, artifacts=self._list_artifacts(one.run)) for one in source.completes]
+            source = replace(source, completes=tuple(earlier))
+        return replace(self.facts, runs=(source,))
 
     def _list_runs(self) -> list[Run]:
         if self.pull.is_fork:
@@ -80,9 +97,36 @@ class RunSearch:
             newest=NEWEST_RUNS,
         )
 
+    def _list_follow_ups(self) -> list[Run]:
+        runs = self.github.runs(
+            workflow=self.policy.sweep.workflow_file,
+            event="workflow_dispatch",
+            branch=self.policy.base_branch,
+            newest=NEWEST_DISPATCHES,
+        )
+        return [
+            run
+            for run in runs
+            if run.completes and run.dispatched_for and run.dispatched_for[0] == self.pull.number
+        ]
+
+    def _make_source(self, run: Run, known: Mapping[int, Run]) -> SourceRun:
+        """Return a run with the runs that it completes. known: runs that were listed, by id."""
+        earlier: list[EarlierRun] = []
+        newest = run
+        while newest.completes and newest.completes < newest.id and len(earlier) < MAX_COMPLETED:
+            completed = known.get(newest.completes) or self.github.find_run(newest.completes)
+            if completed is None:
+                break
+            earlier.append(EarlierRun(run=completed))
+            newest = completed
+        return SourceRun(run=run, completes=tuple(earlier))
+
     def _find_newest(self, runs: Sequence[Run]) -> ReuseFacts:
         """Look at green runs until one serves, and if none does, at others that a command may name."""
-        sources = [SourceRun(run=run) for run in runs]
+        known = {run.id: run for run in runs}
+        everything = sorted([*runs, *self._list_follow_ups()], key=_order, reverse=True)
+        sources = [self._make_source(run, known) for run in everything]
         has_older = len(runs) == NEWEST_RUNS
         for place, source in enumerate(sources):
             if source.run.conclusion is not Conclusion.SUCCESS or self._has_fault(source):
@@ -107,9 +151,9 @@ class RunSearch:
         return find_run_fault(source, self.facts, self.policy) is not None
 
     def _serves(self, source: SourceRun) -> bool:
-        if find_result_fault(source) or find_plan_fault(source.sweep) or find_pin_fault(source, self.policy):
+        if find_result_fault(source) or find_plan_fault(source) or find_pin_fault(source, self.policy):
             return False
-        coverage = compute_coverage(self.facts.plan, source.sweep)
+        coverage = compute_coverage(self.facts.plan, *list_sweeps(source))
         return coverage is not None and coverage.is_complete
 
     def _examine(self, source: SourceRun) -> SourceRun:
@@ -117,26 +161,41 @@ class RunSearch:
         if self._has_fault(source):
             return source
         self.looked += 1
-        listed = self.github.artifacts(source.run.id)
-        artifacts = tuple(SourceArtifact(name=item.name, expired=item.expired) for item in listed)
-        source = replace(source, artifacts=artifacts)
+        source = replace(source, artifacts=self._list_artifacts(source.run))
         if find_result_fault(source) is not None:
             return source
         self.swept += 1
+        return self._read_sweeps(source)
+
+    def _list_artifacts(self, run: Run) -> tuple[SourceArtifact, ...]:
+        listed = self.github.artifacts(run.id)
+        return tuple(SourceArtifact(name=item.name, expired=item.expired) for item in listed)
+
+    def _read_sweeps(self, source: SourceRun) -> SourceRun:
+        """Read what a run has swept, and what the runs have that it completes."""
         if self.revisions is None:
             return source
-        return replace(source, sweep=self._read_sweep(source.run, self.revisions))
+        sweeps: list[SourceSweep] = []
+        ids: frozenset[str] = frozenset()
+        for run in (*(earlier.run for earlier in reversed(source.completes)), source.run):
+            sweeps.insert(0, self._read_sweep(run, self.revisions, ids))
+            ids |= {*sweeps[0].done, *sweeps[0].failed}
+        earlier = [replace(one, sweep=sweep) for one, sweep in zip(source.completes, sweeps[1:], strict=True)]
+        return replace(source, sweep=sweeps[0], completes=tuple(earlier))
 
-    def _read_sweep(self, run: Run, revisions: ReuseRevisions) -> SourceSweep:
+    def _read_sweep(self, run: Run, revisions: ReuseRevisions, earlier: frozenset[str]) -> SourceSweep:
+        """Read what a run has swept. earlier: ids of the rows that its results repeat."""
         jobs = self.github.jobs(run.id, every_attempt=True)
         progress = read_sweep(run, jobs, self.policy.sweep.job)
         kinds = revisions.find_kinds(run.commit)
-        kind = None if kinds is None else _find_kind(progress.ids, kinds)
+        kind = None if kinds is None else _find_kind(progress.ids | earlier, kinds)
         known = frozenset[str]().union(*(rows.ids for rows in kinds or ()))
         sweep = SourceSweep(
             kind=kind,
             foreign=() if kinds is None else tuple(sorted(progress.ids - known)),
             done=tuple(sorted(progress.done)),
+            failed=tuple(sorted(progress.ids - progress.done)),
+            attempts={row_id: number for row_id, number in find_attempts(jobs).items() if number > 1},
             edits=self._find_edits(run, revisions),
         )
         if not sweep.is_known:
@@ -155,6 +214,15 @@ class RunSearch:
         if any(moment >= run.created_at for moment in self._moved):
             return (*edits, ".github/ of an earlier base branch")
         return edits
+
+
+def find_attempts(jobs: Iterable[Job]) -> dict[str, int]:
+    """Return row id → the newest attempt in which the row ran."""
+    attempts: dict[str, int] = {}
+    for job in jobs:
+        if name := parse_job_name(job.name):
+            attempts[name.id] = max(job.attempt, attempts.get(name.id, 1))
+    return attempts
 
 
 def _order(run: Run) -> tuple[datetime, int]:

@@ -176,6 +176,7 @@ class RunActions(ConversationActions):
         title = " ".join(inputs.values()) or workflow  # like a typical run-name of a dispatch
         if {"pr", "head-ref"} <= set(inputs):  # like the run-name of run-sweep.yml
             title = f"PR {inputs['pr']} at {inputs['head-ref']}"
+            title += f", completes run {inputs['complete']}" if inputs.get("complete") else ""
         return self.add_run(
             workflow,
             branch=branch,

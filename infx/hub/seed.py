@@ -50,7 +50,7 @@ clusters:
 # `infx approve` dispatches this workflow; it has the same inputs as the project's run-sweep.yml.
 _RUN_SWEEP = """\
 name: run-sweep
-run-name: ${{ inputs.pr && format('PR {0} at {1}', inputs.pr, inputs.head-ref || 'its head') || '' }}
+run-name: ${{ inputs.pr && format('PR {0} at {1}{2}{3}', inputs.pr, inputs.head-ref || 'its head', inputs.complete && ', completes run ' || '', inputs.complete) || '' }}
 on:
   pull_request:
     types: [opened, reopened, synchronize, labeled, unlabeled, ready_for_review, closed]
@@ -64,6 +64,8 @@ on:
       trim: {type: boolean, default: false}
       fail-fast: {type: boolean, default: false}
       modifiers: {}
+      only: {}
+      complete: {}
 permissions: {}
 jobs:
   gate:

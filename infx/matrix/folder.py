@@ -6,6 +6,8 @@ jobs.jsonl     one job per line, in the order of the shards
 canary.jsonl   the job of the canary, if there is one
 row.py         the program that runs a row on its machine
 rows.env       what that program reads
+others.jsonl   in a follow-up sweep: the rows whose results it repeats
+follow-up.json in a follow-up sweep: which runs have measured them
 """
 
 from __future__ import annotations
@@ -15,29 +17,39 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from infx.bench.follow_up import FollowUp
 from infx.bench.jobs import RowJob
 from infx.bench.row import RowReader, render_row
 from infx.errors import UsageError
 from infx.matrix.row_file import ROW_FILE, ROWS, pack_row_file, render_rows
 from infx.matrix.shards import Shards
 from infx.policy.model import Policy
+from infx.saved import dump_json
 
 PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
+OTHERS, FOLLOW_UP = "others.jsonl", "follow-up.json"
 _HEAD = 60  # id and shard are within this many characters of a line
 
 
 def render_folder(
-    shards: Shards, plan: str, policy: Policy, rules: Mapping[str, Any] | None
+    shards: Shards,
+    plan: str,
+    policy: Policy,
+    rules: Mapping[str, Any] | None,
+    follow_up: FollowUp | None = None,
 ) -> dict[str, Iterable[str]]:
     """Return the files of a cut plan: name → parts of the text, made when they are written.
 
-    rules: see `infx.matrix.row_file`.
+    Args:
+        rules: see `infx.matrix.row_file`.
+        follow_up: which runs have measured the other rows; None: their results are not repeated.
     """
     canary = [] if shards.canary is None else [shards.canary]
     index = {
         "rows": len(shards.jobs),
         "shards": shards.count,
         "canary": canary[0].id if canary else None,
+        **({"others": len(shards.others)} if follow_up else {}),
     }
     return {
         PLAN: [plan],
@@ -46,7 +58,14 @@ def render_folder(
         CANARY: map(_render_job, canary),
         ROWS: render_rows(shards.jobs, policy, rules),
         ROW_FILE: [pack_row_file()],
+        **_render_follow_up(shards, follow_up),
     }
+
+
+def _render_follow_up(shards: Shards, follow_up: FollowUp | None) -> dict[str, Iterable[str]]:
+    if follow_up is None:
+        return {}
+    return {OTHERS: map(_render_job, shards.others), FOLLOW_UP: [dump_json(follow_up)]}
 
 
 def render_sums(digests: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from infx.bench.config import Runners
@@ -17,11 +17,11 @@ from infx.bench.identity import row_ids
 from infx.bench.jobs import MAX_NAME, RowJob, render_job_name
 from infx.bench.row import Row
 from infx.bench.topology import count_nodes
-from infx.errors import Problem, ProblemsError
+from infx.errors import Problem, ProblemsError, UsageError
 from infx.matrix.estimate import order_rows
 from infx.matrix.priority import Priorities, make_queue_token, score_row
 from infx.matrix.scheduling import Scheduler, list_runner_labels
-from infx.phrases import count
+from infx.phrases import count, join_words
 from infx.policy.model import Policy
 from infx.records import record
 
@@ -47,6 +47,7 @@ class Shards:
     jobs: tuple[RowJob, ...]  # in the order in which they should start
     canary: RowJob | None  # a copy of the job that runs alone first
     count: int  # of shards
+    others: tuple[RowJob, ...] = ()  # rows that do not run in this sweep; their shard means nothing
 
 
 def cut_shards(
@@ -57,37 +58,76 @@ def cut_shards(
     occasion: ShardContext,
     *,
     with_canary: bool,
+    only: Collection[str] | None = None,
 ) -> Shards:
-    """Cut the rows of a plan into shards. Raises ProblemsError if a limit is exceeded."""
-    ids, places = row_ids(rows), places_of(rows)
-    size = policy.limits.matrix_rows
-    skips = occasion.pull if priorities.skip_queue_label in occasion.labels else None
-    jobs = []
+    """Cut the rows of a plan into shards. Raises ProblemsError if a limit is exceeded.
+
+    only: ids of the rows that run. A row has the same id whatever else runs, because ids are those of the whole plan.
+    """
+    ids = row_ids(rows)
+    if only is not None:
+        check_ids(only, ids)
     order = order_rows(rows, policy.estimates)
-    for number, index in enumerate(order):
-        row = rows[index]
-        nodes = count_nodes(row.recipe, runners)
-        score = score_row(row, nodes, priorities, event=occasion.event, labels=occasion.labels)
-        family = family_of(row)
-        jobs.append(
-            RowJob(
-                id=ids[index],
-                row=row,
-                family=family,
-                name=render_job_name(ids[index], family, row, score),
-                priority=score,
-                queue_token=make_queue_token(row, places[index], occasion.namespace),
-                shard=number // size,
-                nodes=nodes,
-                skip_queue_pull=skips,
-            )
-        )
-    as_planned = [job for _, job in sorted(zip(order, jobs, strict=True), key=lambda pair: pair[0])]
+    chosen = [index for index in order if only is None or ids[index] in only]
+    size = policy.limits.matrix_rows
+    make = _JobMaker(rows, ids, runners, priorities, occasion)
+    jobs = [make(index, number // size) for number, index in enumerate(chosen)]
+    as_planned = [job for _, job in sorted(zip(chosen, jobs, strict=True), key=lambda pair: pair[0])]
     canary = choose_canary(as_planned, policy.canary.pools) if with_canary else None
-    shards = Shards(jobs=tuple(jobs), canary=canary, count=-(-len(jobs) // size))
+    shards = Shards(
+        jobs=tuple(jobs),
+        canary=canary,
+        count=-(-len(jobs) // size),
+        others=tuple(make(index, 0) for index in order if only is not None and ids[index] not in only),
+    )
     if problems := check_limits(shards, policy):
         raise ProblemsError(problems)
     return shards
+
+
+def check_ids(ids: Iterable[str], planned: Collection[str]) -> None:
+    """Raise UsageError with every id that the plan does not have."""
+    known = frozenset(planned)
+    unknown = [row_id for row_id in sorted(set(ids)) if row_id not in known]
+    if unknown:
+        rows = "row" if len(unknown) == 1 else "rows"
+        raise UsageError(
+            f"The plan has no {rows} {join_words(unknown)}.",
+            hint="The names of the jobs of a sweep begin with the ids.",
+        )
+
+
+class _JobMaker:
+    """Makes the job of a row by its place in the plan."""
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        ids: Sequence[str],
+        runners: Runners,
+        priorities: Priorities,
+        occasion: ShardContext,
+    ) -> None:
+        self.rows, self.ids, self.places = rows, ids, places_of(rows)
+        self.runners, self.priorities, self.occasion = runners, priorities, occasion
+        self.skips = occasion.pull if priorities.skip_queue_label in occasion.labels else None
+
+    def __call__(self, index: int, shard: int) -> RowJob:
+        row, row_id, occasion = self.rows[index], self.ids[index], self.occasion
+        nodes = count_nodes(row.recipe, self.runners)
+        score = score_row(row, nodes, self.priorities, event=occasion.event, labels=occasion.labels)
+        family = family_of(row)
+        return RowJob(
+            id=row_id,
+            row=row,
+            family=family,
+            name=render_job_name(row_id, family, row, score),
+            priority=score,
+            queue_token=make_queue_token(row, self.places[index], occasion.namespace),
+            shard=shard,
+            nodes=nodes,
+            skip_queue_pull=self.skips,
+        )
 
 
 def choose_canary(jobs: Sequence[RowJob], pools: Sequence[Collection[str]]) -> RowJob | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
+from infx.bench.follow_up import RowOrigin
 from infx.bench.jobs import RowJob
 from infx.bench.uploads import artifact_name
 from infx.bench.words import describe_row
@@ -30,6 +31,8 @@ POINTS, EVALS = (
 )  # infx's own artifacts; an earlier attempt may have uploaded them
 PLAN = "sweep-plan"  # the artifact that a sweep starts with
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
+# Line N belongs to result N of the file in the same folder. Readers of the results take every *.json, so this is not one.
+POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE = f"{POINTS}/origins.jsonl", f"{EVALS}/origins.jsonl"
 
 
 class RowState(StrEnum):
@@ -76,6 +79,9 @@ class Collection:
     rejected: tuple[Rejected, ...]
     coverage: tuple[RowCoverage, ...]  # in the order of the plan
     unexpected: tuple[str, ...]  # names of artifacts that match no planned row; their contents were not read
+    origins: tuple[
+        RowOrigin, ...
+    ] = ()  # of a follow-up sweep: the run and the attempt that measured each row
 
     def find_rows(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
@@ -272,12 +278,24 @@ def render_files(collection: Collection) -> dict[str, str]:
     if collection.points or collection.evals:  # an artifact would mean that the run has results
         files[POINTS_FILE] = _dump([point.values for point in collection.points])
         files[EVALS_FILE] = _dump(render_evals(collection))
+        if collection.origins:
+            points = [point.id for point in collection.points]
+            files[POINT_ORIGINS_FILE] = _render_origins(points, collection.origins)
+            evals = [row_id for row_id, _ in collection.evals]
+            files[EVAL_ORIGINS_FILE] = _render_origins(evals, collection.origins)
     return files
 
 
 def render_evals(collection: Collection) -> list[dict[str, Any]]:
     """Return the published accuracy rows, each with the id of its planned row."""
     return [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
+
+
+def _render_origins(ids: Iterable[str], origins: Iterable[RowOrigin]) -> str:
+    """Return a line of JSON for each result, in the order of the results."""
+    by_id = {origin.id: origin for origin in origins}
+    lines = ({"row_id": row_id, "run": by_id[row_id].run, "attempt": by_id[row_id].attempt} for row_id in ids)
+    return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def _render_coverage(collection: Collection) -> dict[str, Any]:

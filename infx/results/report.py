@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from infx.bench.follow_up import RowOrigin
 from infx.bench.words import describe_row
 from infx.escape import foreign, table, table_code
-from infx.phrases import count, join_some
+from infx.phrases import count, join_some, join_words
 from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection
 from infx.results.evals import EvalRow
 from infx.results.row import ResultRow
@@ -48,7 +50,16 @@ def _render_counts(collection: Collection) -> str:
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing, "
         f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
     )
-    return head + _render_unexpected(collection.unexpected)
+    return head + _render_origins(collection.origins) + _render_unexpected(collection.unexpected)
+
+
+def _render_origins(origins: Sequence[RowOrigin]) -> str:
+    """Return how many rows each run of a follow-up sweep has measured."""
+    numbers = Counter(origin.run for origin in origins)
+    if not numbers:
+        return ""
+    parts = [f"{count(number, 'row')} by run {run}" for run, number in sorted(numbers.items(), reverse=True)]
+    return f"\nMeasured: {join_words(parts)}.\n"
 
 
 def _render_unexpected(names: Sequence[str]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import field
 
 from infx.evidence.rows import SweepKind
 from infx.phrases import count
@@ -45,6 +46,8 @@ class SourceSweep:
         kind: the kind of sweep whose rows the run has; None if it could not be planned at its own base and head.
         foreign: ids of rows that its own plan does not have.
         done: ids of rows that succeeded, in the newest attempt of each row.
+        failed: ids of the other rows that it ran, or was to run.
+        attempts: row id → attempt, for rows that succeeded in a later attempt than the first.
         edits: workflows and policy files that the measured commit changed; None if git does not have the commit.
         changed_keys: configurations that differ between the measured commit and the merge.
         changed_files: recipe files that differ.
@@ -54,6 +57,8 @@ class SourceSweep:
     kind: SweepKind | None = None
     foreign: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    attempts: Mapping[str, int] = field(default_factory=dict)
     edits: tuple[str, ...] | None = ()
     changed_keys: tuple[str, ...] = ()
     changed_files: tuple[str, ...] = ()
@@ -102,20 +107,38 @@ class Coverage:
         return f"{len(self.covered):,} of {count(self.total, 'row')}{tail}"
 
 
-def compute_coverage(plan: MergePlan, sweep: SourceSweep | None) -> Coverage | None:
-    """Return how a sweep covers a plan; None if the plan or what the sweep measured is unknown."""
-    if plan.problem is not None or sweep is None or not sweep.is_known:
+def compute_coverage(
+    plan: MergePlan, sweep: SourceSweep | None, *completed: SourceSweep | None
+) -> Coverage | None:
+    """Return how a sweep covers a plan; None if the plan or what a sweep measured is unknown.
+
+    completed: the sweeps whose rows its results repeat, newest first. Of a row that several have, the newest counts.
+    """
+    sweeps = [one for one in (sweep, *completed) if one is not None and one.is_known]
+    if plan.problem is not None or len(sweeps) <= len(completed):
         return None
-    done = frozenset(sweep.done)
+    holders = map_rows(sweeps)
+    done = [frozenset(one.done) for one in sweeps]
+    changed = [frozenset(one.changed_files) for one in sweeps]
     covered, stale, missing = [], [], []
     for row in plan.rows:
-        if row.id not in done:
+        place = holders.get(row.id)
+        if place is None or row.id not in done[place]:
             missing.append(row.id)
-        elif _is_stale(row, sweep, frozenset(sweep.changed_files)):
+        elif _is_stale(row, sweeps[place], changed[place]):
             stale.append(row.id)
         else:
             covered.append(row.id)
     return Coverage(covered=tuple(covered), stale=tuple(stale), missing=tuple(missing))
+
+
+def map_rows(sweeps: Sequence[SourceSweep]) -> dict[str, int]:
+    """Return row id → place of the first sweep that has the row."""
+    holders: dict[str, int] = {}
+    for place, sweep in enumerate(sweeps):
+        for row_id in (*sweep.done, *sweep.failed):
+            holders.setdefault(row_id, place)
+    return holders
 
 
 def _is_stale(row: MergeRow, sweep: SourceSweep, changed: Set[str]) -> bool:

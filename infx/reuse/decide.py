@@ -16,7 +16,8 @@ from infx.reuse.command import ReuseCommand, list_commands, select_authorized
 from infx.reuse.coverage import Coverage, compute_coverage
 from infx.reuse.decision import PassedRun, ReuseDecision, ReuseReason, ReuseVerdict, SourceFault
 from infx.reuse.facts import AskedPull, ReuseFacts, SourceRun
-from infx.reuse.source import find_pin_fault, find_plan_fault, find_result_fault, find_run_fault
+from infx.reuse.follow_up import render_command
+from infx.reuse.source import find_pin_fault, find_plan_fault, find_result_fault, find_run_fault, list_sweeps
 
 SHOWN = 4  # runs that a sentence names
 
@@ -125,20 +126,31 @@ def _decide_pinned(facts: ReuseFacts, run_id: int, policy: Policy) -> ReuseDecis
         words = f"run {source.run.id} cannot be used, because {fault.words}"
         passed = (PassedRun(run=source.run, fault=fault),)
         return replace(_refused(fault.reason, words, fix), passed_over=passed)
-    coverage = compute_coverage(facts.plan, source.sweep)
+    coverage = compute_coverage(facts.plan, *list_sweeps(source))
     gap = _find_gap(coverage, facts)
     if gap is not None and policy.reuse.coverage is CoverageRule.REQUIRED:
         words = f"run {source.run.id} cannot be used: {gap.words}, and the policy requires all rows"
-        fix = "Sweep the rows that it does not cover."
-        return replace(_refused(gap.reason, words, fix), coverage=coverage)
+        return replace(
+            _refused(gap.reason, words, _tell_rest(source, coverage, facts, policy)), coverage=coverage
+        )
     words = "a command names it" + (f"; {gap.words}, so it is incomplete" if gap else "")
     return ReuseDecision(
         verdict=ReuseVerdict.REUSE,
         reason=ReuseReason.PINNED,
         words=words,
+        fix=_tell_rest(source, coverage, facts, policy) if gap and coverage else "",
         source=source.run,
         coverage=coverage,
     )
+
+
+def _tell_rest(source: SourceRun, coverage: Coverage | None, facts: ReuseFacts, policy: Policy) -> str:
+    """Return how to sweep what a run does not cover, as a sentence."""
+    if coverage is None:
+        return "Start a whole sweep."
+    command = render_command(source.run.id, facts, policy)
+    tail = f": `{command}`" if command else ""
+    return f"Sweep the rows that run {source.run.id} does not cover{tail}."
 
 
 @record
@@ -153,7 +165,7 @@ def _decide_found(facts: ReuseFacts, policy: Policy) -> ReuseDecision:
     passed: list[PassedRun] = []
     closest: _Incomplete | None = None
     for source in facts.runs:
-        coverage = compute_coverage(facts.plan, source.sweep)
+        coverage = compute_coverage(facts.plan, *list_sweeps(source))
         fault = find_fault(source, facts, policy) or find_pin_fault(source, policy)
         gap = _find_gap(coverage, facts)
         if fault is None and gap is None:
@@ -174,7 +186,7 @@ def _decide_found(facts: ReuseFacts, policy: Policy) -> ReuseDecision:
 
 def find_fault(source: SourceRun, facts: ReuseFacts, policy: Policy) -> SourceFault | None:
     """Return why a run cannot be the source, whoever names it; None if it can."""
-    return find_run_fault(source, facts, policy) or find_result_fault(source) or find_plan_fault(source.sweep)
+    return find_run_fault(source, facts, policy) or find_result_fault(source) or find_plan_fault(source)
 
 
 def _find_gap(coverage: Coverage | None, facts: ReuseFacts) -> SourceFault | None:
@@ -225,8 +237,9 @@ def _refuse_found(
     words = f"the pull request has no suitable run ({_list_passed(passed)}){older}"
     is_required = policy.reuse.coverage is CoverageRule.REQUIRED
     fix = f"To reuse run {run.id} all the same, pin it: {render_pin(run.id, policy)}"
-    if is_required and (closest.coverage is None or not closest.coverage.is_complete):
-        fix = f"Sweep the rows that run {run.id} does not cover."
+    if closest.coverage is None or not closest.coverage.is_complete:
+        rest = _tell_rest(closest.source, closest.coverage, facts, policy)
+        fix = rest if is_required else f"{rest} {fix}" if closest.coverage else fix
     return replace(_refused(reason, words, fix), coverage=closest.coverage)
 
 

@@ -33,6 +33,21 @@ class SourceArtifact:
 
 
 @record
+class EarlierRun:
+    """A run whose rows a follow-up sweep repeats.
+
+    Attributes:
+        run: the newest attempt.
+        artifacts: what the run left, if that was asked.
+        sweep: what the run swept; None if nothing was asked.
+    """
+
+    run: Run
+    artifacts: tuple[SourceArtifact, ...] | None = None
+    sweep: SourceSweep | None = None
+
+
+@record
 class SourceRun:
     """A run that may be reused.
 
@@ -40,13 +55,13 @@ class SourceRun:
         run: the newest attempt.
         artifacts: what the run left; None if nothing was asked, because the run is refused for another reason.
         sweep: what the run swept; None if nothing was asked.
-        completes: runs whose rows this run's results repeat; only a follow-up sweep has them.
+        completes: runs whose rows this run's results repeat, newest first; only a follow-up sweep has them.
     """
 
     run: Run
     artifacts: tuple[SourceArtifact, ...] | None = None
     sweep: SourceSweep | None = None
-    completes: tuple[int, ...] = ()
+    completes: tuple[EarlierRun, ...] = ()
 
 
 @record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from infx.bench.uploads import AGENTIC_THROUGHPUT
@@ -9,7 +10,7 @@ from infx.evidence.proof import was_open
 from infx.evidence.rows import SweepKind
 from infx.evidence.runs import find_refusal
 from infx.gate.case import one_line
-from infx.model import Conclusion, PullRequest, Run
+from infx.model import Conclusion, PullRequest, Run, is_same_repository
 from infx.phrases import count, join_some, join_words
 from infx.policy.model import Effect, Policy
 from infx.results.collect import EVALS, POINTS
@@ -40,12 +41,28 @@ def find_run_fault(source: SourceRun, facts: ReuseFacts, policy: Policy) -> Sour
         return SourceFault(reason=ReuseReason.OTHER_PULL, words=stranger)
     if run.commit not in facts.commits:
         return _refuse_commit(run, facts)
+    for earlier in list_earlier(source):
+        if fault := find_run_fault(earlier, facts, policy):
+            return replace(fault, words=f"it completes run {earlier.run.id}, and of that run {fault.words}")
     return None
+
+
+def list_earlier(source: SourceRun) -> Iterator[SourceRun]:
+    """Return the next run whose rows a follow-up sweep repeats, which may be a follow-up sweep itself."""
+    for earlier in source.completes[:1]:
+        yield SourceRun(
+            run=earlier.run,
+            artifacts=earlier.artifacts,
+            sweep=earlier.sweep,
+            completes=source.completes[1:],
+        )
 
 
 def _find_stranger(source: SourceRun, facts: ReuseFacts, pull: PullRequest, policy: Policy) -> str | None:
     """Return why a run does not belong to the pull request, as a clause."""
     run = source.run
+    if run.completes is not None:
+        return _find_foreign_follow_up(source, facts, pull, policy)
     measured = replace(pull, head_sha=run.commit)  # an earlier commit of the pull request is as good
     approved = next((one.run_id for one in facts.approvals if one.sha == run.commit), None)
     if refusal := find_refusal(run, measured, policy, approved_run=approved):
@@ -55,8 +72,26 @@ def _find_stranger(source: SourceRun, facts: ReuseFacts, pull: PullRequest, poli
         return None if is_trusted else f"it was not dispatched on {policy.base_branch}"
     if run.event == "pull_request":
         return _find_rival(run, facts)
-    if not source.completes:
-        return "it was dispatched, and its results complete no sweep of the pull request"
+    return "it was dispatched, and its results complete no sweep of the pull request"
+
+
+def _find_foreign_follow_up(
+    source: SourceRun, facts: ReuseFacts, pull: PullRequest, policy: Policy
+) -> str | None:
+    """Return why a follow-up sweep does not belong to the pull request, as a clause.
+
+    Only the base branch's workflow is trusted to name the runs and to check their results.
+    """
+    run = source.run
+    is_own = is_same_repository(run.head_repository, pull.base_repository)
+    if not is_own or run.head_branch != policy.base_branch:
+        return f"it was not dispatched on {policy.base_branch}"
+    if run.dispatched_for != (pull.number, run.commit):
+        return "its title does not name this pull request and a commit"
+    if pull.is_fork and not any(approval.sha == run.commit for approval in facts.approvals):
+        return "its commit was not approved"
+    if not source.completes or source.completes[0].run.id != run.completes:
+        return f"it completes run {run.completes}, which was not found"
     return None
 
 
@@ -108,10 +143,20 @@ def is_result(name: str) -> bool:
     return name in {POINTS, EVALS} or name.startswith(AGENTIC_THROUGHPUT)
 
 
-def find_plan_fault(sweep: SourceSweep | None) -> SourceFault | None:
+def find_plan_fault(source: SourceRun) -> SourceFault | None:
     """Return why a run's rows are not those of its own commit; None if they are, or if it is unknown."""
-    if sweep is None or not sweep.foreign:
-        return None
+    for sweep in list_sweeps(source):
+        if sweep is not None and sweep.foreign:
+            return _refuse_foreign(sweep)
+    return None
+
+
+def list_sweeps(source: SourceRun) -> tuple[SourceSweep | None, ...]:
+    """Return what a run has swept, and what the runs have that its results repeat, newest first."""
+    return source.sweep, *(earlier.sweep for earlier in source.completes)
+
+
+def _refuse_foreign(sweep: SourceSweep) -> SourceFault:
     rows = count(len(sweep.foreign), "row")
     words = f"its own commit does not plan {rows} of it ({join_some(sweep.foreign, SHOWN)})"
     return SourceFault(reason=ReuseReason.OTHER_PLAN, words=words)
@@ -126,12 +171,20 @@ def find_pin_fault(source: SourceRun, policy: Policy) -> SourceFault | None:
         return SourceFault(reason=ReuseReason.CONCLUSION, words=words, helps_to_pin=has_results)
     if sweep is None or not sweep.is_known:
         return None
+    for earlier in source.completes:
+        if earlier.sweep is not None and earlier.sweep.edits:
+            words = f"the commit of run {earlier.run.id}, which it completes, changed {_name_files(earlier.sweep.edits)}"
+            return SourceFault(reason=ReuseReason.NEEDS_PIN, words=words, helps_to_pin=True)
     if sweep.edits:
-        words = f"its commit changed {join_some([one_line(path) for path in sweep.edits], SHOWN)}"
+        words = f"its commit changed {_name_files(sweep.edits)}"
         return SourceFault(reason=ReuseReason.NEEDS_PIN, words=words, helps_to_pin=True)
     if sweep.kind is not None and (less := _describe_less(sweep.kind, policy)):
         return SourceFault(reason=ReuseReason.NEEDS_PIN, words=f"it is {less}", helps_to_pin=True)
     return None
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    return join_some([one_line(path) for path in paths], SHOWN)
 
 
 def _describe_less(kind: SweepKind, policy: Policy) -> str | None:

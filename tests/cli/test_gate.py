@@ -24,6 +24,7 @@ from tests.gate.facts import READY, with_event, with_pull
 
 OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
+    "complete",
 }  # fmt: skip
 
 # Hostile text for every field that people can fill.
@@ -135,6 +136,7 @@ def test_a_labeled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.
         "stage": "pr",
         "canary": "true",
         "fail-fast": "true",
+        "complete": "",
     }
     assert machine.json["sentence"].startswith("Sweep: full, first a canary")
     assert machine.summary.startswith("### A sweep starts\n")

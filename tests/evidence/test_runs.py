@@ -72,3 +72,22 @@ def test_a_dispatched_run_measures_the_commit_in_its_title() -> None:
     assert run(**DISPATCH).commit == HEAD
     assert run(**{**DISPATCH, "title": "PR 77 at main"}).commit == "b" * 40
     assert run(title=f"PR 77 at {OLD}").commit == HEAD  # a pull request may have any title
+
+
+@pytest.mark.parametrize(
+    ("title", "target", "completes"),
+    [
+        (f"PR 77 at {OLD}, completes run 42", (77, OLD), 42),
+        (f"PR 77 at {OLD}", (77, OLD), None),
+        (f"PR 77 at {OLD}, completes run 042", (77, f"{OLD}, completes run 042"), None),
+        (f"PR 77 at {OLD}, completes run 42, completes run 43", (77, f"{OLD}, completes run 42"), 43),
+        (f"{OLD}, completes run 42", None, None),
+    ],
+)
+def test_the_title_of_a_follow_up_names_the_run_that_it_completes(
+    title: str, target: tuple[int, str] | None, completes: int | None
+) -> None:
+    """A commit that is not a full SHA matches no head."""
+    dispatched = run(event="workflow_dispatch", title=title)
+    assert (dispatched.dispatched_for, dispatched.completes) == (target, completes)
+    assert run(title=title).completes is None

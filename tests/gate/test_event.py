@@ -119,6 +119,13 @@ def test_other_names(name: str) -> None:
             DispatchInputs(modifiers=("all-evals", "evals-only", "fast")),
         ),
         ({"modifiers": None, "command": None}, DispatchInputs()),
+        (
+            {"only": f"{'a' * 12}, {'b' * 12}-2\n{'a' * 12}", "complete": " 42 "},
+            DispatchInputs(only=("a" * 12, "b" * 12 + "-2"), complete=42),
+        ),
+        ({"only": "", "complete": ""}, DispatchInputs()),
+        ({"complete": "42; rm -rf /"}, DispatchInputs(complete=0)),
+        ({"complete": "9" * 19}, DispatchInputs(complete=0)),
         ("pr=77", DispatchInputs()),
     ],
 )

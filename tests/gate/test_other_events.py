@@ -117,6 +117,11 @@ def test_the_inputs_of_a_dispatch_decide_how_it_sweeps() -> None:
         (DispatchInputs(pull=77, command="full-sweep"), "both a command and pr"),
         (DispatchInputs(pull=77, head_ref="feat-x"), "must be a full commit SHA"),
         (DispatchInputs(pull=77, head_ref=HEAD, merge_sha="HEAD"), "must be a full commit SHA"),
+        (DispatchInputs(pull=77, head_ref=HEAD, complete=0), "complete is not the number of a run"),
+        (DispatchInputs(pull=77, complete=42), "complete without pr and head-ref"),
+        (DispatchInputs(base_ref=BASE, head_ref=HEAD, complete=42), "complete without pr and head-ref"),
+        (DispatchInputs(pull=77, only=("$(touch x)", "a" * 12)), "the input only names $(touch x), and ids"),
+        (DispatchInputs(base_ref=BASE, head_ref=HEAD, only=("a" * 11,)), "ids of rows have 12 digits"),
     ],
 )
 def test_invalid_inputs_are_refused(inputs: DispatchInputs, words: str) -> None:
@@ -233,6 +238,31 @@ def test_labels_override_the_inputs_of_a_dispatch() -> None:
     assert decision.notes == (
         "The labels of the PR decide; trim, fail-fast and modifiers of the dispatch have no effect.",
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ({"complete": 42}, "Only the rows that run 42 does not cover run."),
+        ({"only": ("a" * 12, "b" * 12 + "-2")}, "Only 2 named rows run."),
+        ({"complete": 42, "only": ("a" * 12,)}, "Only 1 named row runs; run 42 has the others."),
+    ],
+)
+def test_a_dispatch_may_choose_rows(more: dict[str, Any], note: str) -> None:
+    inputs = DispatchInputs(pull=77, head_ref=HEAD, **more)
+    decision = ask(dispatch(inputs, pull=PULL, changelog=Changelog(touched=True)))
+    assert decision.verdict is GateVerdict.RUN
+    assert (decision.only, decision.complete) == (inputs.only, inputs.complete)
+    assert note in decision.notes
+    assert decision.group == "sweep-pr-77"  # like every sweep of the pull request
+
+
+@pytest.mark.parametrize("labels", [(), ("full-sweep-enabled", "sweep-enabled")])
+def test_a_follow_up_needs_what_every_sweep_needs(labels: tuple[str, ...]) -> None:
+    inputs = DispatchInputs(pull=77, head_ref=HEAD, complete=42)
+    facts = dispatch(inputs, pull=replace(PULL, labels=labels), changelog=Changelog(touched=True))
+    assert ask(facts).verdict is GateVerdict.IGNORE
+    assert ask(facts).refused
 
 
 def test_a_pull_request_has_a_base_of_its_own() -> None:

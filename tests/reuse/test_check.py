@@ -179,7 +179,8 @@ def test_without_a_pin_a_stale_sweep_is_refused_with_the_count(world: World) -> 
     assert answer(called) == ("refused", "coverage-partial", None)
     assert called.json["sentence"] == (
         f"No finished sweep is reused: the pull request has no suitable run (run {run.id}: it covers 2 of 4 rows "
-        f"(2 stale)). To reuse run {run.id} all the same, pin it: /reuse-sweep-run {run.id}"
+        f"(2 stale)). Sweep the rows that run {run.id} does not cover: `gh workflow run run-sweep.yml -f pr=77 "
+        f"-f head-ref={world.head()} -f complete={run.id}`. To reuse run {run.id} all the same, pin it: /reuse-sweep-run {run.id}"
     )
 
 
@@ -445,13 +446,13 @@ def test_requests_are_counted(world: World) -> None:
     assert requests(world) == 2
     run = world.sweep()
     world.ask()
-    assert requests(world) == 8  # + permission, branch, runs, artifacts, jobs, timeline
+    assert requests(world) == 9  # + permission, branch, runs, dispatches, artifacts, jobs, timeline
     world.ask(f"/use {run.id}")
-    assert requests(world) == 8  # the run instead of the list
+    assert requests(world) == 8  # the run instead of both lists
     world.ask("/use 4711")
     assert requests(world) == 6  # a 404 is asked about twice
     world.ask()
-    assert requests(world, event=world.merge()) == 9  # and the commit's pull requests
+    assert requests(world, event=world.merge()) == 10  # and the commit's pull requests
 
 
 def test_requests_stay_bounded_however_many_runs_there_are(world: World) -> None:
@@ -464,7 +465,7 @@ def test_requests_stay_bounded_however_many_runs_there_are(world: World) -> None
         world.ask(by=f"old{place}")
     world.ask()
     # 2 + permission + branch + runs; artifacts of 10 green runs, of 3 others with their jobs; and the timeline
-    assert requests(world) <= 5 + 10 + 2 * 3 + 1
+    assert requests(world) <= 6 + 10 + 2 * 3 + 1
     assert "older runs were not looked at" in world.check().json["sentence"]
 
 
@@ -474,5 +475,5 @@ def test_a_green_run_behind_many_failed_ones_is_found(world: World) -> None:
     for _ in range(110):
         world.sweep("failure", rows=rows[:0], artifacts=("results_bmk",))
     world.ask()
-    assert requests(world) == 9  # the second page of runs
+    assert requests(world) == 10  # the second page of runs
     assert answer(world.check()) == ("reuse", "newest", run.id)

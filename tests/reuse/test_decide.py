@@ -27,6 +27,10 @@ REQUIRED = replace(POLICY, reuse=replace(POLICY.reuse, coverage=CoverageRule.REQ
 REUSE, REFUSED, NOTHING = ReuseVerdict.REUSE, ReuseVerdict.REFUSED, ReuseVerdict.NOTHING
 PARTIAL = sweep(done=ROWS[:1])
 USE = command("/use 900")
+REST = (
+    "Sweep the rows that run {0} does not cover: "
+    f"`gh workflow run run-sweep.yml -f pr=77 -f head-ref={HEAD} -f complete={{0}}`."
+)
 
 
 def decide(of: ReuseFacts) -> ReuseDecision:
@@ -214,7 +218,7 @@ def test_a_cancelled_run_is_reused_only_by_its_number() -> None:
     ):
         refused = decide(facts(runs=runs, event=event))
         assert outcome(refused) == (REFUSED, ReuseReason.NO_SUITABLE_RUN)
-        assert refused.fix == "To reuse run 20 all the same, pin it: /reuse-sweep-run 20"
+        assert refused.fix == f"{REST.format(20)} To reuse run 20 all the same, pin it: /reuse-sweep-run 20"
     pinned = decide(facts(command("/reuse-sweep-run 20"), runs=runs))
     assert outcome(pinned) == (REUSE, ReuseReason.PINNED)
     assert pinned.is_incomplete
@@ -371,11 +375,8 @@ def test_an_approved_earlier_commit_is_as_good() -> None:
     assert decide(facts(USE, pull=FORK, runs=(source(earlier),), approvals=(approval,))).verdict is REUSE
 
 
-def test_a_dispatch_is_a_source_if_it_completes_a_sweep() -> None:
+def test_a_dispatch_that_completes_nothing_is_no_source() -> None:
     assert decide(facts(USE, runs=(source(DISPATCHED),))).reason is ReuseReason.OTHER_PULL
-    assert decide(facts(USE, runs=(source(DISPATCHED, completes=(899,)),))).verdict is REUSE
-    other = replace(DISPATCHED, title=f"PR 78 at {HEAD}")
-    assert decide(facts(USE, runs=(source(other, completes=(899,)),))).reason is ReuseReason.OTHER_PULL
 
 
 # How much it covers
@@ -405,7 +406,8 @@ def test_incomplete_coverage_takes_a_pin_or_is_refused(swept: Any, reason: Reuse
     refused = decide_reuse(found, POLICY)
     assert outcome(refused) == (REFUSED, reason)
     assert words in refused.words
-    assert refused.fix == "To reuse run 900 all the same, pin it: /reuse-sweep-run 900"
+    rest = "" if reason is ReuseReason.COVERAGE_UNKNOWN else f"{REST.format(900)} "
+    assert refused.fix == f"{rest}To reuse run 900 all the same, pin it: /reuse-sweep-run 900"
     accepted = decide_reuse(named, POLICY)
     assert (accepted.verdict, accepted.is_incomplete) == (REUSE, True)
     assert words in accepted.words

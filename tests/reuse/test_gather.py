@@ -33,4 +33,4 @@ def test_what_a_caller_has_read_is_not_read_again(world: World, monkeypatch: pyt
     asked = AskedPull(number=77, comments=overview.comments)
     facts = gatherer.complete(ReuseFacts(event=event, pulls=(asked,), pull=overview.pull), tip=tip)
     assert facts == wanted
-    assert len(world.hub.log) == 6
+    assert len(world.hub.log) == 7

@@ -125,14 +125,16 @@ class World:
         run = self.hub.add_run(**{"pull": 77, **more})
         number = more.get("pull", 77) or 77
         for place, row in enumerate(self.rows(kind, number) if rows is None else rows):
-            name = (
-                f"sweep / rows (1) / row / {row.id} · {family_of(row.row)} · {row.recipe.runner} · {row.text}"
-            )
-            self.hub.add_job(run.id, name, conclusion="failure" if place in failing else "success")
+            self.add_row(run, row, conclusion="failure" if place in failing else "success")
         for name in artifacts:
             self.hub.add_artifact(run.id, name, {"agg.json": "[]"})
         self.hub.finish_run(run.id, conclusion)
         return run
+
+    def add_row(self, run: Run, row: IdentifiedRow, conclusion: str = "success") -> None:
+        """Add the job of a row to the newest attempt of a run."""
+        name = f"sweep / rows (1) / row / {row.id} · {family_of(row.row)} · {row.recipe.runner} · {row.text}"
+        self.hub.add_job(run.id, name, conclusion=conclusion)
 
     def ask(self, body: str = "/reuse-sweep-run", *, by: str = "mia", number: int = 77) -> None:
         self.hub.comment(number, body, by=by)
@@ -152,6 +154,10 @@ class World:
             given += ["--event", str(file), "--event-name", event[0]]
         elif not {"--pr", "--facts"} & set(given):
             given += ["--pr", "77"]
+        return self.call("reuse", "check", "--format", "json", *given, inside=inside, environ=environ)
+
+    def call(self, *arguments: str, inside: bool = True, environ: Mapping[str, str] | None = None) -> Called:
+        """Call a command with a token that only reads. inside: in the clone."""
         policy = self.folder / "policy.yaml"
         if not policy.exists():
             policy.write_text(POLICY, encoding="utf-8")
@@ -160,7 +166,7 @@ class World:
         )
         surroundings = {**self.hub.environ(token), "INFX_POLICY": str(policy), **(environ or {})}
         with _standing_in(self.folder / "clone" if inside else self.folder):
-            return call("reuse", "check", "--format", "json", *given, environ=surroundings)
+            return call(*arguments, environ=surroundings)
 
     def merge(self, method: str = "squash") -> tuple[str, Mapping[str, Any]]:
         """Merge pull request 77, and return the push event of the merge."""

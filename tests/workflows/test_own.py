@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from dataclasses import replace
@@ -13,8 +14,10 @@ import pytest
 from infx import yaml12
 from infx.cli.workflows import read_sources
 from infx.comments.progress import DROPPED, PLAN_CHECK
+from infx.gate.event import DispatchInputs
 from infx.policy.load import default_policy, parse_policy
 from infx.workflows.check import check_files
+from tests.builders import HEAD, run
 from tests.workflows.evaluate import Situation, holds
 
 ROOT = Path(__file__).parents[2]
@@ -299,3 +302,31 @@ def test_a_called_workflow_has_no_more_permissions_than_its_caller() -> None:
     for caller in ("canary", "rows"):
         for job in BENCHMARK["jobs"].values():
             assert job["permissions"].items() <= SWEEP["jobs"][caller]["permissions"].items()
+
+
+def test_a_dispatch_has_the_inputs_that_the_gate_reads() -> None:
+    fields = {
+        "pr" if field.name == "pull" else field.name.replace("_", "-")
+        for field in dataclasses.fields(DispatchInputs)
+    }
+    assert set(RUN_SWEEP["on"]["workflow_dispatch"]["inputs"]) == fields
+
+
+def test_the_name_of_a_dispatched_run_is_what_infx_reads() -> None:
+    """GitHub shows no inputs of a dispatch, so the run's name is the only place that has them."""
+    [(template, first, second, third, fourth)] = re.findall(
+        r"inputs\.pr && format\('([^']+)', ([^,]+), ([^,]+), (inputs\.complete && '[^']+' \|\| ''), ([^,]+)\) \|\| ''",
+        RUN_SWEEP["run-name"],
+    )
+    assert (first, second, fourth) == ("inputs.pr", "inputs.head-ref || 'its head'", "inputs.complete")
+    words = third.split("'")[1]
+    dispatched = run(event="workflow_dispatch", title=template.format(77, HEAD, words, 42))
+    assert (dispatched.dispatched_for, dispatched.completes) == ((77, HEAD), 42)
+    dispatched = run(event="workflow_dispatch", title=template.format(77, HEAD, "", ""))
+    assert (dispatched.dispatched_for, dispatched.completes) == ((77, HEAD), None)
+
+
+def test_the_plan_completes_the_run_that_the_second_gate_names() -> None:
+    steps = {step.get("id"): step for step in SWEEP["jobs"]["plan"]["steps"]}
+    assert steps["plan"]["with"]["complete"] == "${{ steps.gate.outputs.complete }}"
+    assert "complete" not in SWEEP["on"]["workflow_call"]["inputs"]  # inputs of a called workflow are older
