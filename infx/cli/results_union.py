@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from infx.errors import UsageError
@@ -37,20 +36,27 @@ def collect_union(
     from dataclasses import replace
 
     from infx.bench.follow_up import RowOrigin
-    from infx.bench.uploads import artifact_name
     from infx.gather.reuse_runs import find_attempts
     from infx.results.collect import collect
 
     if run is None:
         raise UsageError("The results of a follow-up sweep name its run.", hint="Give --run.")
     github = connect()
-    foreign = {artifact_name(job) for job in others}
-    own_artifacts = (artifact for artifact in artifacts if artifact.name not in foreign)
-    repeated = fetch_repeated(github, follow_up, others)
-    collection = collect([*jobs, *others], chain(own_artifacts, repeated), rules)
+    collection = collect([*jobs, *others], join_artifacts(follow_up, others, artifacts, github), rules)
     attempts = find_attempts(github.jobs(run, every_attempt=True))
     own = (RowOrigin(id=job.id, run=run, attempt=attempts.get(job.id, 1)) for job in jobs)
     return replace(collection, origins=(*own, *follow_up.origins))
+
+
+def join_artifacts(
+    follow_up: FollowUp, others: Sequence[RowJob], artifacts: Iterable[ReadArtifact], github: GitHub
+) -> Iterator[ReadArtifact]:
+    """Return the artifacts of a follow-up sweep without those of rows that it does not run, then the repeated ones."""
+    from infx.bench.uploads import artifact_name
+
+    foreign = {artifact_name(job) for job in others}
+    yield from (artifact for artifact in artifacts if artifact.name not in foreign)
+    yield from fetch_repeated(github, follow_up, others)
 
 
 def fetch_repeated(github: GitHub, follow_up: FollowUp, others: Sequence[RowJob]) -> Iterator[ReadArtifact]:

@@ -10,7 +10,7 @@ import click
 
 from infx.cli.github import Connect, github_options
 from infx.cli.options import examples, format_option, policy_option
-from infx.cli.plan_folder import read_all_jobs
+from infx.cli.plan_folder import read_all_jobs, read_follow_up
 from infx.cli.report import print_json, print_problems, print_text, render_problems
 from infx.errors import UsageError, sort_problems
 from infx.policy.model import Policy
@@ -84,7 +84,13 @@ def gather(
         raise UsageError("Which artifacts?", hint="Give --artifacts, --run, or both.")
     names = {artifact_name(job) for job in jobs or ()} | {POINTS, EVALS}
     wanted = Wanted(has_results if jobs is None else names.__contains__)
-    return validate_source(read_artifacts(wanted, folder, run, connect), jobs, rules)
+    found = read_artifacts(wanted, folder, run, connect)
+    if plan is not None and jobs is not None and (follow_up := read_follow_up(plan)):
+        from infx.cli.results_union import join_artifacts
+
+        repeated, others = follow_up
+        return validate_source(join_artifacts(repeated, others, found, connect()), [*jobs, *others], rules)
+    return validate_source(found, jobs, rules)
 
 
 def render(validation: Validation) -> dict[str, Any]:

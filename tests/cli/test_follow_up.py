@@ -126,6 +126,13 @@ class Union:
             environ=self.hub.environ(token),
         )  # fmt: skip
 
+    def validate(self) -> Called:
+        token = self.hub.workflow_token(contents="read", actions="read")
+        return call(
+            "reuse", "validate", "--plan", "sweep-plan", "--artifacts", "artifacts",
+            environ=self.hub.environ(token),
+        )  # fmt: skip
+
     def store(self, job: RowJob, changes: Mapping[str, Any] | None = None, *, expired: bool = False) -> None:
         """Give the earlier run an artifact of a row. changes: to its throughput result."""
         files = make_files(project_job(job, max_bytes=131_071))
@@ -170,6 +177,20 @@ def test_the_union_is_published_with_the_run_and_attempt_of_each_row(union: Unio
     ]
     [own] = read_lines("out/eval_results_all/origins.jsonl")
     assert own == {"row_id": union.jobs[3].id, "run": OWN, "attempt": 1}
+
+
+def test_the_union_is_validated_against_the_results_of_every_run(union: Union) -> None:
+    """`infx reuse validate` finds each row's own result in the run that measured it."""
+    union.cut()
+    assert union.collect().code == 0
+    for name in ("results_bmk", "eval_results_all"):
+        Path("out", name).rename(Path("artifacts", name))
+    valid = union.validate()
+    assert valid.code == 0, valid.err
+    path = Path("artifacts/results_bmk/agg_bmk.json")
+    rows = json.loads(path.read_text())
+    path.write_text(json.dumps([{**rows[0], "tput_per_gpu": 999999.0}, *rows[1:]]))
+    assert union.validate().code == 1
 
 
 def test_of_a_row_that_both_have_the_follow_ups_result_counts(union: Union) -> None:
