@@ -49,7 +49,16 @@ def approved(world: World) -> None:
     world.ask(number=79)
 
 
-SCENES: list[Callable[[World], None]] = [newest, pinned, refused, approved]
+def completed(world: World) -> None:
+    """Complete a failed run by a follow-up sweep of its one failed row."""
+    first = world.sweep("failure", failing=[1])
+    title = f"PR 77 at {world.head()}, completes run {first.id}"
+    rows = world.rows()[1:2]
+    world.sweep(rows=rows, pull=None, branch="main", event="workflow_dispatch", title=title)
+    world.ask()
+
+
+SCENES: list[Callable[[World], None]] = [newest, pinned, refused, approved, completed]
 FAULTS: list[dict[str, Any]] = [
     {"kind": FaultKind.DROP},
     {"kind": FaultKind.BAD_GATEWAY},
@@ -102,6 +111,26 @@ def test_a_fault_at_each_request(
     assert look(world, scene, event) == wanted
     with capsys.disabled():
         print(f"\n{sum(outcomes.values())} faults in {len(methods)} requests: {outcomes}")
+
+
+def test_a_fault_while_a_follow_up_chooses_its_rows(world: World) -> None:
+    """A row that could not be looked up never counts as covered, nor as missing."""
+    rows = world.rows()
+    names = [f"bmk_x_{row.id}" for row in rows[1:]]
+    run = world.sweep("failure", failing=[0], artifacts=names)
+    arguments = ("reuse", "follow-up", "--pr", "77", "--run", str(run.id))
+    world.hub.clear_log()
+    wanted = world.call(*arguments).json
+    assert wanted["only"] == [rows[0].id]
+    methods = [exchange.method for exchange in world.hub.log]
+    assert methods == ["GET"] * 6  # pull request, branch, run, jobs, timeline, artifacts
+    for nth in range(1, len(methods) + 1):
+        for fault in (*FAULTS, KILLED):
+            world.hub.faults.add(Fault(**fault, nth=nth))
+            called = world.call(*arguments)
+            world.hub.faults.clear()
+            assert called.code in {0, 3}, (nth, fault, called.err)
+            assert called.code == 3 or called.json == wanted, (nth, fault)
 
 
 @pytest.mark.parametrize("nth", [2, 5, 8])
