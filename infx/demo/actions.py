@@ -19,6 +19,7 @@ _END = "\n\0"  # no argument ends like this
 _ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
 _ANSWER = """infx() { cat "$INFX_ANSWER"; return "$INFX_CODE"; }\n"""
 _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
+_IF = re.compile(r"inputs\.([\w-]+) != ''")
 _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
 
 
@@ -45,6 +46,13 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
             raise StoryError(f"The demo cannot evaluate {filled} of the action {name}.")
         return filled
 
+    def runs(step: Mapping[str, Any]) -> bool:
+        condition = str(step.get("if", ""))
+        match = _IF.fullmatch(condition)
+        if condition and match is None:
+            raise StoryError(f"The demo cannot evaluate the condition {condition} of the action {name}.")
+        return match is None or bool(values[match[1]])
+
     return tuple(
         ActionStep(
             lines=step["run"],
@@ -52,6 +60,7 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
             directory=fill(step["working-directory"]) if "working-directory" in step else None,
         )
         for step in action["runs"]["steps"][1:]
+        if runs(step)
     )
 
 

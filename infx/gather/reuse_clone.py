@@ -11,6 +11,7 @@ from infx.bench.identity import row_ids
 from infx.errors import InfxError, UnavailableError
 from infx.evidence.rows import FULL, KindRows, SweepKind, list_kinds
 from infx.evidence.trees import find_measured_paths, find_rules
+from infx.gather.clone import BASE
 from infx.gather.plan import Planner, RevisionPlan
 from infx.gather.signoff_clone import find_serving, may_serve
 from infx.git import Git
@@ -50,6 +51,10 @@ class ReuseRevisions:
     def is_current(self) -> bool:
         """Return whether the head holds all of the base branch, so that the merge brings nothing else."""
         return self.git.is_ancestor(self.target, self.head)
+
+    def has_base_commit(self, sha: str) -> bool:
+        """Return whether a commit is in the history of the base branch, as it was fetched last."""
+        return self.git.has_commit(sha) and self.git.is_ancestor(sha, BASE)
 
     def find_commits(self) -> tuple[str, ...]:
         """Return every commit that the pull request brings, oldest first."""

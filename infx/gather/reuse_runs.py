@@ -205,7 +205,8 @@ class RunSearch:
     def _find_edits(self, run: Run, revisions: ReuseRevisions) -> tuple[str, ...] | None:
         """Find the rules that a run may have followed in the place of the base branch's."""
         if run.event != "pull_request" and run.head_branch == self.policy.base_branch:
-            return ()
+            # GitHub shows a tag of the base branch's name in the same way
+            return () if revisions.has_base_commit(run.head_sha) else (".github/ outside the base branch",)
         edits = revisions.find_edits(run.commit)
         if edits is None or run.event != "pull_request":
             return edits

@@ -55,6 +55,7 @@ WRONG = {
     "--explain": ("nope", 2),
     "--language": ("nope", 2),
     "--row": ("nope", 2),
+    "--only": ("nope", 2),
     "--since": ("nope", 2),
     "--after-push": ("nope", 2),
     "--config-key": ("nope", 2),

@@ -35,6 +35,16 @@ def test_an_actions_lines_choose_the_arguments(tmp_path: Path) -> None:
     assert arguments == [[*start, "--pr", "7"], [*start, "--all"], [*start, "--since", "2h"]]
 
 
+def test_a_step_runs_if_the_input_of_its_condition_has_a_value() -> None:
+    inputs = {"policy": "p", "priorities": "q", "directory": ".", "base-ref": "a", "head-ref": "b"}
+    lines = [
+        [step.lines.split()[1] for step in read_action("plan", {**inputs, **more}) if "infx" in step.lines]
+        for more in ({}, {"complete": "42"})
+    ]
+    assert [len(steps) for steps in lines] == [2, 3]
+    assert "reuse" in lines[1]
+
+
 def test_the_token_is_the_jobs_unless_an_input_replaces_it() -> None:
     inputs = {"policy": "p", "directory": "clone"}
     (step,) = read_action("signoff", inputs, "secret")

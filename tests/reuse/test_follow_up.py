@@ -160,6 +160,16 @@ def test_only_failed_rows_run_again_and_the_union_is_found(world: World) -> None
     assert len(after.json["coverage"]["covered"]) == 4
 
 
+def test_a_follow_up_at_a_tag_named_like_the_base_branch_needs_a_pin(world: World) -> None:
+    """Whoever can push a tag could give it any workflow, and a run of it any title."""
+    first, rows = add_first(world), world.rows()
+    add_follow_up(world, [rows[1], rows[3]], first, head_sha=world.head())
+    world.ask()
+    called = world.check()
+    assert called.json["verdict"] == "refused"
+    assert "changed .github/ outside the base branch" in called.json["sentence"]
+
+
 def test_rows_that_have_changed_since_run_again(world: World) -> None:
     first = add_first(world, failing=())
     world.hub.push("feat-x", {M1_RECIPE: "vllm serve m1 --fast\n"}, "recipe")
