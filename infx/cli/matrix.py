@@ -57,10 +57,10 @@ _SHARED = (
         "--runner-node-filter", metavar="TEXT", help="One row for each runner whose name contains TEXT."
     ),
     click.option("--no-evals", is_flag=True, help="Only throughput rows."),
-    click.option("--evals-only", is_flag=True, help="Only the selected accuracy rows."),
-    click.option("--all-evals", is_flag=True, help="Only accuracy rows, every possible one."),
+    click.option("--evals-only", is_flag=True, help="Only the selected accuracy runs."),
+    click.option("--all-evals", is_flag=True, help="Only accuracy runs, every possible one."),
     click.option(
-        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy row."
+        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy run."
     ),
     click.option("--trim-conc", is_flag=True, help="Only the lightest point of every recipe."),
     click.option(
@@ -68,7 +68,7 @@ _SHARED = (
         default="default",
         show_default=True,
         metavar="NAME",
-        help="Profile from the policy that selects accuracy rows.",
+        help="Profile from the policy that selects accuracy runs.",
     ),
     policy_option,
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--base-ref", required=True, metavar="REV", help="Revision that the head will be merged into.")
 @click.option("--head-ref", required=True, metavar="REV", help="Revision to measure.")
 @click.option("--trim-conc", is_flag=True, help="Plan throughput only at the lightest point of every recipe.")
-@click.option("--all-evals", is_flag=True, help="Plan every possible accuracy row.")
+@click.option("--all-evals", is_flag=True, help="Plan every possible accuracy run.")
 @click.option("--evals-only", is_flag=True, help="Plan no throughput rows.")
 @click.option("--fast", is_flag=True, help="Plan short AgentX replays.")
 @click.option(
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     default="default",
     show_default=True,
     metavar="NAME",
-    help="Profile from the policy that selects accuracy rows.",
+    help="Profile from the policy that selects accuracy runs.",
 )
 @policy_option
 @format_option

@@ -37,7 +37,7 @@ _folder = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--plan",
     type=_folder,
-    help="The cut plan of the source run. Without it, raw results are only compared with the aggregates.",
+    help="Plan folder of the source run (see infx shards). Without it, raw results are only compared with the aggregates.",
 )
 @policy_option
 @github_options

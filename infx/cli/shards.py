@@ -1,4 +1,4 @@
-"""infx shards and rows: cut a plan to GitHub's limits, and print the matrices of the cut plan."""
+"""infx shards and rows: cut a plan to GitHub's limits, and print the matrices of the plan folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     required=True,
     type=OutputPath(folder=True),
     metavar="DIRECTORY",
-    help="Folder for the cut plan; must not exist yet.",
+    help="Plan folder to write; must not exist yet.",
 )
 @click.option(
     "--decision",
@@ -153,7 +153,7 @@ def rows(
         planned = list(read_jobs(lines) if shard is None else read_shard(lines, shard))
     if not planned and shard is not None:
         raise UsageError(
-            "The cut plan is not complete: this shard has no row.", hint="Run infx shards again."
+            "The plan folder is not complete: this shard has no row.", hint="Run infx shards again."
         )
     jobs = [job for job in planned if job.id != without]
     matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)

@@ -1,4 +1,4 @@
-"""Write and read a cut plan as a folder of files, which the planning job passes to the jobs that run rows.
+"""Write and read a plan folder, which the planning job passes to the jobs that run rows.
 
 plan.json      the plan as `infx plan` printed it
 index.json     the number of rows and shards, and the canary's id
@@ -32,7 +32,7 @@ _HEAD = 60  # id and shard are within this many characters of a line
 def render_folder(
     shards: Shards, plan: str, policy: Policy, rules: Mapping[str, Any] | None
 ) -> dict[str, bytes]:
-    """Return the files of a cut plan: name → bytes.
+    """Return the files of a plan folder: name → bytes.
 
     rules: what a row of a later attempt asks GitHub (`infx.gate.again`). Raises InfxError for a row whose environment
     no process can hold.

@@ -1,4 +1,4 @@
-"""One row of a cut plan, as `infx shards` wrote it for the row's machine."""
+"""One row of a plan folder, as `infx shards` wrote it for the row's machine."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def read_row(folder: str, row_id: str) -> RowTask:
                 rules=common["rules"],
             )
     except OSError as error:
-        raise RowError(folder + ": there is no cut plan here: " + str(error.strerror), 2) from None
+        raise RowError(folder + ": there is no plan folder here: " + str(error.strerror), 2) from None
     except (ValueError, LookupError, TypeError) as error:
-        raise RowError(folder + ": the cut plan cannot be read: " + repr(error), 2) from None
+        raise RowError(folder + ": the plan folder cannot be read: " + repr(error), 2) from None
     raise RowError(folder + ": the plan has no row " + row_id + ".", 2)
 
 

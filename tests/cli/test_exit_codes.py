@@ -92,7 +92,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _here(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter a copy of the clone with an empty cut plan; GitHub cannot be reached, and commands do not wait."""
+    """Enter a copy of the clone with an empty plan folder; GitHub cannot be reached, and commands do not wait."""
     here = tmp_path / "here"
     shutil.copytree(workplace, here, symlinks=True)
     monkeypatch.chdir(here)

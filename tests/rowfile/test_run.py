@@ -214,9 +214,9 @@ def test_a_command_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: Path(PLAN, "row.json").unlink(), "there is no cut plan here: No such file or directory"),
-        (lambda: Path(PLAN, "row.json").write_text("{"), "the cut plan cannot be read: "),
-        (lambda: Path(PLAN, "row.json").write_text("[]"), "the cut plan cannot be read: "),
+        (lambda: Path(PLAN, "row.json").unlink(), "there is no plan folder here: No such file or directory"),
+        (lambda: Path(PLAN, "row.json").write_text("{"), "the plan folder cannot be read: "),
+        (lambda: Path(PLAN, "row.json").write_text("[]"), "the plan folder cannot be read: "),
         (lambda: Path(PLAN, "jobs.jsonl").write_text(""), "the plan has no row "),
     ],
 )
