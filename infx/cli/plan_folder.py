@@ -36,7 +36,9 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
         text = data.decode()
         return text, read_rows(json.loads(text), str(path))
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
+        raise UsageError(
+            f"The plan is not JSON: {error}.", hint="Write it again with infx plan.", where=str(path)
+        ) from None
 
 
 @contextmanager
@@ -46,7 +48,9 @@ def open_part(folder: Path, name: str) -> Iterator[TextIO]:
         file = (folder / name).open(encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"There is no plan folder here: {error.strerror}.", hint="Run infx shards first.", where=str(folder)
+            f"There is no plan folder here: {error.strerror}.",
+            hint="Run infx shards first: it writes this folder.",
+            where=str(folder),
         ) from None
     with file:
         yield file

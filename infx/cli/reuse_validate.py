@@ -81,7 +81,7 @@ def gather(
 
     jobs = None if plan is None else read_all_jobs(plan)
     if folder is None and run is None:
-        raise UsageError("Which artifacts?", hint="Give --artifacts, --run, or both.")
+        raise UsageError("No artifacts are named.", hint="Give --artifacts, --run, or both.")
     names = {artifact_name(job) for job in jobs or ()} | {POINTS, EVALS}
     wanted = Wanted(has_results if jobs is None else names.__contains__)
     return validate_source(read_artifacts(wanted, folder, run, connect), jobs, rules)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "plan_file",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Plan that infx plan printed.",
+    help="Plan file: the output of infx plan.",
 )
 @click.option(
     "--out",

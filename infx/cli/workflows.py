@@ -64,7 +64,11 @@ def read_sources(directory: Path) -> dict[str, bytes]:
         if path.is_file()
     ]
     if not paths:
-        raise UsageError("There are no workflow or action files here.", where=str(directory))
+        raise UsageError(
+            "There are no workflow or action files here.",
+            hint="Name a repository that has a .github folder.",
+            where=str(directory),
+        )
     files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(paths)}
     unread = list(files.values())
     while unread:

@@ -52,7 +52,7 @@ def test_rows_are_sorted_by_identity() -> None:
 
 def test_a_summary_without_results() -> None:
     text = render_report(collect(JOBS, [], RULES))
-    assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 results")
+    assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 throughput results")
 
 
 @pytest.mark.parametrize(
