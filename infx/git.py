@@ -236,7 +236,8 @@ class Git:
                 raise self._explain(output, "rev-parse")
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
-                f"The revision {revision!r} is not in this repository.{shallow}", hint="Fetch it first, or check its spelling."
+                f"The revision {revision!r} is not in this repository.{shallow}",
+                hint="Fetch it first, or check its spelling.",
             )
         sha = output.stdout.decode().strip()
         self._known.add(sha)

@@ -241,7 +241,9 @@ def _refuse_together(options: dict[str, Any], names: Sequence[str], conflicting:
         for other in conflicting:
             if options[name] and options[other]:
                 flags = [f"--{flag.replace('_', '-')}" for flag in (name, other)]
-                raise UsageError(f"{flags[0]} and {flags[1]} contradict each other.", hint="Give only one of them.")
+                raise UsageError(
+                    f"{flags[0]} and {flags[1]} contradict each other.", hint="Give only one of them."
+                )
 
 
 def _read_inputs(policy: Policy, options: dict[str, Any]) -> PlanInputs:
@@ -264,5 +266,8 @@ def _print(selection: Selection) -> None:
     inputs = selection.inputs
     print_problems((*inputs.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
     if not selection.rows:
-        print_text("No row of the configurations matches these options. Check their spelling, or give fewer options.", os.environ)
+        print_text(
+            "No row of the configurations matches these options. Check their spelling, or give fewer options.",
+            os.environ,
+        )
     click.echo(actions.neutralize_json(render_rows(selection.rows)))

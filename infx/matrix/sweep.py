@@ -102,7 +102,13 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     for name in dict.fromkeys(names):
         if rows_by_name[name] == 0:
             hint = suggest(name, rows_by_name)
-            problems.append(_report_name(name, "is not a row of this selection.", hint or "Omit --exp-name to see all rows of the selection."))
+            problems.append(
+                _report_name(
+                    name,
+                    "is not a row of this selection.",
+                    hint or "Omit --exp-name to see all rows of the selection.",
+                )
+            )
         elif rows_by_name[name] > 1:
             text = f"matches {count(rows_by_name[name], 'row')}; expected one."
             problems.append(_report_name(name, text, "Narrow the selection with --config-key or --conc."))

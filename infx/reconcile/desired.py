@@ -42,7 +42,7 @@ _ORPHANING = {
 
 @dataclass(frozen=True, kw_only=True)
 class DesiredState:
-    """What should be on a pull request."""
+    """The comments and statuses that a pull request should have."""
 
     comments: tuple[Sticky, ...] = ()  # a comment without text should not exist
     status: DesiredStatus | None = None

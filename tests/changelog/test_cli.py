@@ -594,7 +594,7 @@ def test_problems_of_both_files_come_in_one_report(repository: Repository) -> No
 
 
 def test_a_point_appended_to_a_changed_configuration_is_refused(repository: Repository) -> None:
-    """Refuse it only before the merge: later, other pull requests may have changed the configuration."""
+    """Refuse such a point only before the merge: later, other pull requests may have changed the configuration."""
     more = new(link(77), more="  append-only: true\n")
     changed = CONFIG.replace("v0.20.0", "v0.21.0", 1).replace("conc-list: [4]", "conc-list: [4, 8]", 1)
     repository.commit({PATH: BASE + more, "configs/nvidia.yaml": changed})

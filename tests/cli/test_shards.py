@@ -70,7 +70,9 @@ def test_an_unknown_shard_is_refused(folder: Path, number: str) -> None:
         ("index.json", '{"rows": [], "shards": []}', "The plan folder cannot be read"),
     ],
 )
-def test_a_plan_folder_that_has_lost_its_rows_is_refused(folder: Path, name: str, text: str, words: str) -> None:
+def test_a_plan_folder_that_has_lost_its_rows_is_refused(
+    folder: Path, name: str, text: str, words: str
+) -> None:
     """Otherwise the rows' job would be skipped, and nothing would be red."""
     original = (folder / name).read_text()
     (folder / name).write_text(text)

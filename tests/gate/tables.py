@@ -24,7 +24,9 @@ _PLACES = {
     "base": "the base branch",
 }
 
-_EXPLAINED = {(rule.reason, rule.fix) for rule in PULL_REQUEST if rule.fix}  # advice that the page's first table gives
+_EXPLAINED = {
+    (rule.reason, rule.fix) for rule in PULL_REQUEST if rule.fix
+}  # advice that the page's first table gives
 
 
 def fill_tables(document: str, policy: Policy) -> str:
@@ -65,7 +67,9 @@ def _rules(
                 rule.when.replace("{marker}", f"`{policy.sweep.skip_marker}`"),
                 verdict(rule),
                 f"`{rule.reason}`",
-                "as above" if rules is not PULL_REQUEST and (rule.reason, rule.fix) in _EXPLAINED else _fix(rule, policy),
+                "as above"
+                if rules is not PULL_REQUEST and (rule.reason, rule.fix) in _EXPLAINED
+                else _fix(rule, policy),
             )
             for number, rule in enumerate(rules, 1)
         ]

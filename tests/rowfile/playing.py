@@ -20,7 +20,7 @@ PLAN = "sweep-plan"
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """What became of a row: the program's exit code, its output and errors, and the row's job."""
+    """The outcome of a row: the program's exit code, its output and errors, and the row's job."""
 
     code: int
     out: str

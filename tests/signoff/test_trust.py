@@ -1,4 +1,4 @@
-"""What a verification does not trust: edits by others, forged records, branches, workflows and settings."""
+"""Check the sources that a verification does not trust: edits by others, forged records, branches, workflows and settings."""
 
 from __future__ import annotations
 

@@ -88,7 +88,9 @@ def _judge(
             used.append(score)
             fault = _find_fault(row, score, bars, policy.results)
             bar = bars.find_bar(row.recipe.model_prefix, score.task)
-            evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (threshold {bar}) {fault or 'ok'}")
+            evidence.append(
+                f"{row.id} {score.task} c{score.conc}: {score.value} (threshold {bar}) {fault or 'ok'}"
+            )
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
         return failed(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
