@@ -20,6 +20,7 @@ from infx.github.errors import IncompleteListError
 from infx.model import GHOST, Comment, CommentKind, CommentReference, CommitStatus, FileStatus, PullRequest
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
+from infx.records import record
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
 from infx.signoff.decide import GatheredSignoffs, SkippedPull
 from infx.signoff.facts import FileChange, JudgedFile, Membership, ResolvedLink, SignoffFacts
@@ -53,7 +54,7 @@ class SignoffReader(Upstream, SweepReader, PeopleReader, Protocol):
     def status_log(self, sha: str) -> list[CommitStatus]: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffGatherer:
     """Gathers the facts of sign-offs from GitHub and from a clone."""
 
