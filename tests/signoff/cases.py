@@ -194,7 +194,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("accuracy", "no results", {"results": None}, FAIL, "no collected accuracy"),
     ("accuracy", "not run", {"runs": (), "results": None}, FAIL, "none has run"),
     ("accuracy", "thresholds not read", {"thresholds": None}, FAIL, "no threshold"),
-    ("accuracy", "no file of thresholds", {"thresholds": judged("t.yaml", None), "results": results(scores=(score(ROWS[6], 0.85), score(ROWS[7])))}, PASS, "at or above the threshold"),
+    ("accuracy", "no file of thresholds", {"thresholds": judged("t.yaml", None), "results": results(scores=(score(ROWS[6], 0.85), score(ROWS[7])))}, PASS, "are at or above the threshold"),
     ("accuracy", "no file of thresholds, below", {"thresholds": judged("t.yaml", None), "results": results(scores=(score(ROWS[6], 0.84), score(ROWS[7])))}, FAIL, "reached 0.84, below 0.85"),
     ("accuracy", "thresholds come with it", {"thresholds": judged("t.yaml", None, "default: {gsm8k: 0.5}\n")}, WARN, "gsm8k of m1: 0.85 → 0.5"),
     ("accuracy", "bad thresholds", {"thresholds": judged("t.yaml", "default: [")}, FAIL, "cannot be read"),
@@ -238,7 +238,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("reuse", "another run", {"comments": (comment("/use 5", id=1),)}, WARN, "run 5, which is not a sweep"),
     ("reuse", "nothing planned", {"plan": plan(())}, NA, "nothing to reuse"),
     # 5: every item ticked, or left open with a reason.
-    ("checklist", "all ticked", {}, PASS, "6 of 6 items ticked"),
+    ("checklist", "all ticked", {}, PASS, "6 of 6 items are ticked"),
     ("checklist", "two missing", signed("noor", checklist(items=ITEMS[:3] + ITEMS[5:])), FAIL, "missing: `4 Linked the accuracy runs of that sweep`, `5"),
     ("checklist", "open", signed("noor", checklist([True, True, False, False, True, True])), FAIL, "not ticked and not explained: `3"),
     ("checklist", "explained", signed("noor", checklist([True, True, False, False, True, True], detail="3, 4: docs-only change, no sweep exists")), PASS, "2 left open with a reason"),
@@ -264,7 +264,7 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("images", "old vendor entry", {"configs": (change(state(framework="trt"), state(framework="trt", image="nvcr.io/trt:2")),), "known_configs": ()}, PASS, "as required"),
     ("images", "nothing changed", {"configs": (change(state(), state(line=99)),)}, NA, "No master configuration changes"),
     # 7: by the base branch's file and today's date.
-    ("deprecation", "active", {}, PASS, "active on 2026-11-30"),
+    ("deprecation", "active", {}, PASS, "is active on 2026-11-30"),
     ("deprecation", "retired scenario", {"plan": plan((row(1, scenario="1k1k"),))}, FAIL, "the scenario was retired on 2026-07-17"),
     ("deprecation", "retired model", {"plan": plan((row(1, model_prefix="m2"),))}, FAIL, "M2 was retired on 2026-10-01"),
     ("deprecation", "announced", {"plan": plan((row(1, model_prefix="m3"),))}, PASS, "until 2026-12-24"),
@@ -377,8 +377,8 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("draft", "switched off", {**serving("export SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE=0"), **spec()}, WARN, f"`{SCRIPT}`"),
     ("draft", "questionable", {**serving("--speculative-draft-model-quantization fp8"), **spec()}, WARN, "how the draft runs and needs human review"),
     # 14
-    ("pareto", "enough", {}, PASS, "At least 5 frontier points on 1 curve"),
-    ("pareto", "four", {"results": results(points=tuple(point(r) for r in ROWS[:4]))}, WARN, "4 of 4 measured on the frontier, 5 recommended"),
+    ("pareto", "enough", {}, PASS, "1 curve has at least 5 frontier points"),
+    ("pareto", "four", {"results": results(points=tuple(point(r) for r in ROWS[:4]))}, WARN, "4 of 4 measured points are on the frontier, 5 are recommended"),
     ("pareto", "invalid", {"results": results(points=(*(point(r) for r in ROWS[:6]), point(row(8), latency=0.0)))}, WARN, "1 point without usable numbers"),
     ("pareto", "no results", {"results": None}, WARN, "no collected results"),
     ("pareto", "unreadable", {"results": results(problems=("x is a bomb.",))}, WARN, "x is a bomb"),

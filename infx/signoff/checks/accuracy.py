@@ -94,7 +94,10 @@ def _judge(
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
         return failed(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
-    text = f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} at or above the threshold."
+    verb = "is" if len(used) == 1 else "are"
+    text = (
+        f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} {verb} at or above the threshold."
+    )
     if notes := list(_list_notes(facts, rows, used, bars)):
         return warned(" ".join([*notes, text]), link, evidence=evidence)
     return passed(text, link, evidence=evidence)
