@@ -61,9 +61,9 @@ _SHARED = (
     click.option("--evals-only", is_flag=True, help="Only the selected accuracy runs."),
     click.option("--all-evals", is_flag=True, help="Only accuracy runs, every possible one."),
     click.option(
-        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy run."
+        "--smoke", is_flag=True, help="The lowest concurrency of every recipe, and its usual accuracy run."
     ),
-    click.option("--trim-conc", is_flag=True, help="Only the lightest point of every recipe."),
+    click.option("--trim-conc", is_flag=True, help="Only the lowest concurrency of every recipe."),
     click.option(
         "--eval-profile",
         default="default",

@@ -37,7 +37,7 @@ _folder = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--plan",
     type=_folder,
-    help="Plan folder of the source run (see infx shards). Without it, raw results are only compared with the aggregates.",
+    help="Plan folder of the source run (see infx shards). Without it, missing rows are not found.",
 )
 @policy_option
 @github_options
@@ -55,7 +55,8 @@ def validate(
 ) -> None:
     """Check the artifacts of a source run.
 
-    Every planned row must have its result, and every result must be in the aggregate once, with the same numbers.
+    A source run is a finished sweep that a merge may reuse. Every planned row must have its result, and every result must be
+    once in the collected results (results_bmk or eval_results_all), with the same numbers.
     All problems are listed; if there are any, the exit code is 1.
     """
     from infx.reuse.verdict import describe_validation

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "decision_file",
     type=click.Path(),
     metavar="FILE",
-    help="Decision of infx gate, for the canary and for labels.",
+    help="Output of infx gate, which says whether a canary runs first and which labels are on.",
 )
 @click.option("--no-canary", is_flag=True, help="Choose no canary.")
 @click.option(
@@ -78,7 +78,7 @@ def shards(
     priorities: str | None,
     policy: Policy,
 ) -> None:
-    """Cut a plan into job matrices that fit GitHub's limits."""
+    """Split a plan into job matrices that fit GitHub's limits."""
     from infx.gate.again import make_row_rules
     from infx.matrix.folder import INDEX, render_folder, render_sums
     from infx.matrix.row_check import check_rows

@@ -79,7 +79,7 @@ def _finish(rows: Sequence[Row], request: SweepRequest) -> list[Row]:
 
 
 def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
-    """Return the lightest point and the usual accuracy run of every recipe, to test whether it works."""
+    """Return the lowest concurrency and the usual accuracy run of every recipe, to test whether it works."""
     evals = [
         replace(row, conc=row.conc if row.eval_conc is None else (row.eval_conc,), eval_all_concs=None)
         for row in keep_evals(select_evals(rows, EvalMode.MARKED, profile))
