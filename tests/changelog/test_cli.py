@@ -80,7 +80,7 @@ def test_problems_as_json_and_as_lines(repository: Repository) -> None:
             {
                 "rule": "pr-link-foreign",
                 "level": "error",
-                "message": "The pr-link belongs to another pull request: expected pull/77 or a placeholder, found pull/75.",
+                "message": "The pr-link belongs to another pull request: expected pull/77 or the placeholder `XXX`, found pull/75.",
                 "path": PATH,
                 "line": 11,
                 "hint": f"Write `XXX`, `{link('XXX')}` or `{link(77)}`.",
@@ -283,7 +283,7 @@ def test_a_correct_merge_is_valid(repository: Repository) -> None:
 
 EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
     ("pull_request", {"pull_request": {"number": 77}}, 0, ""),
-    ("pull_request", {"pull_request": {"number": 78}}, 1, "expected pull/78 or a placeholder, found pull/77"),
+    ("pull_request", {"pull_request": {"number": 78}}, 1, "expected pull/78 or the placeholder `XXX`, found pull/77"),
     ("merge_group", {"merge_group": {}}, 1, "still the placeholder `XXX`"),
     ("push", {"ref": "refs/heads/main"}, 1, "still the placeholder `XXX`"),
 ]

@@ -278,7 +278,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
     ("number", "expected"),
     [
         (OFFLOAD, [
-            ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or a placeholder."),
+            ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or the placeholder `XXX`."),
             ("pending", "The PR has no label that starts a sweep."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # with less of the DRAM
