@@ -10,7 +10,6 @@ rows.env       what that program reads
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -29,31 +28,33 @@ _HEAD = 60  # id and shard are within this many characters of a line
 
 def render_folder(
     shards: Shards, plan: str, policy: Policy, rules: Mapping[str, Any] | None
-) -> dict[str, bytes]:
-    """Return the files of a plan folder: name → bytes. rules: see `infx.matrix.row_file`."""
+) -> dict[str, Iterable[str]]:
+    """Return the files of a plan folder: name → parts of the text, made when they are written.
+
+    rules: see `infx.matrix.row_file`.
+    """
     canary = [] if shards.canary is None else [shards.canary]
     index = {
         "rows": len(shards.jobs),
         "shards": shards.count,
         "canary": canary[0].id if canary else None,
     }
-    texts = {
-        PLAN: plan,
-        INDEX: json.dumps(index, indent=2) + "\n",
-        JOBS: "".join(f"{_render_job(job)}\n" for job in shards.jobs),
-        CANARY: "".join(f"{_render_job(job)}\n" for job in canary),
+    return {
+        PLAN: [plan],
+        INDEX: [json.dumps(index, indent=2), "\n"],
+        JOBS: map(_render_job, shards.jobs),
+        CANARY: map(_render_job, canary),
         ROWS: render_rows(shards.jobs, policy, rules),
-        ROW_FILE: pack_row_file(),
+        ROW_FILE: [pack_row_file()],
     }
-    return {name: text.encode() for name, text in texts.items()}
 
 
-def render_sums(files: Mapping[str, bytes]) -> str:
-    """Return the SHA-256 of every file, in the form that `sha256sum --check` reads.
+def render_sums(digests: Mapping[str, str]) -> str:
+    """Return the SHA-256 of every file in the form that `sha256sum --check` reads.
 
     Every later job of the run compares before it uses the plan, because any job can replace an artifact.
     """
-    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
 def read_jobs(lines: Iterable[str]) -> Iterator[RowJob]:
@@ -94,7 +95,7 @@ def _render_job(job: RowJob) -> str:
         "result-name": job.result_name,
         "row": render_row(job.row),
     }
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _read_job(values: dict[str, Any], reader: RowReader) -> RowJob:

@@ -59,8 +59,8 @@ def pack_row_file() -> str:
     return _LOADER.replace("{modules}", ascii(modules))
 
 
-def render_rows(jobs: Iterable[RowJob], policy: Policy, rules: Mapping[str, Any] | None) -> str:
-    """Return what the program reads, in the form of `infx.rowfile.plan`.
+def render_rows(jobs: Iterable[RowJob], policy: Policy, rules: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what the program reads, in the form of `infx.rowfile.plan`.
 
     rules: what a row of a later attempt asks GitHub (`infx.gate.again`). Raises InfxError for a row whose environment
     no process can hold.
@@ -71,7 +71,9 @@ def render_rows(jobs: Iterable[RowJob], policy: Policy, rules: Mapping[str, Any]
         ("rules", json.dumps(rules) if rules is not None else ""),
     ]
     max_bytes = policy.limits.environment_bytes
-    return "".join(map(_render_group, [shared, *(list(_list_items(job, max_bytes)) for job in jobs)]))
+    yield _render_group(shared)
+    for job in jobs:
+        yield _render_group(list(_list_items(job, max_bytes)))
 
 
 def _list_items(job: RowJob, max_bytes: int) -> Iterator[tuple[str, str]]:

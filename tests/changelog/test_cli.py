@@ -283,7 +283,12 @@ def test_a_correct_merge_is_valid(repository: Repository) -> None:
 
 EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
     ("pull_request", {"pull_request": {"number": 77}}, 0, ""),
-    ("pull_request", {"pull_request": {"number": 78}}, 1, "expected pull/78 or the placeholder `XXX`, found pull/77"),
+    (
+        "pull_request",
+        {"pull_request": {"number": 78}},
+        1,
+        "expected pull/78 or the placeholder `XXX`, found pull/77",
+    ),
     ("merge_group", {"merge_group": {}}, 1, "still the placeholder `XXX`"),
     ("push", {"ref": "refs/heads/main"}, 1, "still the placeholder `XXX`"),
 ]
