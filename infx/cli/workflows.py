@@ -22,7 +22,7 @@ def workflows() -> None:
 
 @examples("infx workflows check")
 @workflows.command()
-@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.argument("directory", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @policy_option
 @format_option
 @click.pass_context
