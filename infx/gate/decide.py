@@ -91,6 +91,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         fail_fast=plan.fail_fast,
         effects=plan.effects,
         reusable=plan.reusable,
+        reuse=case.reuse if rule.reason in {Reason.REUSED, Reason.REUSE_REFUSED} else None,
         labels=case.known_labels,
         notes=tuple(notes),
         also=_find_further_reasons(case, matching_rules),

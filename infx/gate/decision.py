@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infx.gate.facts import Reuse
 from infx.policy.model import Effect, SweepScope
 from infx.policy.stage import Stage
 
@@ -71,6 +72,7 @@ class Decision:
         command: the words of that command, for `infx matrix`.
         scope, canary, fail_fast, effects, reusable: how the sweep runs, or would run; None if that is unknown.
         group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
+        reuse: the reuse that decided; None if another reason did.
         labels: labels of the pull request that the policy knows; they decide priorities.
         notes: what else a reader should know, in full sentences.
         also: further reasons that still apply if this one is resolved.
@@ -93,6 +95,7 @@ class Decision:
     fail_fast: bool = False
     effects: tuple[Effect, ...] = ()
     reusable: bool = True
+    reuse: Reuse | None = None
     labels: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     also: tuple[Reason, ...] = ()

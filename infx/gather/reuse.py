@@ -13,7 +13,7 @@ from typing import Protocol
 from infx.errors import UnavailableError
 from infx.gate.approval import pick_approval
 from infx.gate.event import SHA, Event, EventName
-from infx.gate.facts import Approval
+from infx.gate.facts import Approval, Reuse
 from infx.gather.clone import GitClone
 from infx.gather.people import People, PeopleReader
 from infx.gather.reuse_clone import ReuseRevisions
@@ -23,8 +23,9 @@ from infx.model import Comment, Commit, CommitStatus, PullRequest, PullSummary
 from infx.policy.model import Policy
 from infx.reuse.command import find_associated, list_commands
 from infx.reuse.coverage import MergePlan
-from infx.reuse.decide import decide_early, decide_event
+from infx.reuse.decide import decide_early, decide_event, decide_reuse
 from infx.reuse.facts import AskedPull, ReuseFacts
+from infx.reuse.for_gate import make_gate_reuse
 
 MAX_PEOPLE = 5  # authors of commands whose permission is read, newest command first
 MAX_PULLS = 10  # pull requests of one commit
@@ -61,14 +62,22 @@ class ReuseGatherer:
     clone: GitClone | None
     policy_path: str
 
-    def gather(self, event: Event) -> ReuseFacts:
-        """Gather what an event, or a question about a pull request, calls for."""
+    def ask(self, event: Event, pull: PullRequest | None = None) -> Reuse:
+        """Gather and decide for the gate."""
+        return make_gate_reuse(decide_reuse(self.gather(event, pull), self.policy))
+
+    def gather(self, event: Event, pull: PullRequest | None = None) -> ReuseFacts:
+        """Gather what an event, or a question about a pull request, calls for.
+
+        Args:
+            pull: the pull request of the event, if the caller has read it already.
+        """
         facts = ReuseFacts(event=event)
         if event.name is EventName.PUSH:
             pulls = self._find_merged(event)
             facts = self._read_pushed(facts, pulls)
         elif event.pull:
-            facts = self._read_asked(facts, event.pull)
+            facts = self._read_asked(facts, event.pull, pull)
         return self.complete(facts)
 
     def complete(self, facts: ReuseFacts, *, tip: str | None = None) -> ReuseFacts:
@@ -113,13 +122,13 @@ class ReuseGatherer:
         asked = tuple(self._read_commands(number) for number in numbers)
         return replace(facts, pulls=asked)
 
-    def _read_asked(self, facts: ReuseFacts, number: int) -> ReuseFacts:
+    def _read_asked(self, facts: ReuseFacts, number: int, pull: PullRequest | None = None) -> ReuseFacts:
         """Read a pull request and its commands, unless the event has nothing to do with reuse."""
         pending = replace(facts, pulls=(AskedPull(number=number),))
         if decide_event(facts.event, self.policy) is not None:
             return pending
-        pull = self.github.pull(number)
-        asked = self._read_commands(number, recent=pull.comments)
+        pull = pull or self.github.pull(number)
+        asked = self._read_commands(number, recent=pull.comments) if pull.comments else pending.pulls[0]
         return replace(facts, pull=pull, pulls=(asked,))
 
     def _read_commands(self, number: int, *, recent: int = 0) -> AskedPull:
@@ -146,7 +155,9 @@ class ReuseGatherer:
         if self.clone is None:
             return None
         git = self.clone.git
-        tip = tip or self.clone.fetch(self.policy.base_branch, [pull.number])
+        if tip is None:
+            self.clone.deepen(self.policy.base_branch)
+            tip = self.clone.fetch(self.policy.base_branch, [pull.number])
         if facts.event.name is EventName.PUSH and facts.event.head_sha:
             head = facts.event.head_sha
             target = base = self._find_base(facts.event, pull)

@@ -137,6 +137,7 @@ def _decide_pinned(facts: ReuseFacts, run_id: int, policy: Policy) -> ReuseDecis
         words=words,
         source=source.run,
         coverage=coverage,
+        edits=(source.sweep.edits or ()) if source.sweep else (),
     )
 
 

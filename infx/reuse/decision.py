@@ -91,6 +91,7 @@ class ReuseDecision:
         command: the command that counts, with its author and comment; None without an authorized one.
         source: the run that is reused; None unless the verdict is `reuse`.
         coverage: of the source, or of the run that came closest; None if unknown.
+        edits: workflows and policy files that the source's commit changed; only a named run may have any.
         passed_over: the other runs that were looked at, newest first.
     """
 
@@ -102,6 +103,7 @@ class ReuseDecision:
     command: ReuseCommand | None = None
     source: Run | None = None
     coverage: Coverage | None = None
+    edits: tuple[str, ...] = ()
     passed_over: tuple[PassedRun, ...] = ()
 
     @property
