@@ -31,13 +31,14 @@ fix: .venv/dev
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-# Resolve pyproject.toml again, for every Python and platform in one file.
-lock: | .venv/bin/pip
-	@$(BIN)/pip install --quiet uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-	  --group build pyproject.toml --output-file requirements/run.txt
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-	  --group build --group dev pyproject.toml --output-file requirements/dev.txt
+# Resolve pyproject.toml again, for every Python and platform in one file. uv.txt pins uv itself; actions.txt lacks the
+# packages that no command of a workflow imports.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
+lock: .venv/dev
+	@$(COMPILE) --group build pyproject.toml --output-file requirements/run.txt
+	@$(COMPILE) --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/actions.txt
+	@$(COMPILE) --group build --group dev pyproject.toml --output-file requirements/dev.txt
+	@$(COMPILE) --group uv --output-file requirements/uv.txt
 
 clean:
 	@rm -rf .venv
@@ -52,6 +53,6 @@ clean:
 	@$(BIN)/python -m compileall -q infx
 	@touch $@
 
-.venv/dev: requirements/dev.txt .venv/run
-	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+.venv/dev: requirements/dev.txt requirements/uv.txt .venv/run
+	@$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt -r requirements/uv.txt
 	@touch $@

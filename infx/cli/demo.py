@@ -39,9 +39,9 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
 
     A hub on this machine replaces GitHub; the commands are those that the workflows run. Takes less than a minute.
     """
+    console = _make_console()
     from infx.demo.play import play
 
-    console = _make_console()
     started = time.perf_counter()
     with (
         exit_on_signals(),
@@ -59,8 +59,12 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
 
 
 def _make_console() -> Console:
-    from rich.console import Console
-
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        raise click.UsageError(
+            "infx demo needs the package rich, which the actions do not install: install infx with pip."
+        ) from None
     return Console()
 
 

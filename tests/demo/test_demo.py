@@ -40,6 +40,7 @@ from infx.matrix.environment import project_job
 from infx.model import CommentKind
 from tests.conftest import ROOT
 from tests.demo.quiet import Quiet, offline
+from tests.locks import find_left_out, hidden
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
@@ -50,9 +51,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
     printed: list[DemoStep] = []
     threads_before = set(threading.enumerate())
     with offline(), play(tmp_path_factory.mktemp("demo")) as story:
-        story.begin(printed.append, Quiet())
-        for act in story.scenes().values():
-            act.play()
+        with hidden(find_left_out()):  # the actions of the workflows do not install these modules
+            story.begin(printed.append, Quiet())
+            for act in story.scenes().values():
+                act.play()
         assert printed == story.stage.steps
         assert story.hub.errors == []
         yield story

@@ -20,7 +20,10 @@ def test_every_problem_has_a_line() -> None:
     documented = [rule for cell in cells for rule in re.findall(r"`([a-z-]+)`", cell)]
     rules: set[str] = set()
     for path in (ROOT / "infx" / "reuse").glob("*.py"):
-        for whole, ending in RULE.findall(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        if "ReuseReason" in text:  # decides about a run, and makes no problems
+            continue
+        for whole, ending in RULE.findall(text):
             rules |= {whole} if whole else {f"{kind.value}{ending}" for kind in ResultKind}
     assert len(rules) > 15
     assert sorted(documented) == sorted(rules | COLLECTED)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,29 +20,44 @@ from tests.conftest import ROOT
 from tests.workflows.wheels import pack_wheels
 
 BASH = shutil.which("bash") or "bash"
-# A Python that makes an environment whose pip only records its arguments.
+UV = Path(sys.executable).with_name("uv")
+PINNED = (ROOT / "requirements/uv.txt").read_text().split()[0].removeprefix("uv==")
+LOCK = ROOT / "requirements/actions.txt"
+
+# A Python that makes empty environments and records its arguments. A real Python imports pip, from the test's library.
 PYTHON = r"""#!/bin/sh
-case "$1" in
-  -c) exit "${VERSION_TEST:-0}" ;;
-  -m)
-    echo "venv $3" >> "$LEDGER"
-    mkdir -p "$3/bin"
-    printf '#!/bin/sh\necho "pip $* cache=${PIP_NO_CACHE_DIR:-0}" >> "$LEDGER"\nexit "${PIP_RESULT:-0}"\n' > "$3/bin/pip"
-    chmod +x "$3/bin/pip"
+case "$1 $2" in
+  "-c "*version_info*) exit "${VERSION_TEST:-0}" ;;
+  "-c "*) exec %s "$@" ;;
+  "-m venv")
+    for home; do :; done
+    echo "$2 $3" >> "$LEDGER"
+    mkdir -p "$home/bin" "$home/lib/python3.11/site-packages"
+    cp "$0" "$home/bin/python"
+    ;;
+  *)
+    echo "${0##*/} $* cache=${PIP_NO_CACHE_DIR:-0}" >> "$LEDGER"
+    exit "${INSTALL_RESULT:-0}"
     ;;
 esac
+"""
+UV_STAND_IN = r"""#!/bin/sh
+if [ "$1" = --version ]; then echo "uv $UV_VERSION (of a platform)"; exit; fi
+echo "uv $* cache=${UV_NO_CACHE:-0}" >> "$LEDGER"
+exit "${INSTALL_RESULT:-0}"
 """
 
 
 @dataclass(frozen=True)
 class Runner:
-    """A machine with a folder for temporary files and a Python that the test controls."""
+    """A machine with a folder for temporary files, and tools that the test controls."""
 
     folder: Path
 
     def install(self, script: Path = ROOT / ".github/actions/install.sh", **environ: str) -> tuple[int, str]:
         variables = {
-            "PATH": os.environ["PATH"],
+            "PATH": f"{self.folder / 'tools'}:/usr/bin:/bin",
+            "PYTHONPATH": str(self.folder / "library"),
             "RUNNER_TEMP": str(self.folder / "temp"),
             "GITHUB_PATH": str(self.folder / "path"),
             "LEDGER": str(self.folder / "ledger"),
@@ -56,56 +73,146 @@ class Runner:
         path = self.folder / name
         return path.read_text().splitlines() if path.exists() else []
 
+    def place(self, name: str, text: str) -> None:
+        """Write a program of the machine."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def give_pip(self, version: str | None) -> None:
+        """Give the machine's Python a pip of a version; None: without pip."""
+        source = (
+            f"__version__ = {version!r}" if version else "raise ModuleNotFoundError('No module named pip')"
+        )
+        self.place("library/pip.py", f"{source}\n")
+
+    @property
+    def home(self) -> str:
+        (home,) = {line.removesuffix("/bin") for line in self.read("path")}
+        return home
+
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    (tmp_path / "python3").write_text(PYTHON)
-    (tmp_path / "python3").chmod(0o755)
-    return Runner(tmp_path)
+    """Return a machine with a pip that is new enough, and without uv."""
+    found = Runner(tmp_path)
+    found.place("python3", PYTHON % sys.executable)
+    found.give_pip("24.0")
+    return found
 
 
-def test_hashes_are_required_and_only_infx_is_built(runner: Runner) -> None:
+WITH_HASHES = f"install --quiet --require-hashes --only-binary :all: -r {LOCK}"
+LEAN = f"install --no-compile --quiet --require-hashes --only-binary :all: -r {LOCK}"
+
+
+def find_way(runner: Runner) -> tuple[str, str]:
+    """Return the arguments of venv and of the installer."""
+    environment, installed = runner.read("ledger")
+    return environment, installed.replace(runner.home, "HOME")
+
+
+def test_the_machines_pip_installs_into_an_environment_without_pip(runner: Runner) -> None:
     assert runner.install() == (0, "")
-    (home,) = {line.removesuffix("/bin") for line in runner.read("path")}
-    assert Path(home).parent == runner.folder / "temp"
-    environment, locked, own = runner.read("ledger")
-    assert environment == f"venv {home}"
-    assert locked == (
-        f"pip install --quiet --require-hashes --only-binary :all: -r {ROOT}/requirements/run.txt cache=1"
+    assert Path(runner.home).parent == runner.folder / "temp"
+    assert find_way(runner) == (
+        "venv --without-pip",
+        f"python3 -m pip --python HOME/bin/python {LEAN} cache=1",
     )
-    assert own == f"pip install --quiet --no-deps --no-build-isolation {ROOT} cache=1"
 
 
-def test_a_job_installs_once(runner: Runner) -> None:
+@pytest.mark.parametrize("version", ["22.3", "22.3.1", "23.0", "100.1"])
+def test_pip_installs_for_another_python_since_22_3(runner: Runner, version: str) -> None:
+    runner.give_pip(version)
+    assert runner.install() == (0, "")
+    assert find_way(runner)[0] == "venv --without-pip"
+
+
+@pytest.mark.parametrize("version", ["22.2.2", "21.3", "9.0.3", "not a version", None])
+def test_a_machine_without_such_a_pip_gets_one_in_the_environment(
+    runner: Runner, version: str | None
+) -> None:
+    runner.give_pip(version)
+    assert runner.install() == (0, "")
+    assert find_way(runner) == (f"venv {runner.home}", f"python -m pip {LEAN} cache=1")
+
+
+def test_the_pinned_uv_is_used(runner: Runner) -> None:
+    runner.place("tools/uv", UV_STAND_IN)
+    assert runner.install(UV_VERSION=PINNED) == (0, "")
+    assert find_way(runner) == (
+        "venv --without-pip",
+        f"uv --directory HOME pip install --python HOME/bin/python {WITH_HASHES.removeprefix('install ')} cache=1",
+    )
+
+
+@pytest.mark.parametrize("version", [f"{PINNED}.1", f"{PINNED}0", "0.1.0", ""])
+def test_another_uv_is_not_used(runner: Runner, version: str) -> None:
+    runner.place("tools/uv", UV_STAND_IN)
+    assert runner.install(UV_VERSION=version) == (0, "")
+    assert find_way(runner)[1].startswith("python3 -m pip ")
+
+
+def test_a_uv_that_does_not_run_is_not_used(runner: Runner) -> None:
+    """A version manager's shim fails if no version is selected."""
+    runner.place("tools/uv", "#!/bin/sh\necho 'uv: no version is set' >&2\nexit 127\n")
+    assert runner.install() == (0, "")
+    assert find_way(runner)[1].startswith("python3 -m pip ")
+
+
+def test_without_a_pin_no_uv_is_used(runner: Runner) -> None:
+    script = copy_script(runner.folder / "toolkit")
+    (runner.folder / "toolkit/requirements/uv.txt").unlink()
+    assert runner.install(script)[0] == 0
+    assert find_way(runner)[1].startswith("python3 -m pip ")
+
+
+def copy_script(root: Path) -> Path:
+    """Lay out the script, the locks and a package with nothing in it; returns the script."""
+    script = root / ".github/actions/install.sh"
+    script.parent.mkdir(parents=True)
+    shutil.copy(ROOT / ".github/actions/install.sh", script)
+    shutil.copytree(ROOT / "requirements", root / "requirements")
+    (root / "infx").mkdir()
+    return script
+
+
+@pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
+def test_a_job_installs_once(runner: Runner, uv: bool) -> None:
     """Every action of a job calls the script, which adds the command to the path of later steps each time."""
+    if uv:
+        runner.place("tools/uv", UV_STAND_IN)
     for _ in range(3):
-        assert runner.install()[0] == 0
-    assert len(runner.read("ledger")) == 3
+        assert runner.install(UV_VERSION=PINNED)[0] == 0
+    assert len(runner.read("ledger")) == 2
     assert len(runner.read("path")) == 3
     assert len(set(runner.read("path"))) == 1
 
 
 def test_two_commits_of_infx_do_not_share_an_installation(runner: Runner, tmp_path: Path) -> None:
     """Actions of another commit install the infx of that commit."""
-    other = tmp_path / "other/.github/actions/install.sh"
-    other.parent.mkdir(parents=True)
-    shutil.copy(ROOT / ".github/actions/install.sh", other)
     runner.install()
-    runner.install(other)
+    runner.install(copy_script(tmp_path / "other"))
     assert len(set(runner.read("path"))) == 2
 
 
-def test_a_failed_installation_is_repeated(runner: Runner) -> None:
-    code, _ = runner.install(PIP_RESULT="1")
+@pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
+def test_a_failed_installation_is_repeated(runner: Runner, uv: bool) -> None:
+    if uv:
+        runner.place("tools/uv", UV_STAND_IN)
+    code, _ = runner.install(INSTALL_RESULT="1", UV_VERSION=PINNED)
     assert code != 0
     assert runner.read("path") == []
-    assert runner.install()[0] == 0  # installs everything again
-    assert len(runner.read("ledger")) == 2 + 3
+    assert runner.install(UV_VERSION=PINNED)[0] == 0  # installs everything again
+    assert len(runner.read("ledger")) == 2 + 2
 
 
-def test_only_machines_that_live_for_one_job_may_use_a_cache(runner: Runner) -> None:
-    runner.install(RUNNER_ENVIRONMENT="github-hosted")
-    assert all(line.endswith("cache=0") for line in runner.read("ledger")[1:])
+@pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
+def test_only_machines_that_live_for_one_job_may_use_a_cache(runner: Runner, uv: bool) -> None:
+    if uv:
+        runner.place("tools/uv", UV_STAND_IN)
+    runner.install(RUNNER_ENVIRONMENT="github-hosted", UV_VERSION=PINNED)
+    assert find_way(runner)[1].endswith(" cache=0")
 
 
 @pytest.mark.parametrize("python", ["python3", "no-such-python"])
@@ -123,31 +230,51 @@ def test_the_script_requires_the_python_version_of_the_package() -> None:
     assert "sys.version_info < (3, 11)" in script
 
 
-# The root action
+# The root action, with the tools of this machine
 
-# A Python whose environments use the pip of the current environment, which is faster than installing another pip.
-LEAN_PYTHON = """#!/bin/sh
-[ "$1" = -m ] || exec {python} "$@"
-{python} -m venv --without-pip "$3"
-printf '#!/bin/sh\nexec {python} -m pip --python %s/bin/python "$@"\n' "$3" > "$3/bin/pip"
-chmod +x "$3/bin/pip"
-"""
+
+@dataclass(frozen=True)
+class Toolkit:
+    """A copy of infx that is locked to wheels in a folder."""
+
+    root: Path
+    wheels: Path
+
+    def environ(self, folder: Path, tool: str) -> dict[str, str]:
+        """Return the environment of a step on a machine whose installer is pip or uv, without an index."""
+        tools = folder / "tools"
+        tools.mkdir()
+        if tool == "uv":
+            (tools / "uv").symlink_to(UV)
+        (folder / "temp").mkdir()
+        return {
+            "PATH": f"{tools}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTION_PATH": str(self.root),
+            "GITHUB_PATH": str(folder / "path"),
+            "RUNNER_TEMP": str(folder / "temp"),
+            "INFX_PYTHON": str(Path(sys.base_prefix) / "bin/python3"),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+            "UV_OFFLINE": "1",
+            "UV_FIND_LINKS": str(self.wheels),
+        }
 
 
 @pytest.fixture(scope="module")
-def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a copy of infx that is locked to wheels in a folder, and that folder."""
+def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Toolkit:
     folder = tmp_path_factory.mktemp("toolkit")
     root = folder / "toolkit"
     for name in ("infx", ".github/actions", "configs"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("action.yml", "pyproject.toml", "README.md", "LICENSE", "perf-changelog.yaml"):
+    for name in ("action.yml", "perf-changelog.yaml"):
         shutil.copy(ROOT / name, root / name)
-    wheels = folder / "wheels"
     (root / "requirements").mkdir()
-    locked = pack_wheels((ROOT / "requirements/run.txt").read_text(), wheels)
-    (root / "requirements/run.txt").write_text(locked)
-    return root, wheels
+    shutil.copy(ROOT / "requirements/uv.txt", root / "requirements/uv.txt")
+    (root / "requirements/actions.txt").write_text(pack_wheels(LOCK.read_text(), folder / "wheels"))
+    return Toolkit(root, folder / "wheels")
 
 
 def run_step(
@@ -160,59 +287,64 @@ def run_step(
     return subprocess.run(command, env=dict(environ), cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_root_action_installs_infx_and_runs_a_command(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
-    root, wheels = toolkit
-    (tmp_path / "temp").mkdir()
-    (tmp_path / "venv.py").write_text("raise SystemExit('a file of the checked-out repository was run')\n")
-    environ = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(tmp_path),
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_ACTION_PATH": str(root),
-        "GITHUB_PATH": str(tmp_path / "path"),
-        "RUNNER_TEMP": str(tmp_path / "temp"),
-        "INFX_PYTHON": str(Path(sys.base_prefix) / "bin/python3"),
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_NO_COMPILE": "1",
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(wheels),
-    }
-    done = run_step(root, 0, tmp_path, environ)
+def find_commands() -> set[str]:
+    """Return the commands that the actions run, as words without options."""
+    actions = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github/actions").glob("*/action.yml")]
+    scripts = [step["run"] for action in actions for step in action["runs"]["steps"]]
+    found = {words for script in scripts for words in re.findall(r"\binfx ([a-z]+(?: [a-z]+)*)", script)}
+    assert {"approve", "gate", "plan", "changelog validate", "signoff retry"} <= found
+    return found
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_the_root_action_installs_infx_and_runs_a_command(
+    toolkit: Toolkit, tool: str, tmp_path: Path
+) -> None:
+    root = toolkit.root
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    for name in ("venv.py", "pip.py", "infx.py", "uv.toml"):
+        (workspace / name).write_text("raise SystemExit('a file of the checked-out repository was used')\n")
+    environ = toolkit.environ(tmp_path, tool)
+    done = run_step(root, 0, workspace, environ)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    environ["PATH"] = f"{(tmp_path / 'path').read_text().strip()}:{environ['PATH']}"
-    variables = {"COMMAND": "config check", "INFX_POLICY": "configs/policy.yaml"}
+    bin_ = (tmp_path / "path").read_text().strip()
+    (installer,) = Path(bin_).parent.glob("lib/*/site-packages/click-*.dist-info/INSTALLER")
+    assert installer.read_text().strip() == tool
+    environ["PATH"] = f"{bin_}:{environ['PATH']}"
+    variables = {"COMMAND": "config check", "INFX_POLICY": str(root / "configs/policy.yaml")}
+    done = run_step(root, 1, workspace, {**environ, "COMMAND": "--version"})
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in find_commands():
+        done = run_step(root, 1, workspace, {**environ, "COMMAND": f"{command} --help"})
+        assert (done.returncode, done.stderr) == (0, ""), command
     done = run_step(root, 1, root, {**environ, **variables})
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["ok"] is True
     done = run_step(root, 1, root, {**environ, **variables, "INFX_POLICY": ""})
     assert done.returncode == 2  # on Actions the policy must be named
+    done = run_step(root, 1, root, {**environ, "COMMAND": "demo"})
+    assert (done.returncode, "needs the package rich" in done.stderr) == (2, True)
     hostile = f"config check --master-config $(touch {tmp_path}/canary) `touch {tmp_path}/canary` ; touch {tmp_path}/canary *"
     done = run_step(root, 1, root, {**environ, **variables, "COMMAND": hostile})
     assert done.returncode == 2
     assert not (tmp_path / "canary").exists()
 
 
-def test_a_wheel_with_another_hash_is_refused(toolkit: tuple[Path, Path], tmp_path: Path) -> None:
-    root, wheels = toolkit
-    (tmp_path / "temp").mkdir()
-    tampered = tmp_path / "wheels"
-    shutil.copytree(wheels, tampered)
-    (wheel,) = tampered.glob("mdurl-*.whl")
-    wheel.write_bytes(wheel.read_bytes() + b"x")
-    home = tmp_path / "lean"  # the few files that this test needs
-    shutil.copytree(root / ".github", home / ".github")
-    (home / "requirements").mkdir()
-    lines = (root / "requirements/run.txt").read_text().splitlines(keepends=True)
-    (home / "requirements/run.txt").write_text(next(line for line in lines if line.startswith("mdurl==")))
-    runner = Runner(tmp_path)
-    (tmp_path / "python3").write_text(LEAN_PYTHON.format(python=sys.executable))
-    (tmp_path / "python3").chmod(0o755)
-    code, output = runner.install(
-        home / ".github/actions/install.sh",
-        PIP_CONFIG_FILE=os.devnull,
-        PIP_NO_INDEX="1",
-        PIP_FIND_LINKS=str(tampered),
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_a_wheel_with_another_hash_is_refused(toolkit: Toolkit, tool: str, tmp_path: Path) -> None:
+    tampered = Toolkit(tmp_path / "toolkit", tmp_path / "wheels")
+    script = copy_script(tampered.root)
+    tampered.wheels.mkdir()
+    (wheel,) = toolkit.wheels.glob("mdurl-*.whl")
+    shutil.copy(wheel, tampered.wheels)
+    with zipfile.ZipFile(tampered.wheels / wheel.name, "a") as archive:
+        archive.writestr("mdurl/more.py", "print('not what was locked')\n")
+    lines = (toolkit.root / "requirements/actions.txt").read_text().splitlines(keepends=True)
+    (tampered.root / "requirements/actions.txt").write_text(
+        next(line for line in lines if line.startswith("mdurl=="))  # the one package that this test needs
     )
+    code, output = Runner(tmp_path).install(script, **tampered.environ(tmp_path, tool))
     assert code != 0
-    assert "DO NOT MATCH THE HASHES" in output
-    assert runner.read("path") == []
+    assert {"pip": "DO NOT MATCH THE HASHES", "uv": "Hash mismatch for `mdurl==0.1.2`"}[tool] in output
+    assert not (tmp_path / "path").exists()
