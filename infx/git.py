@@ -299,9 +299,7 @@ class Git:
                 raise PartialCloneError(f"The clone is partial: {fault}.", hint=_WHOLE)
             raise CorruptRepositoryError(f"The repository is damaged: {fault}.", hint=_FSCK)
 
-    def fetch(
-        self, remote: str, *refspecs: str, token: str | None = None, deepens: bool = False
-    ) -> None:
+    def fetch(self, remote: str, *refspecs: str, token: str | None = None, deepens: bool = False) -> None:
         """Fetch refs of a remote, overwriting local refs; delete local refs of a pattern that the remote lacks.
 
         Args:

@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from infx.model import PullRequest
 
 
+clone_option = click.option(
+    "--clone",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Clone of the repository, to compute how much a reused sweep covers. Default: the current folder.",
+)
+
+
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what the gate decides about, and pass `facts: GateFacts`, gathered or read."""
 
@@ -46,12 +54,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="N",
         help="Pull request to ask about, without an event.",
     )
-    @click.option(
-        "--clone",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="Clone of the repository, to compute how much a reused sweep covers. Default: the current folder.",
-    )
+    @clone_option
     @facts_options
     @policy_option
     @github_options
@@ -166,9 +169,7 @@ def read_facts(path: Path) -> GateFacts:
     return parse_json(GateFacts, read_file(path, "facts file"), str(path))
 
 
-def gather(
-    event: Event, policy: Policy, connect: Connect, clone: Path, *, is_explained: bool
-) -> GateFacts:
+def gather(event: Event, policy: Policy, connect: Connect, clone: Path, *, is_explained: bool) -> GateFacts:
     from infx.cli.reuse import open_gatherer
     from infx.gather.gate import gather_facts
 

@@ -140,18 +140,21 @@ def _add_reuse(
     except (BadCredentialsError, NotFoundError, PermissionDeniedError):
         if not is_explained:
             raise
-        absence = "GitHub does not show this token whether someone with authority asked for it"
+        absence = "GitHub does not show this token who may ask for it, or which runs there are"
         return replace(facts, reuse=Reuse(absence=absence))
 
 
 def _may_depend_on_reuse(facts: GateFacts, policy: Policy) -> bool:
-    reason = decide(facts, policy).reason
-    if facts.event.name is EventName.PUSH:
-        return policy.on_merge is not OnMerge.NOTHING and reason is not Reason.OTHER_BASE
-    if facts.event.name is EventName.ASKED:
-        return reason not in {Reason.OTHER_BASE, Reason.CLOSED}
-    is_push = facts.event.name is EventName.PULL_REQUEST and Case(facts, policy).may_reuse
-    return is_push and reason is Reason.READY
+    decision = decide(facts, policy)
+    match facts.event.name:
+        case EventName.PUSH:
+            return policy.on_merge is not OnMerge.NOTHING and decision.reason is not Reason.OTHER_BASE
+        case EventName.ASKED:
+            return decision.reason not in {Reason.OTHER_BASE, Reason.CLOSED}
+        case EventName.PULL_REQUEST:
+            return decision.runs and Case(facts, policy).may_reuse
+        case _:
+            return False
 
 
 def _find_pushed_base(event: Event, github: GateReader) -> str | None:

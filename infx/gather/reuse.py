@@ -53,6 +53,7 @@ class ReuseGatherer:
     """Gathers the facts of reuse.
 
     Attributes:
+        known: what the caller has read of runs already; None: nothing.
         clone: a clone of the repository; without one no plan can be recomputed, so the coverage is unknown.
         policy_path: where the policy is in the repository.
     """
@@ -61,6 +62,7 @@ class ReuseGatherer:
     policy: Policy
     clone: GitClone | None
     policy_path: str
+    known: RunReader | None = None
 
     def ask(self, event: Event, pull: PullRequest | None = None) -> Reuse:
         """Gather and decide for the gate."""
@@ -80,14 +82,17 @@ class ReuseGatherer:
             facts = self._read_asked(facts, event.pull, pull)
         return self.complete(facts)
 
-    def complete(self, facts: ReuseFacts, *, tip: str | None = None) -> ReuseFacts:
+    def complete(
+        self, facts: ReuseFacts, *, tip: str | None = None, people: People | None = None
+    ) -> ReuseFacts:
         """Add permissions, and what runs and plans tell if the decision needs them.
 
         Args:
             facts: with the event, the pull request and its commands, which a caller may have read already.
             tip: the base branch's, if the caller has fetched the base branch and the pull request.
+            people: those whose permissions the caller has read already.
         """
-        people = People(self.github, 0)
+        people = people or People(self.github, 0)
         for asked in facts.pulls:
             self._ask_permissions(asked, people)
         facts = replace(facts, people=people.all)
@@ -97,7 +102,7 @@ class ReuseGatherer:
         revisions = self._open_revisions(facts, pull, tip)
         facts = self._add_commits(facts, pull, revisions)
         facts = self._add_neighbors(facts, pull)
-        return RunSearch(self.github, self.policy, facts, pull, revisions).run()
+        return RunSearch(self.known or self.github, self.policy, facts, pull, revisions).run()
 
     def _find_merged(self, event: Event) -> list[int]:
         """Find the pull requests of a pushed commit; GitHub may not know them in the first seconds."""

@@ -93,23 +93,6 @@ def list_commands(comments: Iterable[Comment], policy: ReusePolicy) -> list[Reus
     return sorted(found_commands, key=lambda command: _sort_key(command.comment), reverse=True)
 
 
-def select_command(
-    comments: Iterable[Comment], policy: ReusePolicy, people: Mapping[str, Collaborator]
-) -> ReuseCommand | None:
-    """Return the newest command of a person with write access.
-
-    people: lower-case login → current permission. Commands of people who are not listed do not count.
-    """
-    return next(
-        (
-            command
-            for command in list_commands(comments, policy)
-            if (person := people.get(command.comment.author.login.lower())) and person.can_write
-        ),
-        None,
-    )
-
-
 def find_associated(comments: Iterable[Comment], policy: ReusePolicy) -> list[ReuseCommand]:
     """Return the commands whose authors GitHub associates with the repository, newest first."""
     return [

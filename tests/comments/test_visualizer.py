@@ -140,13 +140,18 @@ def test_without_links_in_the_policy_the_state_is_still_shown() -> None:
     assert (sticky.text or "").startswith("✅ **Finished")
 
 
-REUSE = Reuse(run_id=300, attempt=2, url="https://github.com/acme/bench/actions/runs/300", head_sha=HEAD, pull=77)
+REUSE = Reuse(
+    run_id=300, attempt=2, url="https://github.com/acme/bench/actions/runs/300", head_sha=HEAD, pull=77
+)
 
 
 @pytest.mark.parametrize(
     ("reuse", "line"),
     [
-        (replace(REUSE, coverage="40 of 40 rows"), "♻️ **Reused for the merge · 合并时复用** — {run}: 40 of 40 rows"),
+        (
+            replace(REUSE, coverage="40 of 40 rows"),
+            "♻️ **Reused for the merge · 合并时复用** — {run}: 40 of 40 rows",
+        ),
         (
             replace(REUSE, coverage="12 of 40 rows (28 missing)", is_incomplete=True),
             "⚠️ **Reused for the merge, incomplete · 合并时复用，结果不完整** — {run}: incomplete: 12 of 40 rows (28 missing)",
@@ -155,9 +160,7 @@ REUSE = Reuse(run_id=300, attempt=2, url="https://github.com/acme/bench/actions/
         (Reuse(absence="no comment asks for it"), None),
     ],
 )
-def test_the_comment_says_which_run_is_reused_and_how_complete_it_is(
-    reuse: Reuse, line: str | None
-) -> None:
+def test_the_comment_says_which_run_is_reused_and_how_complete_it_is(reuse: Reuse, line: str | None) -> None:
     plain = body(sweep())
     sticky = make_visualizer(POLICY, [sweep()], reuse)
     assert sticky is not None

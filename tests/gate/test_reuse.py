@@ -64,7 +64,9 @@ def test_the_sentence_names_the_run_and_how_complete_it_is(
 def test_a_merge_without_a_request_says_why_there_is_none() -> None:
     decision = ask(MERGED, ABSENT)
     assert decision.reason is Reason.ON_MERGE_NOT_REUSED
-    assert decision.words.endswith("no sweep to reuse: eve asked for it without write access to the repository")
+    assert decision.words.endswith(
+        "no sweep to reuse: eve asked for it without write access to the repository"
+    )
 
 
 def test_outputs_name_the_source_only_if_it_is_reused() -> None:
