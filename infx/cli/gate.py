@@ -182,7 +182,7 @@ def gather(event: Event, policy: Policy, connect: Connect, clone: Path, *, is_ex
         rules=(path,),
         judge=_open_judge(policy, github, path),
         # Opened only for a request, because most events are about no reuse.
-        ask_reuse=lambda event, pull: open_gatherer(policy, github, clone).ask(event, pull),
+        ask_reuse=lambda event, pull: open_gatherer(policy, github, clone).answer(event, pull),
         is_explained=is_explained,
     )
 

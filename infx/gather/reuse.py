@@ -64,7 +64,7 @@ class ReuseGatherer:
     policy_path: str
     known: RunReader | None = None
 
-    def ask(self, event: Event, pull: PullRequest | None = None) -> Reuse:
+    def answer(self, event: Event, pull: PullRequest | None = None) -> Reuse:
         """Gather and decide for the gate."""
         return make_gate_reuse(decide_reuse(self.gather(event, pull), self.policy))
 
