@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from infx.errors import Level, Problem, UsageError
 from infx.files import decode_json, read_file
+from infx.records import record
 
 MAX_ANNOTATIONS = 10  # per level and step; GitHub drops the rest
 MAX_MESSAGE = 4096  # characters of one annotation
@@ -130,7 +130,7 @@ def find_summary_run(environ: Mapping[str, str]) -> int | None:
     return int(number) if is_shown else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReceivedEvent:
     """The event that a command works on.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from infx.errors import InfxError, Level, Problem
+from infx.records import record
 
 # GitHub takes the first of these that exists, and ignores a file beyond 3 MB.
 LOCATIONS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -27,7 +27,7 @@ _UNSUPPORTED = {"!": "negation", "[": "character ranges", "]": "character ranges
 _FOREIGN = re.compile(r"""["'`].*|.*[,:;]|.*\{[^{}]*,[^{}]*\}.*|.*\\\w.*""")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class OwnerRule:
     """One line of the file."""
 
@@ -48,7 +48,7 @@ class OwnerRule:
         return self._expression.fullmatch(path.lstrip("/")) is not None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CodeOwners:
     """A parsed CODEOWNERS file."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
+
+from infx.records import record
 
 
 class Level(StrEnum):
@@ -18,7 +19,7 @@ class Level(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Problem:
     """One fault that a check found.
 

@@ -12,12 +12,10 @@ from collections.abc import Iterable, Sequence
 
 _INVISIBLE = "\u200b"
 _BREAK = "&#8203;"  # the same as an entity, which is visible in the source
-_MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|~&$:=^\"']")
+_MARKUP = r"[\\`*_{}\[\]()<>#+\-.!|~&$:=^\"']"
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # Text that GitHub renders as a link or a mention: @name, #1, GH-1, http://, www., a commit id.
-_TRIGGERS = re.compile(
-    r"@|#(?=\w)|\b[Gg][Hh](?=-\d)|\b[A-Za-z]+(?=://)|\b[Ww]{3}(?=\.)|[0-9A-Fa-f]{6}(?=[0-9A-Fa-f])"
-)
+_TRIGGERS = r"@|#(?=\w)|\b[Gg][Hh](?=-\d)|\b[A-Za-z]+(?=://)|\b[Ww]{3}(?=\.)|[0-9A-Fa-f]{6}(?=[0-9A-Fa-f])"
 
 
 def code(text: str) -> str:
@@ -72,7 +70,7 @@ def _flatten(text: str) -> str:
 def _split_triggers(text: str) -> list[str]:
     """Split the text after every character that could start a link, with breaks between the parts."""
     parts, position = [], 0
-    for match in _TRIGGERS.finditer(text):
+    for match in re.finditer(_TRIGGERS, text):
         parts += [text[position : match.end()], _INVISIBLE]
         position = match.end()
     return [*parts, text[position:]]
@@ -81,4 +79,4 @@ def _split_triggers(text: str) -> list[str]:
 def _escape(text: str) -> str:
     if text == _INVISIBLE:
         return _BREAK
-    return _MARKUP.sub(lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), text)
+    return re.sub(_MARKUP, lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), text)

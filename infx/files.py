@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +55,28 @@ def write_file(path: Path, data: bytes) -> None:
             raise
 
 
-def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write all files of a new folder or none: write a temporary folder next to it, then rename that one."""
+def write_folder(out: Path, files: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Write all files of a new folder or none: write a temporary folder next to it, then rename that one.
+
+    files: name → parts of the text. Returns: name → SHA-256 of the file, in hexadecimal digits.
+    """
+    import hashlib
     from tempfile import TemporaryDirectory
 
     if out.exists():
         raise UsageError("The folder exists already.", hint="Name another one, or remove it.", where=str(out))
     out.parent.mkdir(parents=True, exist_ok=True)
+    digests = {}
     with TemporaryDirectory(dir=out.parent) as temporary:
         draft = Path(temporary) / "draft"
         draft.mkdir()
-        for name, data in files.items():
-            (draft / name).write_bytes(data)
+        for name, parts in files.items():
+            digest = hashlib.sha256()
+            with (draft / name).open("wb") as file:
+                for part in parts:
+                    data = part.encode()
+                    digest.update(data)
+                    file.write(data)
+            digests[name] = digest.hexdigest()
         draft.rename(out)
+    return digests

@@ -11,13 +11,13 @@ import os
 import posixpath
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from infx.errors import UnavailableError
+from infx.records import record
 
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -111,7 +111,7 @@ class CorruptRepositoryError(GitError):
     """Raised when objects are missing or damaged."""
 
 
-@dataclass(frozen=True)
+@record
 class Output:
     code: int
     stdout: bytes
@@ -122,7 +122,7 @@ class Output:
         return self.stderr.decode(errors="replace").strip() or f"exit code {self.code}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TestMerge:
     """The result of merging two commits without writing it anywhere."""
 
@@ -174,7 +174,7 @@ class Git:
             if not self.directory.is_dir():
                 raise GitError("This folder does not exist.", where=str(self.directory)) from None
             raise GitError(f"git cannot be started: {error.strerror}.") from None
-        return Output(done.returncode, done.stdout, done.stderr)
+        return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         """Run git and return its standard output. Raises GitError with git's message if it fails."""
@@ -236,6 +236,17 @@ class Git:
         self._known.add(sha)
         return sha
 
+    def commits(self, *revisions: str) -> list[str]:
+        """Return what `commit` returns for each revision, with one process if all commits exist."""
+        if all(revision.strip("0") and revision.isprintable() for revision in revisions):
+            names = "".join(f"{revision}^{{commit}}\n" for revision in revisions)
+            output = self.call("cat-file", "--batch-check=%(objectname)", stdin=os.fsencode(names))
+            lines = output.stdout.decode(errors="replace").splitlines()
+            self._known.update(line for line in lines if re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", line))
+            if len(lines) == len(revisions) and self._known.issuperset(lines):
+                return lines
+        return [self.commit(revision) for revision in revisions]
+
     def merging(self) -> list[str]:
         """Return the commit that is being merged in the working tree; an empty list if there is no merge."""
         output = self.call("rev-parse", "--verify", "--quiet", "MERGE_HEAD")
@@ -257,7 +268,9 @@ class Git:
         one, other = self.commit(one), self.commit(other)
         output = self.call("merge-base", one, other, *map(self.commit, merging))
         if output.code == 0:
-            return output.stdout.decode().split()[0]
+            ancestor = output.stdout.decode().split()[0]
+            self._known.add(ancestor)
+            return ancestor
         if self.is_shallow():
             raise ShallowHistoryError(
                 f"History too shallow: no merge base of {one[:12]} and {other[:12]} in this clone.",
@@ -341,6 +354,8 @@ class Git:
         blob = self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
         mode = self.run("ls-tree", "--full-tree", tree, "--", path).decode().split(" ", 1)[0] or "100644"
         email = f"{author}@users.noreply.github.com"
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             for role in ("AUTHOR", "COMMITTER"):
@@ -444,6 +459,8 @@ class Git:
         """Run the merge in an empty repository that uses the objects of this one."""
         paths = self.line("rev-parse", "--git-path", "objects", "--git-path", "shallow").splitlines()
         objects, shallow = ((self.top / path).resolve() for path in paths)
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             bare = Path(folder)
             for name in ("objects", "refs"):

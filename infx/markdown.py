@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from infx.records import record
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -22,8 +24,8 @@ MAX_CHARACTERS = 262_144  # four times GitHub's limit for a comment
 # the length: 65,000 brackets take seconds, 4,000 take a hundredth of a second.
 MAX_UNTRUSTED = 4_000
 
-_TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`]+")
+_TASK = r"\[([ xX])\][ \t]+(?=\S)"
+_ADDRESS = r"https?://[^\s<>\"'`]+"
 _HIDING_TAG = re.compile(
     r"<(/?)(blockquote|pre|code|samp|template)\b[^>]*>|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -36,7 +38,7 @@ class BlockKind(StrEnum):
     TASK = "task"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MarkdownBlock:
     """A visible block of text."""
 
@@ -133,7 +135,7 @@ def _make_block(tokens: Sequence[Token], index: int, cursor: _Cursor) -> Markdow
     kind, checked = _find_kind(tokens, index, depth), False
     if kind is BlockKind.ITEM and (task := _match_task(tokens, index)):
         kind, checked = BlockKind.TASK, task[1] != " "
-        source, text = (_TASK.sub("", part, count=1) for part in (source, text))
+        source, text = (re.sub(_TASK, "", part, count=1) for part in (source, text))
     return MarkdownBlock(
         kind=kind,
         text=text.strip(),
@@ -163,7 +165,7 @@ def _match_task(tokens: Sequence[Token], index: int) -> re.Match[str] | None:
     # GitHub shows no box for an item that starts on the same line as its parent item.
     if opening[3] == "list_item_open" and _is_same_line(tokens[index - 4], tokens[index]):
         return None
-    return _TASK.match(tokens[index].content)
+    return re.match(_TASK, tokens[index].content)
 
 
 def _is_same_line(first: Token, second: Token) -> bool:
@@ -202,7 +204,7 @@ def _find_lead(token: Token) -> str:
     if (
         children
         and children[0].type == "text"
-        and not _TASK.sub("", children[0].content, count=1).strip(" []xX")
+        and not re.sub(_TASK, "", children[0].content, count=1).strip(" []xX")
     ):
         children = children[1:]
     if not children or children[0].type != "strong_open":
@@ -218,5 +220,5 @@ def _find_lead(token: Token) -> str:
 def _find_links(token: Token, text: str) -> Iterator[str]:
     """Return the addresses of links and bare addresses, each once."""
     urls = [str(child.attrs.get("href", "")) for child in token.children or () if child.type == "link_open"]
-    urls += [match.rstrip(".,;:!?)*_") for match in _ADDRESS.findall(text)]
+    urls += [match.rstrip(".,;:!?)*_") for match in re.findall(_ADDRESS, text)]
     yield from dict.fromkeys(url for url in urls if url)

@@ -6,9 +6,10 @@ Times are aware `datetime`s in UTC. Logins are as GitHub spells them; a deleted 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from infx.records import record
 
 MAX_FILES = 3000  # GitHub lists no more files of a pull request, without saying so
 
@@ -20,7 +21,7 @@ class UserType(StrEnum):
     ORGANIZATION = "Organization"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class User:
     login: str
     type: UserType = UserType.USER
@@ -34,7 +35,7 @@ class User:
 GHOST = User(login="ghost")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Collaborator:
     """A person's rights in a repository, as GitHub reports them."""
 
@@ -59,7 +60,7 @@ def is_same_repository(one: str | None, other: str | None) -> bool:
     return (one or "").lower() == (other or "").lower()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PullRequest:
     number: int
     title: str
@@ -89,7 +90,7 @@ class PullRequest:
         return not is_same_repository(self.head_repository, self.base_repository)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PullSummary:
     """A pull request in a list, where GitHub leaves out `mergeable` and all counts."""
 
@@ -115,7 +116,7 @@ class PullSummary:
         return not is_same_repository(self.head_repository, self.base_repository)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Commit:
     sha: str
     parents: tuple[str, ...]
@@ -132,7 +133,7 @@ class FileStatus(StrEnum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ChangedFile:
     path: str
     status: FileStatus
@@ -161,7 +162,7 @@ class ReviewState(StrEnum):
     PENDING = "PENDING"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Comment:
     id: int
     kind: CommentKind
@@ -179,7 +180,7 @@ class Comment:
     association: str = ""  # the author's, such as MEMBER; GitHub computes it whenever the comment is read
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CommentReference:
     """A comment's identity from its URL; an id alone does not give the kind or the pull request."""
 
@@ -189,14 +190,14 @@ class CommentReference:
     id: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Reaction:
     id: int
     content: str  # "+1", "-1", "eyes", ...
     author: User
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LabelEvent:
     """A label added or removed, from the timeline."""
 
@@ -218,7 +219,7 @@ class Conclusion(StrEnum):
     STALE = "stale"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Run:
     """A workflow run."""
 
@@ -266,7 +267,7 @@ def read_run_id(url: str) -> int | None:
     return int(match[1]) if match else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Job:
     id: int
     run_id: int
@@ -280,7 +281,7 @@ class Job:
     failed_steps: tuple[str, ...] = ()  # names
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Artifact:
     id: int
     name: str
@@ -298,7 +299,7 @@ class StatusState(StrEnum):
     SUCCESS = "success"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CommitStatus:
     context: str
     state: StatusState
@@ -308,7 +309,7 @@ class CommitStatus:
     created_at: datetime | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Overview:
     """A pull request with its comments, statuses and label events."""
 
@@ -319,7 +320,7 @@ class Overview:
     has_older_events: bool = False  # whether `label_events` holds only the newest events
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DispatchedRun:
     """The run that a dispatch started."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from infx.errors import Level, Problem
+from infx.records import record, replace
 
 _P = ParamSpec("_P")
 _At_co = TypeVar("_At_co", covariant=True)
@@ -14,8 +14,7 @@ _At_co = TypeVar("_At_co", covariant=True)
 Path: TypeAlias = tuple[str | int, ...]  # keys and indices that lead to a value of a document
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """The bytes that a repair writes instead of a file's bytes from `start` to `end`."""
 
     start: int
@@ -23,7 +22,7 @@ class Edit:
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Finding(Generic[_At_co]):
     """One fault that a rule found.
 
@@ -51,7 +50,7 @@ class Finding(Generic[_At_co]):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Rule(Generic[_P, _At_co]):
     """One rule of a table.
 
@@ -75,8 +74,7 @@ class Rule(Generic[_P, _At_co]):
 
     def find(self, *args: _P.args, **kwargs: _P.kwargs) -> Iterator[Finding[_At_co]]:
         """Find the faults that break the rule, under its id."""
-        for finding in self.check(*args, **kwargs):
-            yield replace(finding, rule=self.id, level=finding.level or self.level)
+        return find_all((self,), *args, **kwargs)
 
 
 def find_all(
@@ -84,4 +82,5 @@ def find_all(
 ) -> Iterator[Finding[_At_co]]:
     """Find the faults that break any of the rules, rule by rule."""
     for rule in rules:
-        yield from rule.find(*args, **kwargs)
+        for finding in rule.check(*args, **kwargs):
+            yield replace(finding, rule=rule.id, level=finding.level or rule.level)

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from infx.errors import Problem, ProblemsError
+from infx.records import record
 
 MAX_DEPTH = 64
 MAX_EXPANDED_NODES = 2_000_000  # with expanded aliases; the largest real file has 60,000
@@ -37,7 +37,7 @@ _PLAIN = "plain"  # infx's own tag for scalars whose text determines their type
 _QUOTED = "quoted"
 
 
-@dataclass(frozen=True)
+@record
 class Document:
     """A parsed file."""
 
@@ -68,13 +68,19 @@ def load(data: bytes, path: str, *, text_keys: bool = False, first_line: int = 1
     first_line: line of the file `path` at which the data starts, if the data is only a part of the file.
     Raises ProblemsError, with a line for each problem.
     """
-    _refuse_bytes(data, path, first_line)
+    refuse_bytes(data, path, first_line)
     root = _compose(data, path, first_line)
     builder = _Builder(path, first_line, text_keys=text_keys)
     value = None if root is None else builder.build(root)
     if builder.problems:
         raise ProblemsError(builder.problems)
-    return Document(path, value, root or _empty_node(), builder.has_whole_floats, first_line)
+    return Document(
+        path=path,
+        value=value,
+        root=root or _empty_node(),
+        has_whole_floats=builder.has_whole_floats,
+        first_line=first_line,
+    )
 
 
 def load_mapping(data: bytes, path: str, *, text_keys: bool = False) -> Document:
@@ -96,7 +102,7 @@ def find_top_level_keys(data: bytes, path: str) -> dict[str, int]:
     A duplicate key keeps its first line. Raises ProblemsError for a syntax error, several documents, or a root that is
     not a mapping.
     """
-    _refuse_bytes(data, path)
+    refuse_bytes(data, path)
     keys: dict[str, int] = {}
     depth, documents, is_key = 0, 0, True
     try:
@@ -132,7 +138,8 @@ def _several_documents(path: str, line: int) -> Problem:
 _SEPARATORS = {b"\xc2\x85": "U+0085", b"\xe2\x80\xa8": "U+2028", b"\xe2\x80\xa9": "U+2029"}
 
 
-def _refuse_bytes(data: bytes, path: str, first_line: int = 1) -> None:
+def refuse_bytes(data: bytes, path: str, first_line: int = 1) -> None:
+    """Raise ProblemsError for bytes that a YAML file must not contain."""
     problems = []
 
     def refuse(offset: int, rule: str, message: str, hint: str) -> None:

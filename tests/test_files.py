@@ -54,8 +54,11 @@ def test_a_failed_write_does_not_change_the_file(tmp_path: Path, monkeypatch: py
 
 def test_a_folder_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):  # the second name leads into a missing folder
-        write_folder(tmp_path / "out", {"a": b"1", "b/c": b"2"})
+        write_folder(tmp_path / "out", {"a": ["1"], "b/c": ["2"]})
     assert list(tmp_path.iterdir()) == []
-    write_folder(tmp_path / "out", {"a": b"1"})
+    digests = write_folder(tmp_path / "out", {"a": ["1"]})
+    assert digests == {
+        "a": "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+    }  # of sha256sum
     with pytest.raises(UsageError, match="exists already"):
         write_folder(tmp_path / "out", {})

@@ -3,10 +3,11 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from infx.git import CorruptRepositoryError, Git, GitError, MissingRevisionError, ShallowHistoryError
+from infx.git import CorruptRepositoryError, Git, GitError, MissingRevisionError, Output, ShallowHistoryError
 from tests.repository import Repository
 
 ZERO = "0" * 40
@@ -52,6 +53,32 @@ def test_a_missing_revision_is_named(repository: Repository, revision: str, mess
         repository.git.commit(revision)
     assert str(caught.value) == message
     assert caught.value.exit_code == 3
+
+
+def test_several_revisions_are_looked_up_by_one_process(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = repository.commit({"a": "1"}), repository.commit({"a": "2"})
+    commands: list[tuple[str, ...]] = []
+    call = Git.call
+
+    def record_call(git: Git, *arguments: str, **options: Any) -> Output:
+        commands.append(arguments)
+        return call(git, *arguments, **options)
+
+    monkeypatch.setattr(Git, "call", record_call)
+    assert repository.git.commits("HEAD", "HEAD~1", first) == [second, first, first]
+    assert len(commands) == 1
+
+
+@pytest.mark.parametrize("revision", ["nope", "0" * 40, "HEAD\nHEAD", "--all", "HEAD:a", "nope missing"])
+def test_one_of_several_revisions_is_missing(repository: Repository, revision: str) -> None:
+    repository.commit({"a": "1"})
+    with pytest.raises(GitError) as expected:
+        repository.git.commit(revision)
+    with pytest.raises(type(expected.value)) as caught:
+        repository.git.commits("HEAD", revision)
+    assert str(caught.value) == str(expected.value)
 
 
 def test_a_blob_is_not_a_commit(repository: Repository) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from infx.apply.shared_status import agree_on_status
@@ -17,6 +17,7 @@ from infx.model import CommentReference, CommitStatus, PullRequest, StatusState
 from infx.policy.model import Policy
 from infx.reconcile.actions import Action, DeleteComment, SetStatus
 from infx.reconcile.desired import plan_comments
+from infx.records import record
 from infx.signoff.decide import SignoffDecision, SkippedPull, decide_signoffs
 from infx.signoff.request import find_scope_refusal
 
@@ -32,7 +33,7 @@ class SignoffWriter(Writer, Protocol):
     def look_then_write(self, look: Callable[[], _S], write: Callable[[_S], _T]) -> _T: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Verifier:
     """Verifies the sign-offs of pull requests."""
 

@@ -6,12 +6,13 @@ An optional field is None if rows omit it too; otherwise its default is set here
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Self
 
 from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
+from infx.records import record, replace
 
 
 class SpecDecoding(StrEnum):
@@ -25,7 +26,7 @@ class KvOffloading(StrEnum):
     DRAM = "dram"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Component:
     """A router or a KV offload backend, by name and version."""
 
@@ -33,7 +34,7 @@ class Component:
     version: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Parallelism:
     """GPUs of one engine: tp x pp x pcp (decode context parallelism shares them)."""
 
@@ -53,7 +54,7 @@ class Parallelism:
         return replace(self, ep=self.ep or 1, dp_attn=bool(self.dp_attn))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Worker(Parallelism):
     """A role of a multi-node deployment: `num_worker` engines of the same shape."""
 
@@ -62,7 +63,7 @@ class Worker(Parallelism):
     additional_settings: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Concurrency:
     """Concurrencies of a search row: either `values` (conc-list) or `start`..`end` (conc-start, conc-end)."""
 
@@ -71,7 +72,7 @@ class Concurrency:
     end: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SearchRow:
     """One entry of a search space.
 
@@ -97,7 +98,7 @@ class SearchRow:
     power: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FixedScenario:
     """Requests of fixed input and output length, in tokens."""
 
@@ -109,7 +110,7 @@ class FixedScenario:
     require_power: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgenticScenario:
     """Replayed coding sessions."""
 
@@ -119,7 +120,7 @@ class AgenticScenario:
     dram_utilization: Decimal | None = None  # share of a node's DRAM that KV offload may use
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Config:
     """One entry of a master configuration file."""
 
@@ -141,7 +142,7 @@ class Config:
     agentic: tuple[AgenticScenario, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Hardware:
     """One node of a runner label."""
 
@@ -149,10 +150,23 @@ class Hardware:
     dram_mib: int | None = None  # DRAM that jobs may use, in MiB
 
 
-@dataclass(frozen=True, kw_only=True)
+def hardware_of(runner: str) -> str:
+    """Return the GPU family of a runner label in lower case: `b200` for `cluster:b200-nv`."""
+    return runner.removeprefix("cluster:").partition("-")[0].lower()
+
+
+@record
 class Runners:
     """A runner inventory."""
 
     labels: Mapping[str, tuple[str, ...]]  # runner label → runner names, in the file's order
     hardware: Mapping[str, Hardware]  # runner label → one of its nodes
     path: str
+
+    @cached_property
+    def families(self) -> Mapping[str, Hardware]:
+        """GPU family → its node, where all records of the family agree on the node size."""
+        sizes: dict[str, set[int]] = {}
+        for label, node in self.hardware.items():
+            sizes.setdefault(hardware_of(label), set()).add(node.gpus_per_node)
+        return {family: Hardware(gpus_per_node=min(own)) for family, own in sizes.items() if len(own) == 1}

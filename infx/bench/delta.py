@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.bench.entry import Entry
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Correction:
     """A link line of a past entry that the head changed."""
 
@@ -16,7 +15,7 @@ class Correction:
     after: bytes  # without the line break
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Delta:
     """The entries or the corrections that a head adds, never both."""
 

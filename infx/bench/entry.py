@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.bench.scenario import ScenarioType
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Entry:
     """An appended entry of the changelog."""
 

@@ -9,22 +9,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
+from infx.bench.config import hardware_of as hardware_of  # noqa: PLC0414 - it belongs to this vocabulary too
 from infx.bench.names import scenario_of
 from infx.bench.row import Recipe, Roles, Row, render_recipe, render_row
 from infx.bench.words import describe_row
+from infx.records import record
 
 ID_DIGITS = 12
 
 
-def hardware_of(runner: str) -> str:
-    """Return the GPU family of a runner label in lower case: `b200` for `cluster:b200-nv`."""
-    return runner.removeprefix("cluster:").partition("-")[0].lower()
-
-
-@dataclass(frozen=True, kw_only=True, order=True)
+@record
 class Curve:
     """Points that are compared with each other: one model, scenario, engine and kind of hardware."""
 
@@ -34,8 +31,14 @@ class Curve:
     framework: str
     precision: str
 
+    def __lt__(self, other: Curve) -> bool:
+        return _read_curve(self) < _read_curve(other)
+
     def __str__(self) -> str:
         return f"{self.model_prefix} {self.scenario} {self.hardware} {self.framework} {self.precision}"
+
+
+_read_curve = attrgetter("model_prefix", "scenario", "hardware", "framework", "precision")
 
 
 def curve_of(recipe: Recipe) -> Curve:
@@ -84,7 +87,7 @@ def row_ids(rows: Iterable[Row]) -> list[str]:
     return ids
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class IdentifiedRow:
     """A row with the id that it has in its plan."""
 

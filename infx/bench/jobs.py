@@ -1,7 +1,4 @@
-"""Turn rows into jobs with readable names and names for their results.
-
-To map a job of a run back to its row, parse the id in its name and look it up in the plan.
-"""
+"""Turn rows into jobs with readable names and names for their results."""
 
 from __future__ import annotations
 
@@ -9,14 +6,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from infx.bench.job_names import SEPARATOR
 from infx.bench.row import Row
 from infx.bench.words import describe_row, plain
 
 MAX_NAME = 100  # characters of a job's name that GitHub keeps
-SEPARATOR = " · "
-_JOB_ID = re.compile(
-    r"(?P<id>[0-9a-f]{12}(?:-[2-9]|-[1-9][0-9]+)?) · (?P<family>[^·]+) · (?P<runner>[^·]+?)(?: · .*)?"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,15 +39,6 @@ class RowJob:
         return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', words)[:150]}_{self.id}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobName:
-    """The parts of a job's name that are never cut."""
-
-    id: str
-    family: str
-    runner: str
-
-
 def render_job_name(row_id: str, family: str, row: Row, priority: Decimal) -> str:
     """Render `<id> · <family> · <runner> · <text>`, with the text cut to fit 100 characters.
 
@@ -64,10 +49,3 @@ def render_job_name(row_id: str, family: str, row: Row, priority: Decimal) -> st
     if len(full) <= MAX_NAME:
         return full
     return full[: MAX_NAME - 1] + "…" if len(head) < MAX_NAME else head
-
-
-def parse_job_name(name: str) -> JobName | None:
-    """Return the id, family and runner of a job, or None if the job does not belong to a row."""
-    # A called workflow adds the name of the calling job and ` / ` in front.
-    match = _JOB_ID.fullmatch(name.rsplit(" / ", 1)[-1])
-    return JobName(id=match["id"], family=match["family"], runner=match["runner"]) if match else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from infx.errors import Problem, suggest
 from infx.phrases import count
+from infx.records import record
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def match_keys(pattern: str, keys: Iterable[str]) -> list[str]:
     return [key for key in keys if key == pattern]
 
 
-@dataclass(frozen=True)
+@record
 class NamedKeys:
     """The set of all keys that some keys and patterns name, known or not."""
 

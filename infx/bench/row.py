@@ -10,11 +10,13 @@ omitted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
 from infx.bench.config import Component, KvOffloading, Parallelism, ScenarioType, SpecDecoding, Worker
+from infx.records import record
 
 # Seconds of one AgentX replay, and the warm-up requests per lane for each duration.
 AGENTIC_DURATION = 3600
@@ -22,7 +24,7 @@ FAST_DURATION = 1200
 WARMUP_REQUESTS = {AGENTIC_DURATION: 10, FAST_DURATION: 1}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class FixedWorkload:
     """Requests of fixed length; all three numbers are tokens."""
 
@@ -32,7 +34,7 @@ class FixedWorkload:
     require_power: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class AgenticWorkload:
     """Replayed coding sessions."""
 
@@ -51,7 +53,7 @@ class AgenticWorkload:
         return WARMUP_REQUESTS.get(self.duration, WARMUP_REQUESTS[AGENTIC_DURATION])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Roles:
     """The workers of a multi-node deployment."""
 
@@ -59,7 +61,7 @@ class Roles:
     decode: Worker  # without workers in an aggregated deployment
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Recipe:
     """Everything about a measurement except the number of clients."""
 
@@ -79,14 +81,14 @@ class Recipe:
     eval_srt_recipe: str | None = None
     node_count: int | None = None
     power: bool | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Compute the hash once, because the planner often groups by recipe."""
-        object.__setattr__(self, "_hash", hash(_compared(self)))
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """The hash, computed once, because the planner often groups by recipe."""
+        return hash(_read_fields(self))
 
     @property
     def is_multinode(self) -> bool:
@@ -101,10 +103,10 @@ class Recipe:
         return isinstance(self.workload, AgenticWorkload) and self.workload.offloads
 
 
-_compared = attrgetter(*(item.name for item in fields(Recipe) if item.compare))
+_read_fields = attrgetter(*(field.name for field in fields(Recipe)))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Row:
     """One job of a sweep: a recipe at some concurrencies, with or without an accuracy run."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from infx.bench.config import Hardware, Parallelism, Runners, Worker
-from infx.bench.identity import hardware_of
+from infx.bench.config import Hardware, Parallelism, Runners, Worker, hardware_of
 from infx.bench.row import Recipe, Roles
 
 USUAL_GPUS_PER_NODE = 8  # for a label without a record in the inventory
@@ -53,10 +52,4 @@ def read_nodes(text: str) -> int | None:
 
 def find_hardware(label: str, runners: Runners) -> Hardware | None:
     """Return the label's node, or one with the node size on which all records of its GPU family agree."""
-    if label in runners.hardware:
-        return runners.hardware[label]
-    family = hardware_of(label)
-    family_records = {record for name, record in runners.hardware.items() if hardware_of(name) == family}
-    if len({record.gpus_per_node for record in family_records}) != 1:
-        return None
-    return Hardware(gpus_per_node=family_records.pop().gpus_per_node)
+    return runners.hardware.get(label) or runners.families.get(hardware_of(label))

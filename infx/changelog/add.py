@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from infx.bench.entry import Entry
 from infx.changelog.blocks import parse_blocks
@@ -12,9 +11,10 @@ from infx.changelog.entries import read_entry
 from infx.changelog.rules.fields import find_contradictions
 from infx.errors import InfxError, Problem, ProblemsError, UsageError, suggest
 from infx.phrases import count, join_some
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewEntry:
     """An entry to append."""
 

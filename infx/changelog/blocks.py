@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import yaml
 
 from infx import yaml12
 from infx.errors import Problem, ProblemsError
+from infx.records import record
 
 LINK_KEY = "pr-link"
 
@@ -83,7 +84,7 @@ class Source:
         return start + len(self.data[start:end].rstrip(b" \t\r\n"))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Value:
     """A value in its file, without a comment."""
 
@@ -99,7 +100,7 @@ class Value:
         return self.data[self.end : self.line_end].strip()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Block:
     """One item of the list."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.edits import apply_edits
@@ -14,13 +14,14 @@ from infx.changelog.subject import Context
 from infx.changelog.validate import validate
 from infx.errors import Level, Problem, ProblemsError
 from infx.policy.stage import Stage
+from infx.records import record
 from infx.rules import Edit
 
 # Problems outside the link do not prevent rewriting the link.
 _INDIFFERENT = {rule.id for rule in (*descriptions.RULES, *fields.RULES)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Canonical:
     """A file whose new entries have canonical links."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
+
+from infx.records import record
 
 
 class ChangeKind(StrEnum):
@@ -17,7 +19,7 @@ class ChangeKind(StrEnum):
     BLANKS = "blanks"  # only whitespace: blanks, empty lines or line ends
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Chunk:
     """An item as text."""
 
@@ -41,7 +43,7 @@ class Chunk:
         return b"\n".join(line for line in lines if line)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Change:
     """A past entry that changed."""
 
@@ -51,7 +53,7 @@ class Change:
     head: Chunk | None = None  # its replacement; None if it was deleted
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Comparison:
     """A head compared with its base.
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from infx.changelog.edits import apply_edits, select_edits
 from infx.changelog.subject import Context
 from infx.changelog.validate import ChangelogVerdict, validate
 from infx.errors import Problem
+from infx.records import record
 
 _ROUNDS = 8  # a repair can reveal another problem; no file has needed more than three rounds
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Repair:
     """The result of a repair.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from infx.errors import Problem
+from infx.records import record
 
 
-@dataclass(frozen=True)
+@record
 class ConfigKeys:
     """The keys of all master configurations."""
 

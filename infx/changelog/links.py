@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from infx.records import record
 
 # Words that people write with the number of a pull request, as in "PR #77" or "issues/77".
 _REFERENCE_WORDS = {"pr", "prs", "pull", "pulls", "request", "issue", "issues", "gh", "no", "number"}
@@ -14,7 +16,7 @@ _BLANKS = " \t\r\n"
 # Invisible characters that Unicode does not class as format or blank: joiners, selectors, fillers.
 _SELECTORS = (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 _UNSEEN = {*"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", *map(chr, _SELECTORS)}
-_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_NAME = r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"
 
 
 def find_invisible(text: str) -> str:
@@ -41,7 +43,7 @@ class Meaning(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True)
+@record
 class Reference:
     """The meaning of a link's text."""
 
@@ -50,7 +52,7 @@ class Reference:
     repository: str | None = None  # only for FOREIGN; may be a host
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PullLinks:
     """The link forms of one repository.
 
@@ -79,12 +81,12 @@ class PullLinks:
             return _never_canonical(self.read(visible_text))
         text = text.strip(_BLANKS)
         if text in self.accepted:
-            return Reference(Meaning.PLACEHOLDER)
+            return Reference(meaning=Meaning.PLACEHOLDER)
         if (number := self._own_number(text)) is not None:
-            return Reference(Meaning.CANONICAL, number)
+            return Reference(meaning=Meaning.CANONICAL, number=number)
         place, path = self._split(text)
         if place is not None and not self._is_own(place):
-            return Reference(Meaning.FOREIGN, repository=place)
+            return Reference(meaning=Meaning.FOREIGN, repository=place)
         if self.repository is None and place is not None:  # every repository counts as this one
             reference = replace(self, repository=place).read(text)
             if reference.meaning in {Meaning.PLACEHOLDER, Meaning.CANONICAL}:
@@ -103,7 +105,7 @@ class PullLinks:
     def _is_own(self, place: str) -> bool:
         """Return whether a name is this repository's, ignoring case as GitHub does."""
         names = {name.lower() for name in (self.repository, *self.former_names) if name}
-        return place.lower() in names or (self.repository is None and bool(_NAME.fullmatch(place)))
+        return place.lower() in names or (self.repository is None and bool(re.fullmatch(_NAME, place)))
 
     def _split(self, text: str) -> tuple[str | None, str]:
         """Return (repository or host that the text names, remaining text)."""
@@ -137,10 +139,10 @@ def _read_number(path: str) -> Reference:
     if kind.lower() in _PULL_SEGMENTS and slash:
         path = re.split(r"[/?#]", after.lstrip("/?#"), maxsplit=1)[0]
     if "%" in path or any(char.isnumeric() and not char.isascii() for char in path):
-        return Reference(Meaning.UNREADABLE)
+        return Reference(meaning=Meaning.UNREADABLE)
     digits = re.findall(r"\d+", path, re.ASCII)
     is_reference = {word.lower() for word in re.findall(r"[^\W\d_]+", path)} <= _REFERENCE_WORDS
     if len(digits) == 1 and is_reference and 0 < len(digits[0]) < 19 and int(digits[0]):
-        return Reference(Meaning.MISSHAPEN, int(digits[0]))
+        return Reference(meaning=Meaning.MISSHAPEN, number=int(digits[0]))
     is_word = "/" not in path and (not digits or (is_reference and not int("".join(digits))))
-    return Reference(Meaning.WORD if is_word else Meaning.UNREADABLE)
+    return Reference(meaning=Meaning.WORD if is_word else Meaning.UNREADABLE)

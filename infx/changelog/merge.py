@@ -7,7 +7,7 @@ by content, because git does not tell: in a rebase "ours" is main, in a merge of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import compare, complete
@@ -17,6 +17,7 @@ from infx.changelog.layout import append
 from infx.changelog.link_line import plan_link_edit
 from infx.changelog.links import Meaning, PullLinks, Reference
 from infx.errors import InfxError, Problem, ProblemsError
+from infx.records import record
 from infx.rules import Edit
 
 
@@ -28,7 +29,7 @@ _MORE = "One side does more than append to the changelog."
 _HINT = "Keep past entries as they are on the base branch, and put new entries at the end."
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Sides:
     """The three versions of the file in a merge."""
 
@@ -37,7 +38,7 @@ class Sides:
     other: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Merged:
     """A merged file."""
 

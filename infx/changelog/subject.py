@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from infx.changelog.blocks import Block
 from infx.changelog.comparison import Comparison
 from infx.changelog.links import PullLinks
 from infx.policy.stage import Stage
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.changelog.keys import ConfigKeys
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Context:
     """The facts that the rules need in addition to the bytes.
 
@@ -60,7 +61,7 @@ def render_repair_hint(number: int | None) -> str:
     return f"Run `{fix_command(number)}` to repair it."
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class Subject:
     """A changelog that the rules check."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from infx.changelog.blocks import Block, parse_blocks
 from infx.changelog.compare import accept_corrections, compare
@@ -13,6 +13,7 @@ from infx.changelog.rules import descriptions, fields, layout, link, text
 from infx.changelog.subject import Context, Subject, render_repair_hint
 from infx.errors import Problem, ProblemsError, has_errors, sort_problems
 from infx.policy.stage import Stage
+from infx.records import record
 from infx.rules import Edit, Finding, Rule, find_all
 
 _ALIAS_HINT = 'A pattern that starts with `*` needs quotes, as in "*-vllm".'
@@ -30,7 +31,7 @@ _ENTRY_RULES: tuple[Rule[[Subject], int | None], ...] = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class ChangelogVerdict:
     """The problems of a changelog, with their repairs.
 

@@ -62,11 +62,12 @@ def _judge(sources: ChangelogSources) -> ChangelogVerdict:
     if sources.base is None and sources.head is None:
         return ChangelogVerdict(problems=[_report_no_changelog(sources.context.path)])
     verdict = judge(sources.base, sources.head, sources.context)
-    if sources.merge is None or sources.head is None:
+    sides = sources.find_merge() if sources.find_merge else None
+    if sides is None or sources.head is None:
         return verdict
     from infx.changelog.merge import check_commit
 
-    lost = check_commit(sources.merge, sources.head, sources.context.links)
+    lost = check_commit(sides, sources.head, sources.context.links)
     problems = [replace(problem, path=sources.context.path) for problem in lost]
     return replace(verdict, problems=sort_problems([*verdict.problems, *problems]))
 
@@ -100,12 +101,13 @@ def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Probl
         code = report([*repaired.remaining, *expanded], os.environ, as_json=as_json)
         print_text("Nothing was written: some problems have no unambiguous repair.", os.environ)
         return code
-    if sources.target is None:
+    target = sources.find_target()
+    if target is None:
         raise UsageError(
             "--fix writes to the working tree, and --head-ref names another version of the file.",
             hint="Check out that revision, or leave out --head-ref.",
         )
-    write_file(sources.target, repaired.head)
+    write_file(target, repaired.head)
     for problem in repaired.repaired:
         print_text(f"repaired: {replace(problem, hint=None)}", os.environ)
     remaining = judge(sources.base, repaired.head, sources.context).problems
@@ -136,13 +138,14 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
         sys.stdout.flush()
         sys.stdout.buffer.write(canonical.head)
         return 0
-    if sources.target is None:
+    target = sources.find_target()
+    if target is None:
         raise UsageError(
             "--write writes to the working tree, and --head-ref names another version of the file.",
             hint="Check out that revision, or leave out --head-ref.",
         )
     if canonical.changed:
-        write_file(sources.target, canonical.head)
+        write_file(target, canonical.head)
     print_text(
         f"{count(len(canonical.changed), 'link')} made canonical in {sources.context.path}.", os.environ
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from infx.errors import UsageError
 from infx.files import read_file
 from infx.gather.local import find_root
 from infx.policy.model import Policy
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.bench.row import Row
@@ -148,7 +149,7 @@ def select_by_words(words: Sequence[str], policy: Policy) -> Selection:
     return select[name](policy, options)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Selection:
     """Rows, and the inputs that they were made from."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +86,9 @@ def examples(*lines: str) -> Callable[[_Command], _Command]:
 
 def find_infx(place: Path | None = None) -> str:
     """Return the command that starts infx in a shell. place: the shell's folder, for a relative path."""
+    import shlex
+    import shutil
+
     if shutil.which("infx"):
         return "infx"
     here = Path(sys.executable).with_name("infx")
@@ -137,7 +138,7 @@ def make_event_options(words: str) -> Callable[[Callable[..., _R]], Callable[...
         )
         @functools.wraps(function)
         def wrapper(*args: Any, given: Path | None, event_name: str | None, **kwargs: Any) -> _R:
-            return function(*args, receive=Receive(given, event_name), **kwargs)
+            return function(*args, receive=Receive(file=given, name=event_name), **kwargs)
 
         return wrapper
 

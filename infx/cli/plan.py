@@ -59,7 +59,8 @@ def plan(base_ref: str, head_ref: str, policy: Policy, as_json: bool, **options:
 
     decision = read_decision(options["decision_file"]) if options["decision_file"] else None
     git = Git(Path.cwd())
-    base, head = git.merge_base(base_ref, head_ref), git.commit(head_ref)
+    tip, head = git.commit(base_ref), git.commit(head_ref)
+    base = git.merge_base(tip, head)
     if decision and decision.command:
         planned, inputs = _plan_command(git, head, decision.command, policy, strict=options["strict"])
     else:
@@ -114,17 +115,19 @@ def _plan_command(
 
 
 def _print(planned: Plan, summary: PlanSummary, base: str, head: str, *, as_json: bool) -> None:
-    from infx.cli.plan_table import print_summary
-    from infx.matrix.render import render_plan
-    from infx.matrix.summary import render_markdown
-
     if actions.is_actions(os.environ):
+        from infx.matrix.summary import render_markdown
+
         actions.write_summary(os.environ, render_markdown(summary))
     if as_json:
+        from infx.matrix.render import render_plan
+
         pieces = render_plan(planned, base_ref=base, head_ref=head)
         sys.stdout.writelines(map(actions.neutralize_json, pieces))
         click.echo()
     else:
+        from infx.cli.plan_table import print_summary
+
         print_summary(summary)
 
 

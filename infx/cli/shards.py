@@ -101,16 +101,16 @@ def shards(
     with_canary = not no_canary and (decision is None or decision.canary)
     cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary)
     files = render_folder(cut, text, policy, make_row_rules(decision, policy))
-    write_folder(out, files)
+    digests = write_folder(out, files)
     numbers = {
         "shards": json.dumps(list(range(cut.count))),
         "shard-count": str(cut.count),
         "row-count": str(len(cut.jobs)),
         "canary-id": cut.canary.id if cut.canary else "",
-        "sums": render_sums(files),
+        "sums": render_sums(digests),
     }
     actions.write_outputs(os.environ, numbers)
-    click.echo(actions.neutralize_json(files[INDEX].decode()), nl=False)
+    click.echo(actions.neutralize_json((out / INDEX).read_text("utf-8")), nl=False)
 
 
 @examples("infx rows --plan sweep-plan --shard 0")

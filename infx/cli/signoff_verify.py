@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 @format_option
 def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> int:
     """Verify the sign-offs of a pull request."""
-    from infx.apply.serialize import TurnReport
-
     _check_options(options)
     if options["facts_file"]:
         return _replay(options["facts_file"], policy, options["explain"], as_json=as_json)
+    from infx.apply.serialize import TurnReport
+
     verifier = _open_verifier(policy, connect)
     numbers, only = _choose(verifier, options)
     report = TurnReport()

@@ -17,12 +17,13 @@ import click
 
 from infx.cli.report import print_text
 from infx.errors import visible
+from infx.records import record
 
 _GAP = "  "
 _NARROWEST = 12  # characters that a column keeps when the terminal is too narrow for all
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Column:
     """A column of a table."""
 
@@ -32,7 +33,7 @@ class Column:
     spare: int = 0  # may be left out on a narrow terminal, the lowest number first; 0: never
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Cell:
     """A cell of a table."""
 
@@ -40,7 +41,7 @@ class Cell:
     color: str | None = None  # a name that click knows; visible on a terminal only
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Section:
     """A group of rows, under a title if it has one."""
 

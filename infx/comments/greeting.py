@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from infx.comments.languages import join_sections, words
 from infx.comments.sticky import Sticky
 from infx.escape import code
 from infx.policy.model import Language, Policy
+from infx.records import record
 
 RERUN_URL = "https://docs.github.com/en/actions/managing-workflow-runs/re-running-workflows-and-jobs"
 
@@ -39,7 +39,7 @@ _REST = words(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GreetingLinks:
     """URLs of files; None for a file that the base branch does not have."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.changelog.subject import fix_command, render_repair_hint
@@ -21,6 +20,7 @@ from infx.gate.facts import GateFacts, read_labels
 from infx.gate.words import dispatch_command
 from infx.phrases import count, join_words
 from infx.policy.model import Language, Policy
+from infx.records import record
 from infx.reuse.command import list_usage
 
 MAX_LINE = 120  # characters shown of a line from a person's comment
@@ -51,7 +51,7 @@ _BY_REASON = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NoticeContext:
     """Everything that a notice may mention."""
 
@@ -128,7 +128,7 @@ def _make(context: NoticeContext, cause: Cause, *, holds: bool) -> Sticky:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Notice:
     """The texts of a notice. Commands and lists appear once, in the first language's part.
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
-from infx.bench.jobs import parse_job_name
+from infx.bench.job_names import parse_job_name
 from infx.model import Conclusion, Job, Run
+from infx.records import record
 
 DROPPED = "dropped"  # job of sweep.yml
 PLAN_CHECK = "Check the plan"  # step of sweep.yml and benchmark.yml that compares the plan with its sums
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Counts:
     """Numbers of rows by state."""
 
@@ -40,7 +40,7 @@ class SweepState(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepProgress:
     """A run of the sweep workflow and the progress of its jobs.
 

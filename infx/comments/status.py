@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.comments.progress import Counts, SweepProgress, SweepState
 from infx.errors import Problem
@@ -15,6 +15,7 @@ from infx.phrases import count
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.signoff import Role
+from infx.records import record
 
 _STATES = {
     SweepState.RUNNING: StatusState.PENDING,
@@ -27,10 +28,10 @@ _PENDING = {
 }
 
 _WORST_FIRST = (StatusState.ERROR, StatusState.FAILURE, StatusState.PENDING, StatusState.SUCCESS)
-_BEYOND_PLANE_0 = re.compile(r"[^\0-\uffff]")
+_BEYOND_PLANE_0 = r"[^\0-\uffff]"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DesiredStatus:
     """A commit status as it should be on GitHub."""
 
@@ -208,5 +209,5 @@ def _to_sentence(words: str) -> str:
 
 def fit_description(text: str, limit: int) -> str:
     """Return the text as GitHub accepts it for a status: one line without 4-byte Unicode, such as emoji."""
-    flat = _BEYOND_PLANE_0.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    flat = re.sub(_BEYOND_PLANE_0, "\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"

@@ -9,24 +9,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from infx.comments.languages import join_inline, words
 from infx.model import Comment, CommentKind
 from infx.policy.identity import is_identity
 from infx.policy.model import Language
+from infx.records import record
 from infx.shorten import shorten
 
 MAX_ITEMS = 30  # items of the list in one comment
 
 Order = tuple[int, ...]
-_ORDER = re.compile(r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->")
+_ORDER = r"<!-- order ([0-9]+(?:\.[0-9]+)*) -->"
 # The link to the whole text of a comment. The digest of that text follows, so that a later run with the same text need
 # not replace the link by its own.
-_WHOLE = re.compile(r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)")
+_WHOLE = r" \(\[[^\]\n]*\]\((?P<url>[^\s()]*)\)\)(?= <!-- all [0-9a-f]{12} -->)"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Sticky:
     """A comment as it should be on GitHub.
 
@@ -94,14 +94,14 @@ class Sticky:
 
     def is_same_comment(self, current: str, body: str) -> bool:
         """Return whether the current body of a comment needs no edit to become the wanted body."""
-        match = _WHOLE.search(current)
+        match = re.search(_WHOLE, current)
         is_page = match is not None and re.fullmatch(rf"{re.escape(self.runs_url)}/[0-9]+", match["url"])
         if is_page:  # the page of an earlier run shows the same whole text
-            current, body = _WHOLE.sub("", current), _WHOLE.sub("", body)
+            current, body = re.sub(_WHOLE, "", current), re.sub(_WHOLE, "", body)
         return is_same_text(current, body)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Create:
     """A comment to create."""
 
@@ -109,7 +109,7 @@ class Create:
     whole: str = ""  # the whole text, if the body is cut
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Update:
     """A comment to edit. `whole`: see `Create`."""
 
@@ -118,7 +118,7 @@ class Update:
     whole: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Delete:
     """A comment to delete."""
 
@@ -156,7 +156,7 @@ def read_order(comment: Comment, identities: Sequence[str], adopt_order: str = "
     # An account with write access may edit any comment, and a huge number would block all later runs.
     if comment.editor is not None and not is_identity(comment.editor, identities):
         return ()
-    if match := _ORDER.search(comment.body[:500]):
+    if match := re.search(_ORDER, comment.body[:500]):
         return tuple(int(part) for part in match[1].split("."))
     adopted = re.search(adopt_order, comment.body) if adopt_order else None
     return (int(adopted[1]),) if adopted else ()

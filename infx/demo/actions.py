@@ -6,13 +6,13 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from infx import yaml12
 from infx.demo.repository import DATA
 from infx.demo.stage import StoryError
+from infx.records import record
 
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")  # as runners call it
 _END = "\n\0"  # no argument ends like this
@@ -22,7 +22,7 @@ _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ActionStep:
     """A step of an action."""
 
@@ -65,7 +65,7 @@ def _read(name: str) -> Any:
     return yaml12.load(DATA.joinpath(name).read_bytes(), name).value
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shell:
     """A shell that runs the lines of a step twice: first to learn the arguments of infx, then with its output."""
 

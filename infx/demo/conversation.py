@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from infx.hub.hub import Hub
 from infx.hub.state import Pull
+from infx.records import record
 
 _WORDS = {
     "labeled": "added the label",
@@ -22,7 +22,7 @@ _LINK = re.compile(r'<a href="([^"]+)">(.*?)</a>', re.DOTALL)
 _REAL = "https://docs.github.com/"  # all other addresses belong to the hub and do not exist outside the demo
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Item:
     """An entry of a conversation."""
 

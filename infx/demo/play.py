@@ -15,9 +15,10 @@ from infx.demo.stage import Clock, DemoStage, DemoStep, plain_git
 from infx.demo.story import Story
 from infx.hub.hub import Hub
 from infx.phrases import count
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Scene:
     """A part of the story that `infx demo` can play alone."""
 

@@ -19,6 +19,7 @@ from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
+from infx.records import record
 from infx.results.collect import CollectedPoint
 
 APP = "bench-bot[bot]"
@@ -53,7 +54,7 @@ class StoryError(InfxError):
     exit_code = 4
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DemoStep:
     """An event of the story: a person's action, or a command."""
 
@@ -69,7 +70,7 @@ class DemoStep:
     shown: tuple[str, ...] = ()  # lines of the output that a reader should see
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RowOutcome:
     """The end of a row's job."""
 
@@ -80,7 +81,7 @@ class RowOutcome:
     words: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepRecord:
     """A sweep, as the pictures need it."""
 
@@ -90,7 +91,7 @@ class SweepRecord:
     points: tuple[CollectedPoint, ...]  # the published results
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Answer:
     """A command's exit code and output."""
 

@@ -7,7 +7,6 @@ change.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from infx.evidence.settle import Settlement, parse_settlements, select_settlements
@@ -15,12 +14,13 @@ from infx.markdown import MAX_UNTRUSTED
 from infx.model import Collaborator, Comment, CommentKind, PullRequest, PullSummary, Run
 from infx.policy.checks import find_check
 from infx.policy.model import Policy
+from infx.records import record
 
 CHECK = "sweep"  # the check whose settlement also counts for the status
 MAX_PEOPLE = 3  # the number of commenters whose role is requested, newest command first
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Proof:
     """What a successful sweep shows in addition to its conclusion.
 

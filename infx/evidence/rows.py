@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from itertools import combinations
 
 from infx.gate.facts import LabelSet
 from infx.phrases import count
 from infx.policy.model import Effect, Labels, SweepScope
+from infx.records import record
 
 _FLAGS = {Effect.ALL_EVALS: "all_evals", Effect.EVALS_ONLY: "evals_only", Effect.FAST: "fast"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepKind:
     """The kind of sweep that the labels of a pull request ask for; its fields are options of the planner."""
 
@@ -26,7 +26,7 @@ class SweepKind:
 FULL = SweepKind()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class KindRows:
     """The ids of the rows that a sweep of one kind runs."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from infx.markdown import find_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.checks import CHECKS, find_check
 from infx.policy.signoff import Role, SignoffPolicy
+from infx.records import record
 
 MIN_REASON = 10  # letters and digits; "ok" is not a reason
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Settlement:
     """A command of one person that settles one check."""
 
@@ -24,7 +24,7 @@ class Settlement:
     comment: Comment
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Refusal:
     """A rejected settle command."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from infx.gate.decide import decide
@@ -15,9 +15,10 @@ from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommitStatus, PullRequest, StatusState
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
+from infx.records import record
 
-_SHA = re.compile(r"[0-9a-fA-F]{40}")  # as people paste it
-_MERGE = re.compile(r"test merge ([0-9a-f]{40})")
+_SHA = r"[0-9a-fA-F]{40}"  # as people paste it
+_MERGE = r"test merge ([0-9a-f]{40})"
 
 
 class ApprovalAnswer(StrEnum):
@@ -28,7 +29,7 @@ class ApprovalAnswer(StrEnum):
     APPROVED = "approved"  # the revision may run
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ApprovalFacts:
     """Everything that `decide_approval` needs, except the policy.
 
@@ -48,7 +49,7 @@ class ApprovalFacts:
         return self.gate.pull if self.gate else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ApprovalDecision:
     """The answer to a comment, and its reason.
 
@@ -99,7 +100,7 @@ def find_approved(comments: Sequence[Comment], command: str) -> str | None:
     # infx's own notices show the command with the head as an example.
     human_comments = (comment for comment in reversed(comments) if comment.author.is_human)
     requests = (find_request(comment.body, command) or "" for comment in human_comments)
-    return next((sha.lower() for sha in requests if _SHA.fullmatch(sha)), None)
+    return next((sha.lower() for sha in requests if re.fullmatch(_SHA, sha)), None)
 
 
 def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
@@ -114,7 +115,7 @@ def decide_approval(facts: ApprovalFacts, policy: Policy) -> ApprovalDecision:
         return ApprovalDecision(
             answer=ApprovalAnswer.NOTHING, words="The comment does not ask for an approval."
         )
-    if not _SHA.fullmatch(asked):
+    if not re.fullmatch(_SHA, asked):
         return _refuse(f"Expected exactly one line `{command} <SHA>` with the full head SHA (40 digits).")
     if facts.comment.updated_at != facts.comment.created_at:
         return _refuse("The comment was edited after it was posted; post a new one.")
@@ -179,7 +180,7 @@ def pick_approval(sha: str, statuses: Sequence[CommitStatus], policy: Policy) ->
     status = find_status(statuses, policy.sweep.contexts.approval, policy.publisher)
     if status is None or status.state is not StatusState.SUCCESS:
         return None
-    merge = _MERGE.search(status.description)
+    merge = re.search(_MERGE, status.description)
     return Approval(sha=sha, url=status.target_url, merge_sha=merge[1] if merge else None)
 
 

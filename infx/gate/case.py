@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from infx.gate.event import SHA, DispatchInputs, EventAction, EventName
@@ -13,13 +13,14 @@ from infx.model import MAX_FILES, PullRequest
 from infx.phrases import join_words
 from infx.policy.identity import is_listed
 from infx.policy.model import Effect, Policy
+from infx.records import record
 
 WORKFLOW_ACTOR = "github-actions[bot]"  # its events start no workflow, except dispatches
 COMMANDS = ("full-sweep", "test-config")  # of `infx matrix`
 ONCE_PER_HEAD = frozenset({EventAction.OPENED, EventAction.REOPENED, EventAction.READY_FOR_REVIEW})
 
 
-@dataclass(frozen=True)
+@record
 class Case:
     """The facts and the policy of one question to the gate."""
 
@@ -104,7 +105,7 @@ class Case:
     @property
     def names_foreign_commit(self) -> bool:
         """Return whether head-ref is a SHA that was not seen on a branch. A branch name is always the repository's."""
-        return bool(SHA.fullmatch(self.inputs.head_ref)) and self.facts.head_is_in_repository is not True
+        return bool(re.fullmatch(SHA, self.inputs.head_ref)) and self.facts.head_is_in_repository is not True
 
     @property
     def has_run_already(self) -> bool:
@@ -173,7 +174,7 @@ class Case:
     def pushed_base(self) -> str | None:
         """Return the commit that a push is compared with: the tip before it, or its first commit's parent."""
         for sha in (self.facts.event.before, self.facts.base_sha):
-            if sha and SHA.fullmatch(sha) and sha.strip("0"):
+            if sha and re.fullmatch(SHA, sha) and sha.strip("0"):
                 return sha
         return None
 
@@ -222,7 +223,7 @@ class Case:
         if inputs.command:
             return "the dispatch gives both a command and pr"
         for name, value in (("head-ref", inputs.head_ref), ("merge-sha", inputs.merge_sha)):
-            if value and not SHA.fullmatch(value):
+            if value and not re.fullmatch(SHA, value):
                 return f"with pr, {name} must be a full commit SHA of 40 digits"
         return None
 

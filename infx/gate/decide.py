@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 from typing import assert_never
 
 from infx.gate.case import Case, one_line, split_command
@@ -15,6 +16,7 @@ from infx.gate.words import collect_words, describe_sweep
 from infx.phrases import join_words
 from infx.policy.model import Effect, Policy, SweepScope
 from infx.policy.stage import Stage
+from infx.records import record
 
 
 def decide(facts: GateFacts, policy: Policy) -> Decision:
@@ -22,7 +24,7 @@ def decide(facts: GateFacts, policy: Policy) -> Decision:
 
     A missing fact never starts a sweep. Raises ValueError if the event is about a pull request that the facts lack.
     """
-    case = Case(facts, policy)
+    case = Case(facts=facts, policy=policy)
     match facts.event.name:
         case EventName.PULL_REQUEST | EventName.ASKED:
             return _finish(case, PULL_REQUEST)
@@ -44,7 +46,8 @@ def decide_as_if(facts: GateFacts, policy: Policy, reason: Reason) -> Decision:
     """Decide as if this reason were the only obstacle, so that all obstacles can be listed at once."""
     table = DISPATCH_FOR_PULL if facts.event.name is EventName.DISPATCH else PULL_REQUEST
     return _finish(
-        Case(facts, policy), tuple(rule for rule in table if rule.reason in {reason, Reason.READY})
+        Case(facts=facts, policy=policy),
+        tuple(rule for rule in table if rule.reason in {reason, Reason.READY}),
     )
 
 
@@ -82,7 +85,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         group=_own_group(case) if verdict is GateVerdict.IGNORE else _sweep_group(case),
         pull=case.facts.event.pull or (case.facts.pull.number if case.facts.pull else None),
         head_sha=_head(case),
-        merge_sha=case.inputs.merge_sha if SHA.fullmatch(case.inputs.merge_sha) else None,
+        merge_sha=case.inputs.merge_sha if re.fullmatch(SHA, case.inputs.merge_sha) else None,
         base_sha=_base(case),
         stage=_stage(case),
         command=_command(case),
@@ -98,7 +101,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Plan:
     scope: SweepScope | None = None
     canary: bool = False
@@ -193,7 +196,7 @@ def _find_further_reasons(case: Case, matching_rules: list[GateRule]) -> tuple[R
 
 def _head(case: Case) -> str | None:
     head = case.facts.pull.head_sha if case.facts.pull else case.facts.head_sha or case.facts.event.head_sha
-    return head if head and SHA.fullmatch(head) else None
+    return head if head and re.fullmatch(SHA, head) else None
 
 
 def _base(case: Case) -> str | None:
@@ -205,7 +208,7 @@ def _base(case: Case) -> str | None:
         base = facts.base_sha
     else:
         base = facts.merge.parents[0] if facts.merge and case.has_test_merge else None
-    return base if base and SHA.fullmatch(base) and base.strip("0") else None
+    return base if base and re.fullmatch(SHA, base) and base.strip("0") else None
 
 
 def _stage(case: Case) -> Stage | None:

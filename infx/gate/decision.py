@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.gate.facts import Reuse
 from infx.policy.model import Effect, SweepScope
 from infx.policy.stage import Stage
+from infx.records import record
 
 
 class GateVerdict(StrEnum):
@@ -58,7 +58,7 @@ class Reason(StrEnum):
     TEST_MERGE = "test-merge"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Decision:
     """One answer of the gate.
 

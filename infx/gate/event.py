@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from infx.payload import Payload
+from infx.records import record
 
-SHA = re.compile(r"[0-9a-f]{40}")
+SHA = r"[0-9a-f]{40}"
 MAX_PUSHED = 2048  # commits that a push event lists at most; the first commit of a longer push is unknown
 
 
@@ -41,7 +41,7 @@ _KINDS = {kind.value: kind for kind in EventName if kind is not EventName.ASKED}
 _ACTIONS = {action.value: action for action in EventAction}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DispatchInputs:
     """Inputs of a dispatch: a command for the generator, two changelog revisions, or a pull request."""
 
@@ -55,7 +55,7 @@ class DispatchInputs:
     modifiers: tuple[str, ...] = ()  # names of effects
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Event:
     """An event as its payload describes it; its facts may be out of date.
 
@@ -134,7 +134,7 @@ def find_oldest(payload: Payload) -> str | None:
     if has_before or not 0 < len(commits) < MAX_PUSHED:
         return None
     sha = commits[0].text("id")
-    return sha if sha and SHA.fullmatch(sha) else None
+    return sha if sha and re.fullmatch(SHA, sha) else None
 
 
 def _parse_pull_and_head(kind: EventName, payload: Payload) -> tuple[int | None, str | None]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.gate.event import Event
 from infx.model import Collaborator, Conclusion, LabelEvent, PullRequest, read_run_id
 from infx.policy.model import Effect, Labels, ModifierLabel, PrimaryLabel
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GateRun:
     """A run of the sweep workflow for the head, except the run that asks."""
 
@@ -26,7 +26,7 @@ class GateRun:
         return self.swept is not False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Changelog:
     """What the pull request does to the changelog."""
 
@@ -34,7 +34,7 @@ class Changelog:
     problems: tuple[str, ...] | None = None  # messages of the validator; None if it did not run
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Approval:
     """The newest approval of a fork's revision."""
 
@@ -47,7 +47,7 @@ class Approval:
         return read_run_id(self.url)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MergeCheck:
     """A commit that claims to be the test merge of a fork's head.
 
@@ -66,7 +66,7 @@ class MergeCheck:
         return len(self.parents) == 2 and self.parents[1] == head_sha and self.base_is_current
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Reuse:
     """The decision about the reuse of a finished sweep, as far as the gate needs it.
 
@@ -106,7 +106,7 @@ class Reuse:
         return f"incomplete: {self.coverage}" if self.is_incomplete else self.coverage
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GateFacts:
     """Everything that `decide` needs, except the policy.
 
@@ -145,7 +145,7 @@ class GateFacts:
     edits_rules: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LabelSet:
     """The primary labels and modifiers of a pull request, in the policy's spelling and order."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from infx.errors import UsageError
 from infx.gate.event import find_oldest
 from infx.payload import Payload
 from infx.policy.stage import Stage
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Question:
     """Two revisions whose changelogs are compared.
 

@@ -7,16 +7,16 @@ the names in braces in `words` and `fix`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from infx.gate.case import Case
 from infx.gate.decision import GateVerdict, Reason
 from infx.gate.event import EventAction
 from infx.gate.facts import starts_or_changes
 from infx.policy.model import Drafts
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GateRule:
     """A condition and the decision that follows from it.
 

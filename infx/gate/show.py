@@ -80,7 +80,7 @@ def list_also(facts: GateFacts, policy: Policy, decision: Decision) -> list[str]
 
 def list_facts(facts: GateFacts, policy: Policy) -> list[tuple[str, str]]:
     """Return the name and the value of every fact. Text of the pull request is shortened."""
-    case = Case(facts, policy)
+    case = Case(facts=facts, policy=policy)
     rows = [("event", _describe_event(facts.event))]
     if facts.event.name in {EventName.PULL_REQUEST, EventName.DISPATCH}:
         rows.append(("caused by", _describe_actor(case)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from infx.files import read_file
 from infx.gather.local import Receive, find_repository_name, parse_remote
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.stage import Stage
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.changelog.keys import ConfigKeys
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
     from infx.git import Git
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class ChangelogSources:
     """The two versions of the changelog, with everything that is needed to judge them.
 
     Attributes:
         base: None if the file does not exist.
         head: None if the file does not exist.
-        target: the file that a fix is written to; None if the head is a commit and the working tree differs.
-        merge: the sides of the merge commit that made the head's file.
+        find_target: returns the file that a fix is written to; None if the head is a commit and the working tree
+            differs.
+        find_merge: returns the sides of the merge commit that made the head's file, if there is such a commit.
         read_head: reads other files at the head.
         read_base: reads other files at the base; None if the versions are given as files.
         policy_source: the source of the whole policy, for rules that need more than the changelog's part.
@@ -42,14 +44,14 @@ class ChangelogSources:
     base: bytes | None = field(repr=False)
     head: bytes | None = field(repr=False)
     context: Context
-    target: Path | None
-    merge: Sides | None = None
+    find_target: Callable[[], Path | None]
+    find_merge: Callable[[], Sides | None] | None = None
     read_head: ReadFiles
     read_base: ReadFiles | None = None
     policy_source: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record
 class SourceOptions:
     """The command-line options that select the two versions of the changelog."""
 
@@ -126,7 +128,7 @@ def _gather_files(options: SourceOptions, policy: ChangelogPolicy, context: Cont
             base_name=None,
             configs=read_configs(folder, policy),
         ),
-        target=options.head_file,
+        find_target=lambda: options.head_file,
         read_head=functools.partial(_read_folder, folder),
     )
 
@@ -144,7 +146,7 @@ def _make_configs(paths: Sequence[str], files: Sequence[bytes | None]) -> Config
     from infx.changelog.keys import ConfigKeys
 
     masters = tuple((path, data) for path, data in zip(paths, files, strict=True) if data is not None)
-    return ConfigKeys(masters) if masters else None
+    return ConfigKeys(files=masters) if masters else None
 
 
 def _gather_event(question: Question, policy: ChangelogPolicy, context: Context) -> ChangelogSources:
@@ -172,12 +174,11 @@ def _gather_revisions(
 
     git = Git(Path.cwd())
     name = base_ref or find_default_base(git, policy.base_branch, context.links.repository)
-    if context.stage is Stage.PR:
-        heads = [head_ref] if head_ref else ["HEAD", *git.merging()]
-        base = git.merge_base(name, *heads)
-    else:  # a merge group or a push names the exact commit before it
-        base = git.commit(name)
-    return _compare(git, base, head_ref, policy, replace(context, base_name=name))
+    base, head = git.commits(name, head_ref) if head_ref else (git.commit(name), None)
+    if context.stage is Stage.PR:  # a merge group or a push names the exact commit before it
+        heads = [head] if head else ["HEAD", *git.merging()]
+        base = git.merge_base(base, *heads)
+    return _compare(git, base, head, policy, replace(context, base_name=name))
 
 
 def _compare(
@@ -189,27 +190,36 @@ def _compare(
         base: a commit; None if the head has no history.
         head_ref: None for the working tree.
     """
-    root = git.root()
-    file = root / policy.changelog
     read_base = functools.partial(_read_commit, git, base)
     read_head: ReadFiles = (
         functools.partial(_read_commit, git, head_ref)
         if head_ref
-        else functools.partial(_read_tree, git, root)
+        else functools.partial(_read_tree, git, git.root())
     )
-    head, *masters = read_head((policy.changelog, *policy.master_configs))
-    local = file.read_bytes() if file.is_file() else None
+    paths = (policy.changelog, *policy.master_configs)
+    if base and head_ref:  # one process reads both revisions
+        wanted = [*((head_ref, path) for path in paths), (base, policy.changelog)]
+        head, *masters, base_data = git.read_many(wanted)
+    else:
+        (head, *masters), (base_data,) = read_head(paths), read_base(paths[:1])
     return ChangelogSources(
-        base=read_base((policy.changelog,))[0],
+        base=base_data,
         head=head,
         context=replace(context, configs=_make_configs(policy.master_configs, masters)),
-        target=file if local == head else None,
-        merge=_find_merge(git, base, head_ref or "HEAD", head, context)
+        find_target=functools.partial(_find_target, git, head, policy.changelog),
+        find_merge=functools.partial(_find_merge, git, base, head_ref or "HEAD", head, context)
         if base and context.stage is Stage.PR
         else None,
         read_head=read_head,
         read_base=read_base,
     )
+
+
+def _find_target(git: Git, head: bytes | None, path: str) -> Path | None:
+    """Return the changelog of the working tree, or None if it differs from the head."""
+    file = git.root() / path
+    local = file.read_bytes() if file.is_file() else None
+    return file if local == head else None
 
 
 def _read_commit(git: Git, revision: str | None, paths: Sequence[str]) -> list[bytes | None]:

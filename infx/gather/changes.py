@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from infx.changelog.canonicalize import canonicalize
 from infx.changelog.keys import ConfigKeys
@@ -18,9 +18,10 @@ from infx.evidence.trees import find_measured_paths, find_rules
 from infx.gather.ports import Clone, PlanMaker
 from infx.policy.model import Policy
 from infx.reconcile.facts import Changes, RepositoryContext, Resolution
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Branch:
     """The branch of a pull request, compared with the base branch."""
 
@@ -43,7 +44,7 @@ def find_groups(refs: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
     return groups
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class BranchReader:
     """Reads the branches of pull requests from a clone."""
 
@@ -114,7 +115,7 @@ class BranchReader:
             [(fork_point, path), *((head_sha, name) for name in (path, *masters))]
         )
         present = [(name, data) for name, data in zip(masters, files, strict=True) if data is not None]
-        context = self._context(number, ConfigKeys(tuple(present)) if present else None)
+        context = self._context(number, ConfigKeys(files=tuple(present)) if present else None)
         verdict = validate(before, after, context)
         return Changes(
             paths=tuple(self.clone.changed_paths(fork_point, head_sha)),

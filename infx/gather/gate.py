@@ -5,6 +5,7 @@ A missing answer never counts as "no": UnavailableError is raised instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
@@ -152,7 +153,7 @@ def _may_depend_on_reuse(facts: GateFacts, policy: Policy) -> bool:
         case EventName.ASKED:
             return decision.reason not in {Reason.OTHER_BASE, Reason.CLOSED}
         case EventName.PULL_REQUEST:
-            return decision.runs and Case(facts, policy).may_reuse
+            return decision.runs and Case(facts=facts, policy=policy).may_reuse
         case _:
             return False
 
@@ -301,7 +302,7 @@ def _find_newest_approval(
     if approval := find_approval(pull.head_sha, policy, github):
         return approval
     earlier = [commit.sha for commit in reversed(github.commits(pull)) if commit.sha != pull.head_sha]
-    before = [event.before] if event.before and SHA.fullmatch(event.before) else []
+    before = [event.before] if event.before and re.fullmatch(SHA, event.before) else []
     for sha in dict.fromkeys([*before, *earlier[:EARLIER_HEADS]]):
         if approval := find_approval(sha, policy, github):
             return approval
@@ -315,7 +316,7 @@ def find_approval(sha: str, policy: Policy, github: GateReader) -> Approval | No
 def _read_named_merge(event: Event, policy: Policy, github: GateReader) -> MergeCheck | None:
     """Return the test merge that a dispatch names, or None."""
     merge = event.inputs.merge_sha if event.inputs else ""
-    return read_merge(merge, event.pull or 0, policy, github) if SHA.fullmatch(merge) else None
+    return read_merge(merge, event.pull or 0, policy, github) if re.fullmatch(SHA, merge) else None
 
 
 def read_merge(sha: str, number: int, policy: Policy, github: GateReader) -> MergeCheck | None:
@@ -335,7 +336,7 @@ def _add_dispatch(facts: GateFacts, inputs: DispatchInputs, policy: Policy, gith
     """Add the commits that a dispatch names; without a head, the base branch is the head."""
     head = _resolve(inputs.head_ref or policy.base_branch, github)
     is_ours = None
-    if head and SHA.fullmatch(inputs.head_ref):
+    if head and re.fullmatch(SHA, inputs.head_ref):
         is_ours = _is_on_branch(head, facts.event, policy, github) or bool(
             find_approval(head, policy, github)
         )
@@ -359,7 +360,7 @@ def _is_on_branch(sha: str, event: Event, policy: Policy, github: GateReader) ->
 
 def _resolve(name: str, github: GateReader) -> str | None:
     """Return the commit of a full SHA or a branch, or None if it does not exist."""
-    if not SHA.fullmatch(name):
+    if not re.fullmatch(SHA, name):
         return github.ref(f"heads/{name}")
     commit = github.find_commit(name)
     return commit.sha if commit else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -12,6 +11,7 @@ from infx import actions
 from infx.errors import UsageError
 from infx.files import NoSuchSourceError, read_file
 from infx.policy import POLICY_PATH
+from infx.records import record
 
 if TYPE_CHECKING:
     from infx.policy.model import Policy
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 # A name like `<commit>:<path>` is never a file, because a pull request could add a file with such a name.
-_AT_COMMIT = re.compile(r"([0-9A-Za-z_][^:]*):(.+)")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
-_REMOTE = re.compile(r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")
+_AT_COMMIT = r"([0-9A-Za-z_][^:]*):(.+)"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"
+_REMOTE = r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?"
 
 
 def find_root(start: Path) -> Path:
@@ -36,7 +36,7 @@ def read_policy_path(source: str | None) -> str:
     """Return the policy's path in its repository; the default path for a file outside of a repository."""
     if source is None:
         return POLICY_PATH
-    if match := _AT_COMMIT.fullmatch(source):
+    if match := re.fullmatch(_AT_COMMIT, source):
         return match[2]
     path = Path(source).resolve()
     root = find_root(path.parent)
@@ -74,7 +74,7 @@ def _read_policy_file(source: str | None) -> tuple[bytes, str] | None:
 
 def read_source(source: str, what: str) -> bytes:
     """Return the bytes of a file, or of `<commit>:<path>` in the current repository."""
-    if match := _AT_COMMIT.fullmatch(source):
+    if match := re.fullmatch(_AT_COMMIT, source):
         from infx.git import Git
 
         data = Git(Path.cwd()).read(match[1], match[2])
@@ -84,7 +84,7 @@ def read_source(source: str, what: str) -> bytes:
     return read_file(source, what)
 
 
-@dataclass(frozen=True)
+@record
 class Receive:
     """A function that reads the event, which only some ways to call a command need.
 
@@ -136,11 +136,13 @@ def check_name(name: str) -> str:
 def find_name_problem(text: str) -> str | None:
     """Return why a text is not `owner/name`, or None if it is."""
     return (
-        None if _NAME.fullmatch(text) else f"{text!r} is not the name of a repository; expected owner/name."
+        None
+        if re.fullmatch(_NAME, text)
+        else f"{text!r} is not the name of a repository; expected owner/name."
     )
 
 
 def parse_remote(url: str) -> str | None:
     """Return `owner/name` from a remote's URL, or None for a folder."""
-    match = _REMOTE.fullmatch(url)
-    return match["name"] if match and _NAME.fullmatch(match["name"]) else None
+    match = re.fullmatch(_REMOTE, url)
+    return match["name"] if match and re.fullmatch(_NAME, match["name"]) else None

@@ -72,9 +72,10 @@ def load_named_inputs(
     from infx.matrix.load import load_inputs
 
     paths = list_paths(policy)
-    named = NamedKeys(tuple(pattern for entry in entries for pattern in entry.config_keys))
-    inputs = load_inputs(_pair(paths[1:], files[1:]), (paths[0], files[0] or b""), only=named)
-    if not any(entry.append_only for entry in entries):
+    named = NamedKeys(patterns=tuple(pattern for entry in entries for pattern in entry.config_keys))
+    appends = any(entry.append_only for entry in entries)  # which may not change any other configuration
+    inputs = load_inputs(_pair(paths[1:], files[1:]), (paths[0], files[0] or b""), only=named, whole=appends)
+    if not appends:
         return inputs, None
     runners, *masters = read_base(paths)
     # Problems at the base name the revision, because the working tree shows the head.

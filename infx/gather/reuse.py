@@ -5,8 +5,9 @@ Whatever cannot be read raises UnavailableError; nothing unread counts as absent
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
@@ -21,6 +22,7 @@ from infx.gather.reuse_runs import RunReader, RunSearch
 from infx.github.errors import IncompleteListError
 from infx.model import Comment, Commit, CommitStatus, PullRequest, PullSummary
 from infx.policy.model import Policy
+from infx.records import record
 from infx.reuse.command import find_associated, list_commands
 from infx.reuse.coverage import MergePlan
 from infx.reuse.decide import decide_early, decide_event, decide_reuse
@@ -48,7 +50,7 @@ class ReuseReader(PeopleReader, RunReader, Protocol):
     def pause(self, seconds: float) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseGatherer:
     """Gathers the facts of reuse.
 
@@ -183,7 +185,7 @@ class ReuseGatherer:
         """Find the commit that a merge was made on: one push may bring several merges, or one in several commits."""
         assert self.clone is not None, "only git knows the parents"
         git, before = self.clone.git, event.before or ""
-        is_known = bool(SHA.fullmatch(before)) and git.has_commit(before)
+        is_known = bool(re.fullmatch(SHA, before)) and git.has_commit(before)
         base = git.first_parent(event.head_sha or "")
         for _ in range(MAX_PUSHED):
             if base is None:

@@ -17,11 +17,12 @@ from infx.git import Git
 from infx.matrix.parse import parse_master
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving, matches_any
+from infx.records import record
 from infx.reuse.coverage import MergePlan, MergeRow, SourceSweep
 from infx.signoff.planned import describe_config
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseRevisions:
     """The commits that a merge is made of; full SHAs.
 

@@ -23,6 +23,7 @@ from infx.github.errors import IncompleteListError
 from infx.model import GHOST, Comment, CommentKind, CommentReference, CommitStatus, FileStatus, PullRequest
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
+from infx.records import record
 from infx.reuse.command import list_commands
 from infx.reuse.facts import AskedPull, ReuseFacts
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
@@ -58,7 +59,7 @@ class SignoffReader(Upstream, SweepReader, ReuseReader, Protocol):
     def status_log(self, sha: str) -> list[CommitStatus]: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffGatherer:
     """Gathers the facts of sign-offs from GitHub and from a clone."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.codeowners import LOCATIONS
 from infx.errors import InfxError
@@ -17,12 +16,13 @@ from infx.git import Git
 from infx.policy.model import Policy
 from infx.policy.paths import escape_glob, matches_any
 from infx.policy.signoff import SignoffPolicy
+from infx.records import record
 from infx.signoff.facts import AddedLine, JudgedFile, RecipeFile, TextFile
 from infx.signoff.planned import ConfigChange, ConfigState
 
 MAX_TEXT = 1_000_000  # bytes of one file that is judged or scanned
 MAX_RECIPES = 200
-_HUNK = re.compile(rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@")
+_HUNK = rb"@@ -[0-9,]+ \+(\d+)[0-9,]* @@"
 _UNREADABLE = re.compile(
     rb"Binary files |GIT binary patch|(?:new file mode|index [0-9a-f]+\.\.[0-9a-f]+) 1[26]0000"
 )
@@ -34,7 +34,7 @@ _PLAIN_DIFF = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Revisions:
     """The revisions of a pull request, as full SHAs."""
 
@@ -190,7 +190,7 @@ def _read_section(section: bytes) -> tuple[AddedLine, ...] | None:
     number = 0
     in_hunk = False
     for line in section.split(b"\n"):
-        if match := _HUNK.match(line):
+        if match := re.match(_HUNK, line):
             number, in_hunk = int(match[1]), True
         elif in_hunk and line.startswith(b"+"):
             added.append(AddedLine(number=number, text=line[1:].decode(errors="replace")))

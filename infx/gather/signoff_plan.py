@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from infx.bench.identity import identify_rows
@@ -17,6 +17,7 @@ from infx.matrix.expand import expand_config
 from infx.matrix.load import PlanInputs
 from infx.matrix.parse import MasterFile, parse_master
 from infx.phrases import count
+from infx.records import record
 from infx.signoff.facts import PlanVariant, RecomputedPlan
 from infx.signoff.planned import ConfigChange, KnownConfig, describe_config
 
@@ -75,7 +76,7 @@ def _first_problem(error: InfxError) -> str:
     return f"{problem}{note}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RevisionConfigs:
     """The configurations that a pull request concerns.
 

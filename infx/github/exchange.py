@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from infx.phrases import count
+from infx.records import record
 
 GRAPHQL = "/graphql"  # infx only sends queries, no mutations
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Request:
     """A request to GitHub's API."""
 
@@ -28,7 +29,7 @@ class Request:
         return f"{self.verb} {self.path}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Reply:
     """A reply of GitHub's API."""
 

@@ -9,19 +9,19 @@ agree. So is a list that is shorter than it was a moment ago (`recent`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from infx.github.connection import Connection
 from infx.github.errors import IncompleteListError, UnexpectedReplyError
 from infx.phrases import count
+from infx.records import record
 
 PER_PAGE = 100
 READINGS = 3  # of a list that changes, before giving up
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Listing:
     """The place of a list, and how to know that all of it was read.
 
@@ -48,7 +48,7 @@ class Listing:
     until: Callable[[Any], bool] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Reading:
     items: Mapping[object, Any]
     pages: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from infx.bench.config import Config, SearchRow
@@ -18,10 +17,11 @@ from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
 from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
+from infx.records import record
 from infx.rules import Finding
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class File:
     """A file of the repository, as bytes."""
 
@@ -29,7 +29,7 @@ class File:
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Files:
     """The files of a repository; None for a runner inventory or table that it does not have."""
 
@@ -41,7 +41,7 @@ class Files:
     golden_lengths: tuple[File, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConfigSummary:
     """A configuration in one line; a broken configuration shows the values of its text."""
 
@@ -59,7 +59,7 @@ class ConfigSummary:
     warnings: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConfigReport:
     configs: tuple[ConfigSummary, ...]
     problems: tuple[Problem, ...]

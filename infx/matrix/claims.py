@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from infx.bench.config import ScenarioType
 from infx.bench.entry import Entry
+from infx.records import record
 
 ALL_TYPES = frozenset(ScenarioType)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Claim:
     """Configurations that one entry plans together."""
 

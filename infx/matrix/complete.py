@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from infx.bench.config import Worker
 from infx.bench.identity import fingerprint_recipe
 from infx.bench.row import FAST_DURATION, AgenticWorkload, Recipe, Roles, Row
 from infx.matrix.planned import Planned
+from infx.records import replace
 
 
 def complete_throughput(planned: Iterable[Planned], *, fast: bool = False) -> Iterator[Planned]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.bench.config import Concurrency
 from infx.phrases import count
+from infx.records import record
 
 DEFAULT_STEP = 2
 SHOWN = 16  # points that a message names
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Bounds:
     """The concurrencies that the options allow; None means no bound."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from infx.bench.family import family_of
@@ -13,9 +13,10 @@ from infx.bench.row import Row, render_row
 from infx.bench.words import describe_deployment, describe_layout
 from infx.errors import visible
 from infx.phrases import count
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FieldChange:
     """A change of one field of a row's JSON."""
 
@@ -24,7 +25,7 @@ class FieldChange:
     after: str | None  # None if the row no longer has the field
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanDiff:
     """The difference between two plans."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from infx.bench.config import Runners
 from infx.bench.row import AgenticWorkload, Row
 from infx.bench.topology import count_gpus, count_nodes
 from infx.policy.model import Estimates
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Load:
     """The load that a plan puts on one runner label."""
 
@@ -52,7 +52,7 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
     return Load(
         label=label,
         rows=len(rows),
-        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        nodes=max(count_nodes(recipe, runners) for recipe in {row.recipe for row in rows}),
         gpus=max(gpus),
         gpu_hours=sum(time * count for time, count in zip(minutes, gpus, strict=True)) / 60,
         runners=serving,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 
@@ -17,6 +16,7 @@ from infx.bench.row import FixedWorkload, Recipe, Roles, Row
 from infx.errors import UsageError, suggest
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalField, EvalPick, EvalProfile, EvalRows, EvalRule, EvalTask
+from infx.records import replace
 
 
 class EvalMode(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 from infx.bench.config import (
     AgenticScenario,
@@ -20,13 +20,14 @@ from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import Problem, ProblemsError
 from infx.matrix import dram
 from infx.matrix.concurrency import Bounds, expand_capped, expand_clipped, expand_filtered
+from infx.records import record, replace
 
 # Tokens by which a request may exceed isl + osl.
 SPARE_TOKENS = 256
 _POWER_SEQUENCE = SEQUENCES["8k1k"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ExpansionLimits:
     """The part of a configuration that the options select."""
 

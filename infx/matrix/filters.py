@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx.bench.config import Config, Runners
 from infx.errors import Problem, ProblemsError
 from infx.matrix.inventory import UNKNOWN_RUNNER, suggest_label
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Filter:
     """The configurations and runners that the options select; an empty tuple selects all."""
 

@@ -4,13 +4,12 @@ plan.json      the plan as `infx plan` printed it
 index.json     the number of rows and shards, and the canary's id
 jobs.jsonl     one job per line, in the order of the shards
 canary.jsonl   the job of the canary, if there is one
-row.json       what every row's machine needs to know
-row.pyz        the program that runs a row there
+row.py         the program that runs a row on its machine
+rows.env       what that program reads
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -18,24 +17,21 @@ from typing import Any
 
 from infx.bench.jobs import RowJob
 from infx.bench.row import RowReader, render_row
-from infx.bench.uploads import artifact_name, list_required, list_uploaded
 from infx.errors import UsageError
-from infx.matrix.environment import project_job
-from infx.matrix.row_file import ROW_FILE, pack_row_file
+from infx.matrix.row_file import ROW_FILE, ROWS, pack_row_file, render_rows
 from infx.matrix.shards import Shards
 from infx.policy.model import Policy
 
-PLAN, INDEX, JOBS, CANARY, COMMON = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl", "row.json"
+PLAN, INDEX, JOBS, CANARY = "plan.json", "index.json", "jobs.jsonl", "canary.jsonl"
 _HEAD = 60  # id and shard are within this many characters of a line
 
 
 def render_folder(
     shards: Shards, plan: str, policy: Policy, rules: Mapping[str, Any] | None
-) -> dict[str, bytes]:
-    """Return the files of a cut plan: name → bytes.
+) -> dict[str, Iterable[str]]:
+    """Return the files of a cut plan: name → parts of the text, made when they are written.
 
-    rules: what a row of a later attempt asks GitHub (`infx.gate.again`). Raises InfxError for a row whose environment
-    no process can hold.
+    rules: see `infx.matrix.row_file`.
     """
     canary = [] if shards.canary is None else [shards.canary]
     index = {
@@ -43,28 +39,22 @@ def render_folder(
         "shards": shards.count,
         "canary": canary[0].id if canary else None,
     }
-    common = {
-        "command": policy.sweep.row_command,
-        "minutes": policy.sweep.row_minutes,
-        "rules": rules,
+    return {
+        PLAN: [plan],
+        INDEX: [json.dumps(index, indent=2), "\n"],
+        JOBS: map(_render_job, shards.jobs),
+        CANARY: map(_render_job, canary),
+        ROWS: render_rows(shards.jobs, policy, rules),
+        ROW_FILE: [pack_row_file()],
     }
-    max_bytes = policy.limits.environment_bytes
-    texts = {
-        PLAN: plan,
-        INDEX: json.dumps(index, indent=2) + "\n",
-        JOBS: "".join(f"{_render_job(job, max_bytes)}\n" for job in shards.jobs),
-        CANARY: "".join(f"{_render_job(job, max_bytes)}\n" for job in canary),
-        COMMON: json.dumps(common, indent=2) + "\n",
-    }
-    return {**{name: text.encode() for name, text in texts.items()}, ROW_FILE: pack_row_file()}
 
 
-def render_sums(files: Mapping[str, bytes]) -> str:
-    """Return the SHA-256 of every file, in the form that `sha256sum --check` reads.
+def render_sums(digests: Mapping[str, str]) -> str:
+    """Return the SHA-256 of every file in the form that `sha256sum --check` reads.
 
     Every later job of the run compares before it uses the plan, because any job can replace an artifact.
     """
-    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
 def read_jobs(lines: Iterable[str]) -> Iterator[RowJob]:
@@ -91,7 +81,7 @@ def find_job(lines: Iterable[str], row_id: str) -> RowJob:
     )
 
 
-def _render_job(job: RowJob, max_bytes: int) -> str:
+def _render_job(job: RowJob) -> str:
     values = {
         "id": job.id,  # id and shard come first: readers find them without parsing the line
         "shard": job.shard,
@@ -104,14 +94,8 @@ def _render_job(job: RowJob, max_bytes: int) -> str:
         "skip-queue-pull": job.skip_queue_pull,
         "result-name": job.result_name,
         "row": render_row(job.row),
-        "run": {  # what the row's machine reads
-            "environment": project_job(job, max_bytes=max_bytes),
-            "artifact": artifact_name(job),
-            "gathered": list_uploaded(job),
-            "required": list_required(job),
-        },
     }
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _read_job(values: dict[str, Any], reader: RowReader) -> RowJob:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from infx.bench.config import Config, Runners
@@ -12,15 +11,18 @@ from infx.matrix.inventory import check_inventory, find_unserved_rows
 from infx.matrix.parse import find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
 from infx.matrix.runners import parse_runners
+from infx.records import record, replace
 from infx.yaml12 import Document
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanInputs:
     """The configurations and the runner inventory that rows are expanded from."""
 
     configs: Mapping[str, Config]  # the wanted ones by key, file after file, in the files' order
-    raw: Mapping[str, Any]  # the YAML value of every key, wanted or not
+    raw: Mapping[
+        str, Any
+    ]  # the YAML value of every key; of an unwanted key it may be None, see `load_inputs`
     runners: Runners
     documents: Mapping[str, Document]  # by path
     warnings: tuple[Problem, ...] = ()  # about the inventory
@@ -31,13 +33,15 @@ def load_inputs(
     runners: tuple[str, bytes],
     *,
     only: Container[str] | None = None,
+    whole: bool = True,
 ) -> PlanInputs:
     """Parse the (path, bytes) of every file. Raises ProblemsError if a file has errors.
 
     only: the wanted keys; other configurations are not checked.
+    whole: whether the YAML values of other keys are needed too.
     """
     inventory, problems = parse_runners(runners[1], runners[0])
-    files = [parse_master(data, path, only=only) for path, data in masters]
+    files = [parse_master(data, path, only=only, whole=whole) for path, data in masters]
     for file in files:
         problems += file.problems
     problems += find_repeated_keys(files)

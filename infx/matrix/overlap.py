@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.bench.config import AgenticScenario, Concurrency, Config, KvOffloading, SearchRow
 from infx.errors import Level
@@ -17,13 +17,14 @@ from infx.matrix.concurrency import expand_all, show_points
 from infx.matrix.row_rules import Scenario
 from infx.matrix.rules import iterate_scenarios, row_path
 from infx.phrases import join_words
+from infx.records import record
 from infx.rules import Finding, Path
 from infx.schema import dotted
 
 _ANY = Concurrency(values=())
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Block:
     """One item of a search space."""
 

@@ -8,21 +8,22 @@ part.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from infx import schema, yaml12
+from infx import schema, yaml12, yaml_parts
 from infx.bench.config import Config
 from infx.bench.keys import is_pattern
 from infx.errors import Problem, ProblemsError
 from infx.matrix.build import build_config
 from infx.matrix.rules import check_config, state_problem
+from infx.records import record
 
 _SCHEMA = "master-config"
 _DEFINITIONS = {"fixed-seq-len": "fixed", "agentic-coding": "agentic"}  # kind of scenario → schema definition
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MasterFile:
     """A parsed master configuration file."""
 
@@ -41,13 +42,19 @@ class MasterFile:
         return {key: nodes[key].start_mark.line + 1 for key in self.entries}
 
 
-def parse_master(data: bytes, path: str, *, only: Container[str] | None = None) -> MasterFile:
+def parse_master(
+    data: bytes, path: str, *, only: Container[str] | None = None, whole: bool = True
+) -> MasterFile:
     """Parse a file of configurations. Raises nothing: errors are in `problems`.
 
     only: the wanted keys; other entries are neither checked nor built. Missing keys are ignored.
+    whole: whether the document has the values of other keys too.
     """
     try:
-        document = yaml12.load_mapping(data, path)
+        if only is None or whole:
+            document = yaml12.load_mapping(data, path)
+        else:
+            document = yaml_parts.load_parts(data, path, only)
     except ProblemsError as error:
         return MasterFile(path=path, configs={}, problems=tuple(error.problems))
     entries = document.value

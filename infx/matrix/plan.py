@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from infx.bench.config import ScenarioType
 from infx.bench.delta import Delta
@@ -24,9 +23,10 @@ from infx.matrix.planned import Planned
 from infx.matrix.points import drop_points
 from infx.matrix.trim import trim_rows
 from infx.policy.evals import EvalProfile
+from infx.records import record, replace
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Options:
     """Options of a run, from the command line or from labels, which apply to all entries."""
 
@@ -37,7 +37,7 @@ class Options:
     fast: bool = False  # short AgentX replays
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Plan:
     """The rows that a delta asks for, in the order in which they are printed."""
 

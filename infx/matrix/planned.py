@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.bench.row import Row
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Planned:
     """A row of a plan and its origin."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from infx.bench.row import Recipe, Row
+from infx.records import replace
 
 
 def collect_points(rows: Iterable[Row]) -> dict[Recipe, dict[int, None]]:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from infx.bench.row import Row, render_row
+from infx.records import record
 
 _PLACES = Decimal("0.001")
 _NOTHING = Decimal(0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Priorities:
     """The weights of a row's score: every number that applies is added to `base_score`."""
 

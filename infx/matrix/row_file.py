@@ -1,36 +1,94 @@
-"""The row file: the modules of `infx.rowfile` as one program, which travels with the plan."""
+"""The row file: the modules of `infx.rowfile` as one program, and what it reads; both travel with the plan."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from io import BytesIO
-from zipfile import ZIP_STORED, ZipFile, ZipInfo
+from typing import Any
 
-ROW_FILE = "row.pyz"
+from infx.bench.jobs import RowJob
+from infx.bench.uploads import artifact_name, list_required, list_uploaded
+from infx.errors import InfxError, visible
+from infx.matrix.environment import project_job
+from infx.policy.model import Policy
+
+ROW_FILE, ROWS = "row.py", "rows.env"
 _PACKAGE = "rowfile"
-_MAIN = b"""\
+# An archive or a folder would start more slowly: Python imports `runpy` and `zipimport` for them.
+_LOADER = """\
+# Run one row of a plan: python3 -I -S row.py --help
 import sys
 
 if sys.version_info < (3, 8):
     sys.stderr.write("error: the row file needs Python 3.8 or newer on this machine; set INFX_PYTHON to one.\\n")
     sys.exit(2)
 
+MODULES = {modules}
+
+
+class Loader:
+    def find_spec(self, name, path=None, target=None):
+        if name in MODULES:
+            return type(sys.__spec__)(name, self, is_package="." not in name)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        exec(compile(MODULES[module.__name__], module.__name__, "exec"), module.__dict__)
+
+
+sys.meta_path.insert(0, Loader())
 from rowfile.main import main
 
 sys.exit(main())
 """
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip file has no earlier time
 
 
-def pack_row_file() -> bytes:
-    """Return the program as a zip file that Python runs; equal bytes for equal sources."""
-    buffer = BytesIO()
-    modules = sorted(
-        (path for path in files("infx").joinpath(_PACKAGE).iterdir() if path.name.endswith(".py")),
-        key=lambda path: path.name,
-    )
-    with ZipFile(buffer, "w", ZIP_STORED) as archive:
-        archive.writestr(ZipInfo("__main__.py", _EPOCH), _MAIN)
-        for module in modules:
-            archive.writestr(ZipInfo(f"{_PACKAGE}/{module.name}", _EPOCH), module.read_bytes())
-    return buffer.getvalue()
+def pack_row_file() -> str:
+    """Return the program; equal texts for equal sources."""
+    folder = files("infx").joinpath(_PACKAGE)
+    modules = {
+        _PACKAGE
+        if path.name == "__init__.py"
+        else f"{_PACKAGE}.{path.name.removesuffix('.py')}": path.read_text("utf-8")
+        for path in sorted(folder.iterdir(), key=lambda path: path.name)
+        if path.name.endswith(".py")
+    }
+    return _LOADER.replace("{modules}", ascii(modules))
+
+
+def render_rows(jobs: Iterable[RowJob], policy: Policy, rules: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what the program reads, in the form of `infx.rowfile.plan`.
+
+    rules: what a row of a later attempt asks GitHub (`infx.gate.again`). Raises InfxError for a row whose environment
+    no process can hold.
+    """
+    shared = [
+        *(("argument", part) for part in policy.sweep.row_command),
+        ("minutes", str(policy.sweep.row_minutes)),
+        ("rules", json.dumps(rules) if rules is not None else ""),
+    ]
+    max_bytes = policy.limits.environment_bytes
+    yield _render_group(shared)
+    for job in jobs:
+        yield _render_group(list(_list_items(job, max_bytes)))
+
+
+def _list_items(job: RowJob, max_bytes: int) -> Iterator[tuple[str, str]]:
+    yield "id", job.id
+    yield "artifact", artifact_name(job)
+    for pattern in list_uploaded(job):
+        yield "gather", pattern
+    for pattern in list_required(job):
+        yield "require", pattern
+    for name, value in project_job(job, max_bytes=max_bytes).items():
+        yield "set", f"{name}={value}"
+
+
+def _render_group(items: Sequence[tuple[str, str]]) -> str:
+    for kind, value in items:
+        if "\0" in value:  # it would end the item, and what follows would be an item of its own
+            raise InfxError(f"A NUL cannot be in an environment or an argument: {kind}={visible(value)}.")
+    return "".join(f"{kind}={value}\0" for kind, value in items) + "\0"

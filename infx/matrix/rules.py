@@ -7,12 +7,12 @@ each rule the id of its problems. No rule needs a runner inventory or another co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from infx.bench.config import Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
 from infx.errors import Problem
 from infx.matrix.image import find_image_fault
 from infx.matrix.row_rules import ROW_RULES, Scenario
+from infx.records import replace
 from infx.rules import Finding, Path, Rule, find_all
 from infx.schema import dotted
 from infx.yaml12 import Document

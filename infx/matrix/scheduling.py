@@ -6,12 +6,11 @@ job's score, token and attempt from additional labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.bench.jobs import RowJob
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Scheduler:
     """A program that assigns runners to jobs by priority."""
 

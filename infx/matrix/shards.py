@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.bench.config import Runners
 from infx.bench.family import CANARY, family_of, places_of
@@ -23,13 +23,14 @@ from infx.matrix.priority import Priorities, make_queue_token, score_row
 from infx.matrix.scheduling import Scheduler, list_runner_labels
 from infx.phrases import count
 from infx.policy.model import Policy
+from infx.records import record
 
 # The longest possible labels: those for a scheduler, in the last of the 50 attempts that GitHub allows.
 _LONGEST = Scheduler(attempt=50, node_slots=True)
 _FORBIDDEN_IN_ARTIFACTS = set('":<>|*?\r\n\\/')
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ShardContext:
     """The run and the pull request that rows are queued for."""
 
@@ -39,7 +40,7 @@ class ShardContext:
     namespace: str = "0:1"  # `<run id>:<attempt>`
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shards:
     """A plan cut into matrices."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.bench.config import Runners
 from infx.bench.entry import Entry
@@ -17,11 +16,12 @@ from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
 from infx.phrases import count
 from infx.policy.model import Policy
+from infx.records import record
 
 _MAX_WHY = 80  # characters of an entry's first sentence
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SummaryLine:
     """The rows of one configuration for one entry."""
 
@@ -36,7 +36,7 @@ class SummaryLine:
     gpu_hours: float  # of all rows, estimated
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanSummary:
     """The configurations of a plan, and the load on each runner label."""
 
@@ -73,6 +73,7 @@ def _summarize_group(
 ) -> SummaryLine:
     evals = [row for row in rows if row.eval_only]
     points = {conc for row in rows if not row.eval_only for conc in row.conc}
+    recipes = {row.recipe for row in rows}
     return SummaryLine(
         key=key,
         why=why,
@@ -80,8 +81,8 @@ def _summarize_group(
         evals=len(evals),
         conc=tuple(sorted(points)),
         evaluated=tuple(dict.fromkeys(map(_describe_eval, evals))),
-        gpus=max(count_gpus(row.recipe) for row in rows),
-        nodes=max(count_nodes(row.recipe, runners) for row in rows),
+        gpus=max(map(count_gpus, recipes)),
+        nodes=max(count_nodes(recipe, runners) for recipe in recipes),
         gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
     )
 

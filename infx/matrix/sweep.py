@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 from infx.bench.config import Config, Runners
 from infx.bench.keys import resolve_keys
@@ -16,9 +16,10 @@ from infx.matrix.filters import Filter, select_configs, select_label_or_nodes, s
 from infx.matrix.trim import trim_rows
 from infx.phrases import count
 from infx.policy.evals import EvalProfile
+from infx.records import record, replace
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepRequest:
     """The options that both commands share."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 
 from infx.bench.row import Row
+from infx.records import replace
 
 
 def trim_rows(rows: Iterable[Row]) -> list[Row]:

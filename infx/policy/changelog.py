@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PrLink:
     """The form of an entry's `pr-link`."""
 
@@ -13,7 +13,7 @@ class PrLink:
     server: str  # how links start
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ChangelogPolicy:
     """The keys of the policy file that the changelog commands read."""
 

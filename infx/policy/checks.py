@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Check:
     number: int
     slug: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from infx.records import record
 
 
 class EvalField(StrEnum):
@@ -45,7 +46,7 @@ class EvalRows(StrEnum):
     ONE = "one"  # the first of them
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalRule:
     """The rule that selects the rows of one kind that also get an accuracy run.
 
@@ -68,7 +69,7 @@ class EvalRule:
     fallback: tuple[EvalField, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalTask:
     """The task of an accuracy run."""
 
@@ -76,7 +77,7 @@ class EvalTask:
     suite: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalProfile:
     """The rules that select the rows of a plan for accuracy runs, and the tasks of these runs.
 

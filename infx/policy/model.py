@@ -7,7 +7,7 @@ Each section of the file has a dataclass, whose field names are the file's keys 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from infx.policy.evals import EvalProfile
 from infx.policy.results import ResultRules
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
+from infx.records import record
 
 
 class SweepScope(StrEnum):
@@ -23,7 +24,7 @@ class SweepScope(StrEnum):
     TRIMMED = "trimmed"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PrimaryLabel:
     """A label that starts a sweep."""
 
@@ -39,7 +40,7 @@ class Effect(StrEnum):
     FAST = "fast"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ModifierLabel:
     """A label that changes what a sweep does."""
 
@@ -47,7 +48,7 @@ class ModifierLabel:
     reusable: bool  # whether a merge may reuse the results
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Labels:
     """The labels that infx knows. A repository that lists its own labels has no default labels."""
 
@@ -60,7 +61,7 @@ class Labels:
         return frozenset((*self.primary, *self.modifiers, *self.control))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Contexts:
     """Contexts of infx's commit statuses."""
 
@@ -68,7 +69,7 @@ class Contexts:
     approval: str  # whether a fork's head may be swept
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepPolicy:
     """How sweeps appear on GitHub.
 
@@ -94,7 +95,7 @@ class SweepPolicy:
         return self.workflow.rpartition("/")[2]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Greeting:
     """The greeting of pull requests that change benchmarks.
 
@@ -111,7 +112,7 @@ class Greeting:
     adopt: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ResultLink:
     """A link to a page that shows a run's results."""
 
@@ -120,7 +121,7 @@ class ResultLink:
     url: str  # `{run}` is replaced by the run's number
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Visualizer:
     """The comment that shows a pull request's newest sweep."""
 
@@ -130,7 +131,7 @@ class Visualizer:
     adopt: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Notices:
     """The comments that explain why no sweep runs, one for each cause."""
 
@@ -142,7 +143,7 @@ class Language(StrEnum):
     CHINESE = "zh"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Comments:
     """The bot's comments."""
 
@@ -166,7 +167,7 @@ class OnMerge(StrEnum):
     REUSE_OR_SWEEP = "reuse-or-sweep"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class WorkflowsPolicy:
     """Facts about the repository's settings that `infx workflows check` cannot see.
 
@@ -180,14 +181,14 @@ class WorkflowsPolicy:
     runner_boundary: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Canary:
     """Where the canary of a sweep comes from."""
 
     pools: tuple[tuple[str, ...], ...]  # lists of job families; the first list with a row provides the canary
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Estimates:
     """Estimated durations in minutes."""
 
@@ -197,7 +198,7 @@ class Estimates:
     evaluation: float  # one concurrency
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Limits:
     """Limits of GitHub, or lower limits that infx keeps to."""
 
@@ -210,7 +211,7 @@ class Limits:
     queue_hours: int  # how long a job may wait
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Policy:
     """Everything that a repository may choose. Paths are relative to the repository.
 

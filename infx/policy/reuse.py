@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from infx.records import record
 
 
 class RunId(StrEnum):
@@ -21,7 +22,7 @@ class CoverageRule(StrEnum):
     REQUIRED = "required"  # all of it, whoever names the run
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReusePolicy:
     """How a finished sweep may serve as the merge's sweep."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+from infx.records import record
 
 
 class CheckStatus(StrEnum):
@@ -26,7 +27,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CheckPolicy:
     """The policy for one check of a sign-off.
 
@@ -46,7 +47,7 @@ class CheckPolicy:
         return self.statuses == (CheckStatus.NOT_APPLICABLE,) and self.settled_by is Role.NO_ONE
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LineRules:
     """Regular expressions for added lines."""
 
@@ -62,7 +63,7 @@ class LineRules:
         return tuple(re.compile(text) for text in self.questioned)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RecipeSource:
     """The places of an engine's recipes.
 
@@ -75,7 +76,7 @@ class RecipeSource:
     pages: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Acceptance:
     """The option of an engine that simulates draft acceptance.
 
@@ -90,7 +91,7 @@ class Acceptance:
     required: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffPaths:
     """Files and folders that checks read.
 
@@ -108,7 +109,7 @@ class SignoffPaths:
     recipes: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffPolicy:
     """What a repository may choose for sign-offs.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from infx.comments.status import DesiredStatus
 from infx.phrases import count
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CreateComment:
     """A comment to create."""
 
@@ -22,7 +22,7 @@ class CreateComment:
         return f"PR {self.pull}: create the {self.key} comment ({count(len(self.body), 'character')})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class UpdateComment:
     """A comment to rewrite."""
 
@@ -38,7 +38,7 @@ class UpdateComment:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DeleteComment:
     pull: int
     key: str
@@ -48,7 +48,7 @@ class DeleteComment:
         return f"PR {self.pull}: delete the {self.key} comment {self.id}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SetStatus:
     pull: int
     sha: str
@@ -61,7 +61,7 @@ class SetStatus:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CancelRun:
     """A workflow run to cancel."""
 
@@ -73,7 +73,7 @@ class CancelRun:
         return f"PR {self.pull}: cancel run {self.run_id}, because {self.why}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PushCommit:
     """A commit that changes the changelog; the push is refused unless the branch is at the first parent."""
 

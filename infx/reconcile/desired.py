@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.comments.greeting import make_greeting, make_links
 from infx.comments.notices import Cause, NoticeContext, find_causes, make_notices
@@ -27,6 +27,7 @@ from infx.reconcile.actions import (
     UpdateComment,
 )
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
+from infx.records import record
 from infx.reuse.command import find_misread_commands
 
 # A running sweep is cancelled for these reasons. A merge conflict is judged separately.
@@ -40,7 +41,7 @@ _ORPHANING = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DesiredState:
     """What should be on a pull request."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.comments.progress import SweepProgress, latest_first
 from infx.errors import Problem
 from infx.evidence.proof import Proof
 from infx.gate.facts import GateFacts
 from infx.model import Comment, CommitStatus, PullRequest, StatusState
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RepositoryContext:
     """The repository that infx works on."""
 
@@ -24,7 +23,7 @@ class RepositoryContext:
         return f"{self.server}/{self.repository}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Changes:
     """What a pull request changes, read from a clone or, in part, from the API.
 
@@ -39,7 +38,7 @@ class Changes:
     entries: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Resolution:
     """A commit that would resolve a conflict in the changelog, or make the branch's links canonical.
 
@@ -55,7 +54,7 @@ class Resolution:
     keeps_sweep: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Group:
     """A merge group of this pull request: its head and the newest statuses on that head."""
 
@@ -63,7 +62,7 @@ class Group:
     statuses: tuple[CommitStatus, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReconcileFacts:
     """Everything that is known about one pull request.
 

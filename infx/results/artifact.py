@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from infx.records import record
 
 MAX_FILE = 5_000_000  # bytes of one JSON file
 MAX_FILES = 500  # JSON files of one artifact
@@ -14,7 +15,7 @@ MAX_BYTES = 50_000_000  # bytes of all JSON files of one artifact
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ArtifactFile:
     """A file of an artifact."""
 
@@ -32,7 +33,7 @@ class ArtifactFile:
         return self.path.rpartition("/")[0]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReadArtifact:
     """An artifact whose files have been read."""
 

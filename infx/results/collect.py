@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,7 @@ from infx.bench.words import describe_row
 from infx.errors import Level, Problem
 from infx.phrases import count
 from infx.policy.results import ResultRules
+from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
 from infx.results.evals import EvalReader, EvalRow, render_eval
 from infx.results.identity import find_eval_mismatches, find_mismatches
@@ -39,7 +40,7 @@ class RowState(StrEnum):
     FAILED = "failed"  # results are bad or incomplete
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CollectedPoint:
     """A result that is published."""
 
@@ -48,7 +49,7 @@ class CollectedPoint:
     values: dict[str, Any]  # the JSON that the script wrote
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Rejected:
     """A file, or a row in a file, that is not published."""
 
@@ -57,7 +58,7 @@ class Rejected:
     faults: tuple[str, ...]  # clauses
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RowCoverage:
     """The state of one job's row."""
 
@@ -66,7 +67,7 @@ class RowCoverage:
     faults: tuple[str, ...] = ()  # clauses; empty if the row is present
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Collection:
     """The results of a sweep, compared with its plan."""
 
@@ -100,7 +101,7 @@ def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: Re
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Part:
     coverage: RowCoverage
     points: tuple[CollectedPoint, ...] = ()

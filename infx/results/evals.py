@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from infx.bench.uploads import META
 from infx.policy.results import ResultRules
+from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, read_json
 from infx.results.identity import show_value
 from infx.results.row import is_finite
@@ -27,7 +28,7 @@ _DIGITS = re.compile(r"[0-9]{1,9}")
 _CONC = re.compile(r"_conc(\d{1,9})(?!\d)", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalRow:
     """The accuracy of one task at one concurrency. Scores are between 0 and 1."""
 
@@ -72,7 +73,7 @@ def render_eval(row: EvalRow) -> dict[str, Any]:
     return {**row.meta, **own, **({"error": row.fault} if row.fault else {})}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalReader:
     """A reader of the accuracy results of one planned row."""
 

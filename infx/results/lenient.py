@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from infx.bench.config import KvOffloading, ScenarioType, SpecDecoding
+from infx.records import record
 from infx.results.identity import FIELDS, ROLES, show_value
 from infx.results.row import MAX_METRICS, RowFaultError
 
@@ -35,7 +35,7 @@ class ResultKind(StrEnum):
     ACCURACY = "accuracy"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ResultIdentity:
     """Everything that distinguishes a measured point from other points, except the task of an accuracy result."""
 

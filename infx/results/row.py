@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from infx.bench.identity import Curve, hardware_of
 from infx.bench.names import AGENTIC, name_sequence
 from infx.bench.row import read_component
 from infx.phrases import count
+from infx.records import record
 from infx.results.identity import FIELDS
 
 MAX_METRICS = 500  # of one row; scripts write a few dozen
@@ -31,7 +31,7 @@ class OutcomeStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class BenchmarkOutcome:
     """The numbers of requests that a client sent, and how they ended."""
 
@@ -64,7 +64,7 @@ class BenchmarkOutcome:
         return f"{self.failed} of {count(self.requested, 'request')} failed, at most {allowed:.4g} % may"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ResultRow:
     """One measured point."""
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from infx.markdown import MAX_UNTRUSTED, find_command_lines
 from infx.model import Collaborator, Comment, CommentKind
 from infx.policy.reuse import ReusePolicy, RunId
+from infx.records import record
 
 # A command's word, followed by a blank, a digit of any script, or a character that people put before a number.
-_WORD = re.compile(r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)")
+_WORD = r"(/[A-Za-z-]*[A-Za-z])(?=[\s\d:#=.-]|$)"
 
 # As GitHub tells with a comment. It may be out of date, so that the live permission counts as well.
 ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseCommand:
     """A command that asks for the reuse of a run."""
 
@@ -49,7 +49,7 @@ def find_misread(body: str, commands: Mapping[str, RunId]) -> str | None:
         return None
     last: str | None = None
     for line in find_command_lines(body):
-        match = _WORD.match(line)
+        match = re.match(_WORD, line)
         if match and match[1].lower() in commands:
             last = None if _parse_line(line, commands) else line
     return last

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 
 from infx.evidence.rows import SweepKind
 from infx.phrases import count
+from infx.records import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MergeRow:
     """A row that the merge plans.
 
@@ -24,7 +24,7 @@ class MergeRow:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MergePlan:
     """The full sweep of a merge.
 
@@ -37,7 +37,7 @@ class MergePlan:
     problem: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceSweep:
     """What a run has swept, and what has changed since.
 
@@ -65,7 +65,7 @@ class SourceSweep:
         return self.kind is not None and self.edits is not None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Coverage:
     """The ids of the rows that a merge plans, by how a sweep covers them, each list in the plan's order.
 

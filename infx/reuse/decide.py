@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.gate.case import one_line
 from infx.gate.event import Event, EventAction, EventName
@@ -11,6 +11,7 @@ from infx.gate.facts import read_labels
 from infx.phrases import join_some, join_words
 from infx.policy.model import Policy
 from infx.policy.reuse import CoverageRule, RunId
+from infx.records import record
 from infx.reuse.command import ReuseCommand, list_commands, select_authorized
 from infx.reuse.coverage import Coverage, compute_coverage
 from infx.reuse.decision import PassedRun, ReuseDecision, ReuseReason, ReuseVerdict, SourceFault
@@ -141,7 +142,7 @@ def _decide_pinned(facts: ReuseFacts, run_id: int, policy: Policy) -> ReuseDecis
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Incomplete:
     source: SourceRun
     coverage: Coverage | None

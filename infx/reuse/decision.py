@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.model import Run
+from infx.records import record
 from infx.reuse.command import ReuseCommand
 from infx.reuse.coverage import Coverage
 
@@ -56,7 +56,7 @@ _OPENINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceFault:
     """Why a run is not the source.
 
@@ -70,7 +70,7 @@ class SourceFault:
     helps_to_pin: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PassedRun:
     """A run that was looked at and is not the source."""
 
@@ -78,7 +78,7 @@ class PassedRun:
     fault: SourceFault
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseDecision:
     """Whether a finished sweep serves as the merge's sweep, and why.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from infx.gate.event import Event
 from infx.gate.facts import Approval
 from infx.model import Collaborator, Comment, PullRequest, PullSummary, Run
+from infx.records import record
 from infx.reuse.coverage import MergePlan, SourceSweep
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AskedPull:
     """A pull request for which reuse may have been asked.
 
@@ -23,7 +24,7 @@ class AskedPull:
     comments: tuple[Comment, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceArtifact:
     """An artifact of a run, as far as reuse needs it."""
 
@@ -31,7 +32,7 @@ class SourceArtifact:
     expired: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceRun:
     """A run that may be reused.
 
@@ -48,7 +49,7 @@ class SourceRun:
     completes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReuseFacts:
     """Everything that `decide_reuse` needs, except for the policy.
 

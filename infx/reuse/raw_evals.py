@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from infx.bench.uploads import META
 from infx.phrases import join_some
+from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
 from infx.results.evals import MAX_TASKS, find_moment, find_results
 from infx.results.identity import show_value
@@ -24,7 +24,7 @@ MAX_CONCS = 1000  # of one batch
 _RESULT_FILE = re.compile(r"results[^/]*\.json")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RawEval:
     """An accuracy run at one concurrency."""
 

@@ -7,10 +7,11 @@ run counts, by the time in the names of its files. Without a time nothing says w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.errors import Problem
 from infx.phrases import count, join_some
+from infx.records import record
 from infx.results.lenient import SIZES, ResultIdentity, Scalar
 from infx.reuse.raw_evals import RawEval
 from infx.reuse.source_results import SourceRow
@@ -21,7 +22,7 @@ _LEFT_OUT = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Newest:
     """Accuracy runs and rows of the aggregate without superseded ones."""
 

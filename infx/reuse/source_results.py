@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from infx.bench.uploads import ACCURACY, AGENTIC_THROUGHPUT, THROUGHPUT
 from infx.errors import Problem
+from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
 from infx.results.collect import EVALS, PLAN, POINTS
 from infx.results.lenient import (
@@ -28,7 +28,7 @@ TRACES = "agentic_"  # raw data of an AgentX row: `agentic_X` of `bmk_agentic_X`
 _LOGS = ("eval_server_logs_", "eval_gpu_metrics_")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceRow:
     """A result in a raw artifact or in an aggregate."""
 
@@ -42,7 +42,7 @@ class SourceRow:
     values: dict[str, Any]  # the JSON of an accuracy row; empty for other results, to save memory
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourcePart:
     """One artifact of a source run."""
 
@@ -169,7 +169,7 @@ def _read_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceResults:
     """The results of a source run, by kind."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from infx.errors import Problem, has_errors
 from infx.phrases import count, join_words
+from infx.records import record
 from infx.results.lenient import ResultKind
 from infx.reuse.compare import limit_problems
 from infx.reuse.raw_evals import RawEval
@@ -19,7 +19,7 @@ _NOUNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Validation:
     """The verdict on the artifacts of a source run."""
 

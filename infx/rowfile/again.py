@@ -21,14 +21,15 @@ MAX_PAGES = 20  # of a commit's statuses, 100 each
 _NOT_NOW = (429, 500, 502, 503, 504)
 
 
-def check_again(rules: dict[str, Any]) -> None:
+def check_again(rules_json: str) -> None:
     """Ask whether the row may run. Return if it may.
 
-    rules: `pull`, `head-sha` and `labels` (each starts a sweep); `publishers` (accounts whose statuses
+    rules_json: an object with `pull`, `head-sha` and `labels` (each starts a sweep); `publishers` (accounts whose statuses
     count), the contexts `approval` and `sweep`.
 
     Raises RowError: 1 if the row may not run, 3 if GitHub cannot be asked.
     """
+    rules: dict[str, Any] = json.loads(rules_json)
     server = os.environ.get("GITHUB_API_URL", "https://api.github.com")
     base = server + "/repos/" + os.environ.get("GITHUB_REPOSITORY", "")
     pull, _ = _get(base + "/pulls/" + str(rules["pull"]))

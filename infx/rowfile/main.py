@@ -1,9 +1,9 @@
-"""`python3 row.pyz run`: run one row of a plan."""
+"""`python3 row.py run`: run one row of a plan."""
 
 from __future__ import annotations
 
-import argparse
 import os
+import sys
 
 from .command import run_command
 from .errors import RowError
@@ -14,40 +14,59 @@ from .runner import print_error, print_line, write_output
 MAX_NAMES = 20  # of gathered files that are listed
 
 
-def main(arguments: list[str] | None = None) -> int:
+USAGE = """\
+Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
+
+Run one row of a plan and gather the results that it leaves.
+
+  --plan DIR       folder that infx shards wrote
+  --id ID          the row's id: the start of its job's name
+  --out DIR        folder for the results
+  --directory DIR  where the row command runs (default: the current folder)
+"""
+
+
+def main() -> int:
     """Run the command line and return the exit code."""
-    options = _parse(arguments)
     try:
-        row = read_row(options.plan, options.id)
-        return _run(row, options.directory, options.out)
+        options = _parse(sys.argv[1:])
+        if options is None:
+            sys.stdout.write(USAGE)
+            return 0
+        row = read_row(options["--plan"], options["--id"])
+        return _run(row, options["--directory"], options["--out"])
     except RowError as error:
         print_error(error.message)
         return error.code
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="row.pyz", description="The runner's part of a sweep.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    run = commands.add_parser("run", help="run one row of a plan and gather the results that it leaves")
-    run.add_argument("--plan", required=True, metavar="DIR", help="folder that infx shards wrote")
-    run.add_argument("--id", required=True, metavar="ID", help="the row's id: the start of its job's name")
-    run.add_argument(
-        "--directory", default=".", metavar="DIR", help="where the row command runs (default: .)"
-    )
-    run.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
-    return parser.parse_args(arguments)
+def _parse(arguments: list[str]) -> dict[str, str] | None:
+    """Return the value of each option; None if help is asked for. Raises RowError (2) for a wrong command line.
+
+    `argparse` does the same, but its import would be a fifth of a row's start.
+    """
+    if "--help" in arguments:
+        return None
+    options = {"--directory": "."}
+    options.update(zip(arguments[1::2], arguments[2::2]))
+    known = {"--plan", "--id", "--out", "--directory"}
+    if arguments[:1] != ["run"] or len(arguments) % 2 != 1 or set(options) != known:
+        raise RowError(
+            "Wrong arguments. Expected: row.py run --plan DIR --id ID --out DIR [--directory DIR]", 2
+        )
+    return options
 
 
 def _run(row: RowTask, folder: str, out: str) -> int:
     """Run a row. A command that succeeds without leaving its results has failed."""
-    if row.rules is not None and os.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1":
+    if row.rules and os.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1":
         from .again import check_again  # costs more than everything else here
 
         check_again(row.rules)
     write_output("artifact-name", row.artifact)  # without it nothing is uploaded: the row did not start
     earlier = find_results(folder, row.gathered)
-    ended = run_command(row.command, folder, row.environment, row.minutes)
-    names = gather_results(folder, out, row.gathered, earlier, ended.started_at)
+    code, started_at = run_command(row.command, folder, row.environment, row.minutes)
+    names = gather_results(folder, out, row.gathered, earlier, started_at)
     if names:
         more = "" if len(names) <= MAX_NAMES else " and " + str(len(names) - MAX_NAMES) + " more"
         counted = "1 file" if len(names) == 1 else str(len(names)) + " files"
@@ -55,5 +74,5 @@ def _run(row: RowTask, folder: str, out: str) -> int:
     missing = find_missing(names, row.required)
     if missing:
         files = " or ".join(missing)
-        print_line("The row command ended with " + str(ended.code) + " and left no new " + files + ".")
-    return ended.code or int(bool(missing))
+        print_line("The row command ended with " + str(code) + " and left no new " + files + ".")
+    return code or int(bool(missing))

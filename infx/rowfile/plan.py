@@ -1,17 +1,17 @@
-"""One row of a cut plan, as `infx shards` wrote it for the row's machine."""
+"""One row of a cut plan, as `infx.matrix.row_file` writes it for the row's machine.
+
+The file `rows.env` consists of items `<kind>=<value>`, each ended by a NUL, as in the environment of a process. An
+empty item ends a group. The first group holds what all rows share; every other group begins with the id of a row.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-from typing import Any, NamedTuple
-
 from .errors import RowError
 
-COMMON, JOBS = "row.json", "jobs.jsonl"
+ROWS = "rows.env"
 
 
-class RowTask(NamedTuple):
+class RowTask:
     """Everything that a row's machine needs to know.
 
     Attributes:
@@ -22,17 +22,20 @@ class RowTask(NamedTuple):
         required: patterns of which each must match a file, or the row has failed.
         command: argv of the row command.
         minutes: how long the row command may run.
-        rules: what a later attempt asks GitHub; None if nothing.
+        rules: JSON, what a later attempt asks GitHub; empty if nothing.
     """
 
-    id: str
-    environment: dict[str, str]
-    artifact: str
-    gathered: list[str]
-    required: list[str]
-    command: list[str]
-    minutes: float
-    rules: dict[str, Any] | None
+    def __init__(self, items: list[tuple[str, str]]) -> None:
+        """Take the items of the shared group and of the row's group. Raises LookupError if one is missing."""
+        single = dict(items)
+        self.id = single["id"]
+        self.environment = dict(_split(value) for kind, value in items if kind == "set")
+        self.artifact = single["artifact"]
+        self.gathered = [value for kind, value in items if kind == "gather"]
+        self.required = [value for kind, value in items if kind == "require"]
+        self.command = [value for kind, value in items if kind == "argument"]
+        self.minutes = float(single["minutes"])
+        self.rules = single["rules"]
 
 
 def read_row(folder: str, row_id: str) -> RowTask:
@@ -41,30 +44,26 @@ def read_row(folder: str, row_id: str) -> RowTask:
     Raises RowError (2) if the folder holds no readable plan, or the plan has no such row.
     """
     try:
-        with open(os.path.join(folder, COMMON), encoding="utf-8") as file:
-            common = json.load(file)
-        line = _find_line(os.path.join(folder, JOBS), row_id)
-        if line is not None:
-            job = json.loads(line)["run"]
-            return RowTask(
-                id=row_id,
-                environment=job["environment"],
-                artifact=job["artifact"],
-                gathered=job["gathered"],
-                required=job["required"],
-                command=common["command"],
-                minutes=common["minutes"],
-                rules=common["rules"],
-            )
+        with open(folder + "/" + ROWS, "rb") as file:
+            data = file.read()
+        start = data.find(b"\0\0id=" + row_id.encode() + b"\0")
+        if start >= 0:
+            return RowTask([*_read_group(data, 0), *_read_group(data, start + 2)])
     except OSError as error:
-        raise RowError(folder + ": there is no cut plan here: " + str(error.strerror), 2) from None
-    except (ValueError, LookupError, TypeError) as error:
+        raise RowError(folder + ": there is no cut plan here: " + str(error.strerror) + ".", 2) from None
+    except (ValueError, LookupError) as error:
         raise RowError(folder + ": the cut plan cannot be read: " + repr(error), 2) from None
     raise RowError(folder + ": the plan has no row " + row_id + ".", 2)
 
 
-def _find_line(path: str, row_id: str) -> bytes | None:
-    """Return the line of a row. The id comes first in it, so that no other line has to be parsed."""
-    start = ('{"id":' + json.dumps(row_id) + ",").encode()
-    with open(path, "rb") as file:
-        return next((line for line in file if line.startswith(start)), None)
+def _read_group(data: bytes, start: int) -> list[tuple[str, str]]:
+    """Return the items of a group. Raises ValueError if the group has no end or an item has no kind."""
+    end = data.index(b"\0\0", start)
+    return [_split(item) for item in data[start:end].decode().split("\0")]
+
+
+def _split(item: str) -> tuple[str, str]:
+    name, mark, value = item.partition("=")
+    if not mark:
+        raise ValueError("an item without a kind: " + item)
+    return name, value

@@ -10,13 +10,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from infx.codeowners import LOGIN
 from infx.errors import InfxError
 from infx.markdown import BlockKind, MarkdownBlock, parse_markdown
 from infx.phrases import count
+from infx.records import record
 
 MAX_TASKS = 200  # of one comment; the longest real checklist has 17
 MAX_WORDS = 200  # of one item that are compared
@@ -24,16 +24,16 @@ MAX_WORDS = 200  # of one item that are compared
 # Share of an item's words that a task must keep: with the same bold lead, without a lead, with another lead.
 _SAME_LEAD, _NO_LEAD, _OTHER_LEAD = 0.45, 0.7, 0.85
 
-_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]")
-_DENIALS = re.compile(r"\b(?:not|no|never|cannot|without|except|unless|nor|\w+n['’]t)\b|~~|[不没未无非]")
-_ADDRESS = re.compile(r"https?://\S+")
+_WORD = r"[a-z0-9]+(?:['’][a-z]+)?|[\u3400-\u9fff]"
+_DENIALS = r"\b(?:not|no|never|cannot|without|except|unless|nor|\w+n['’]t)\b|~~|[不没未无非]"
+_ADDRESS = r"https?://\S+"
 _NUMBERED = re.compile(
     r"(?:items?|checks?|no\.?|nos\.?|第)?\s*#?"
     r"(?P<numbers>\d+(?:\s*(?:,|;|/|&|\+|-|–|—|and|to|、|，|和|至|到)\s*(?:and\s+)?#?\d+)*)"
     r"\s*(?:项)?\s*(?:[:：.)](?!\d)|\s[-–—]|—)\s*(?P<reason>.+)",  # 10:30 is a time
     re.IGNORECASE | re.DOTALL,
 )
-_RANGE = re.compile(r"(?<!\d)(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)")
+_RANGE = r"(?<!\d)(\d+)\s*(?:-|–|—|to|至|到)\s*(\d+)"
 
 
 class ItemState(StrEnum):
@@ -45,7 +45,7 @@ class ItemState(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Item:
     """One item of the template."""
 
@@ -58,7 +58,7 @@ class Item:
         return self.lead.rstrip(".:：。") or _shorten(self.text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ItemMatch:
     """An item of the template, and its state in a comment."""
 
@@ -166,12 +166,12 @@ def _score(item: Item, task: MarkdownBlock) -> float:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", _ADDRESS.sub(" ", text)).casefold()
-    return _WORD.findall(plain)[:MAX_WORDS]
+    plain = unicodedata.normalize("NFKC", re.sub(_ADDRESS, " ", text)).casefold()
+    return re.findall(_WORD, plain)[:MAX_WORDS]
 
 
 def _denials(text: str) -> Counter[str]:
-    return Counter(_DENIALS.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return Counter(re.findall(_DENIALS, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _judge(item: Item, tasks: Sequence[MarkdownBlock], blocks: Sequence[MarkdownBlock]) -> ItemMatch:
@@ -229,7 +229,7 @@ def _parse_numbers(text: str) -> set[int]:
     numbers = {int(word) for word in re.findall(r"\d+", text)}
     if max(numbers) > MAX_TASKS:  # a date
         return set()
-    for first, last in _RANGE.findall(text):
+    for first, last in re.findall(_RANGE, text):
         numbers.update(range(int(first), min(int(last), int(first) + MAX_TASKS) + 1))
     return numbers
 

@@ -6,17 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 
 from infx.bench.identity import IdentifiedRow
-from infx.bench.jobs import parse_job_name
+from infx.bench.job_names import parse_job_name
 from infx.evidence.runs import find_refusal
 from infx.model import Conclusion, Job
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.facts import EvidenceRun, PlanVariant, SignoffFacts
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepCoverage:
     """One run compared with one variant of the plan, by the newest attempt of each row."""
 

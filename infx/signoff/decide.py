@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from infx.comments.status import DesiredStatus
 from infx.comments.sticky import Sticky
 from infx.errors import InfxError
 from infx.model import Comment, CommitStatus, PullRequest
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.judge import judge
 from infx.signoff.publish import (
@@ -23,7 +22,7 @@ from infx.signoff.scope import SignoffScope, decide_scope
 from infx.signoff.selection import ParsedConversation, SignoffSelection
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GatheredSignoffs:
     """Everything that was read about the sign-offs of one pull request."""
 
@@ -36,7 +35,7 @@ class GatheredSignoffs:
     statuses: tuple[CommitStatus, ...] | None = None  # on the head; None if they were not needed
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SkippedPull:
     """A pull request whose sign-offs are not verified."""
 
@@ -44,7 +43,7 @@ class SkippedPull:
     why: str  # a sentence
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffDecision:
     """The comments and the status that a pull request's sign-offs should have, and those that exist now."""
 

@@ -7,7 +7,7 @@ thresholds, acceptance lengths, models) come from the tip of the base branch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
@@ -15,17 +15,18 @@ from infx.bench.entry import Entry
 from infx.bench.identity import Curve, IdentifiedRow
 from infx.bench.row import Row
 from infx.model import Collaborator, Comment, FileStatus, Job, PullRequest, Run
+from infx.records import record
 from infx.reuse.facts import ReuseFacts
 from infx.signoff.planned import ConfigChange, KnownConfig
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AddedLine:
     number: int
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FileChange:
     """A file of the pull request's diff."""
 
@@ -41,13 +42,13 @@ class FileChange:
         return tuple(side.lstrip("/") for side in sides)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TextFile:
     path: str
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class JudgedFile:
     """A file whose rules a check applies. Both texts are equal if the pull request does not change it."""
 
@@ -60,7 +61,7 @@ class JudgedFile:
         return self.base != self.head
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Membership:
     """The answer to the question whether a person is in a team."""
 
@@ -69,7 +70,7 @@ class Membership:
     is_member: bool | None = None  # None where the token may not read the team
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlanVariant:
     """The rows of one kind of sweep."""
 
@@ -78,7 +79,7 @@ class PlanVariant:
     is_complete: bool = True  # such a sweep measures everything that the plan requires
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RecomputedPlan:
     """The plan, recomputed from git at the head."""
 
@@ -94,7 +95,7 @@ class RecomputedPlan:
         return self.variants[0].rows if self.variants else ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvidenceRun:
     """A run of the sweep workflow, with the jobs of all its attempts."""
 
@@ -107,7 +108,7 @@ class EvidenceRun:
     edited_rules: tuple[str, ...] | None = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EvalScore:
     """The score of one task in one accuracy run, as the run reports it."""
 
@@ -122,7 +123,7 @@ class EvalScore:
     identity: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MeasuredPoint:
     """One measured throughput row."""
 
@@ -133,7 +134,7 @@ class MeasuredPoint:
     on_canonical_frontier: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SweepResults:
     """The contents of one run's artifacts."""
 
@@ -154,7 +155,7 @@ class LinkState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ResolvedLink:
     """A link of the sign-off, and the state of its target."""
 
@@ -163,7 +164,7 @@ class ResolvedLink:
     paths: tuple[str, ...] = ()  # files that a linked pull request changes
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RecipeFile:
     """A script or recipe that serves some of the affected configurations, at the head."""
 
@@ -172,7 +173,7 @@ class RecipeFile:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffFacts:
     """Everything that the checks read about one sign-off."""
 

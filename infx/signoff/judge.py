@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from infx.evidence.settle import Refusal, Settlement, select_settlements
 from infx.evidence.trees import find_rules
 from infx.policy.checks import CHECKS, Check
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
+from infx.records import record
 from infx.signoff.checks.acceptance import check_acceptance
 from infx.signoff.checks.accuracy import check_accuracy
 from infx.signoff.checks.append_only import check_append_only
@@ -52,7 +52,7 @@ _FUNCTIONS: tuple[Callable[[SignoffFacts, Policy], CheckOutcome], ...] = (
 _BY_REPORT = {"sweep", "accuracy", "pareto"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Result:
     """The outcome of one check, and the settlement of its warning."""
 
@@ -68,7 +68,7 @@ class Result:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Judgment:
     """The results of all checks."""
 

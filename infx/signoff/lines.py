@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx.bench.names import AGENTIC
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
 from infx.policy.signoff import LineRules
+from infx.records import record
 from infx.signoff.facts import FileChange, RecipeFile, SignoffFacts
 from infx.signoff.outcome import code
 from infx.signoff.planned import ConfigChange
@@ -18,7 +18,7 @@ from infx.signoff.planned import ConfigChange
 MAX_LINE = 4_000  # characters that are matched; files with longer lines need human review
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Hit:
     """A line that an expression matches."""
 
@@ -30,7 +30,7 @@ class Hit:
         return f"{self.path}:{self.line}: {self.text.strip()}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Scan:
     """The lines that the expressions of one check match."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx import escape
 from infx.phrases import join_some
 from infx.policy.signoff import CheckStatus
+from infx.records import record
 
 MAX_REASON = 1_500  # characters; sixteen reasons leave room in a comment
 MAX_SHOWN = 120  # characters of one piece of foreign text
@@ -17,12 +17,12 @@ MAX_SHOWN = 120  # characters of one piece of foreign text
 EMOJI = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0e\ufe0f\u200d\U0001f000-\U0001faff\U000e0020-\U000e007f]"
 )
-CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+CODE_SPAN = r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)"
 _CUT = " … (cut; use --explain)"
-_LINK_ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*")
+_LINK_ADDRESS = r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._~/?#=&%+@:-]*"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Link:
     """A link to evidence."""
 
@@ -30,10 +30,10 @@ class Link:
     url: str  # linked only if it is a plain address
 
     def __str__(self) -> str:
-        return f"[{self.text}]({self.url})" if _LINK_ADDRESS.fullmatch(self.url) else code(self.url)
+        return f"[{self.text}]({self.url})" if re.fullmatch(_LINK_ADDRESS, self.url) else code(self.url)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CheckOutcome:
     """The status of one check, with its reason."""
 
@@ -86,5 +86,7 @@ def cut(reason: str, limit: int = MAX_REASON) -> str:
     if len(flat) <= limit:
         return flat
     room = limit - len(_CUT)
-    end = next((span.start() for span in CODE_SPAN.finditer(flat) if span.start() < room < span.end()), room)
+    end = next(
+        (span.start() for span in re.finditer(CODE_SPAN, flat) if span.start() < room < span.end()), room
+    )
     return f"{flat[:end].rstrip()}{_CUT}"

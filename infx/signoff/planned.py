@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from infx.bench.config import AgenticScenario, Config, FixedScenario, SearchRow, SpecDecoding
 from infx.bench.identity import digest, hardware_of
 from infx.bench.names import AGENTIC, scenarios_of
+from infx.records import record
 
 _RECIPE_SETTINGS = ("CONFIG_FILE=", "EVAL_CONFIG_FILE=")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class KnownConfig:
     """A configuration of the base branch, with the fields that decide the order of engines."""
 
@@ -27,7 +28,7 @@ class KnownConfig:
         return hardware_of(self.runner)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConfigState:
     """One configuration at one revision."""
 
@@ -57,7 +58,7 @@ class ConfigState:
         return AGENTIC in self.scenarios
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConfigChange:
     """A configuration that the pull request changes or that its changelog entries name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from infx.comments.status import DesiredStatus, fit_description
 from infx.comments.sticky import Sticky
@@ -13,6 +13,7 @@ from infx.phrases import count, join_some
 from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
 from infx.policy.signoff import CheckStatus
+from infx.records import record
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.judge import Judgment, make_verdict
 from infx.signoff.outcome import code
@@ -20,10 +21,10 @@ from infx.signoff.record import UNKNOWN, Binding, Standing, make_marker
 from infx.signoff.scope import SignoffScope
 from infx.signoff.verdict import render_failure, render_verdict
 
-_OF = re.compile(r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->")
+_OF = r"<!-- of (issuecomment|pullrequestreview|discussion_r) ([0-9]{1,18}) -->"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffReading:
     """One sign-off and what was read for it."""
 
@@ -35,7 +36,7 @@ class SignoffReading:
     unread: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Assessment(SignoffReading):
     """One sign-off and its judgment."""
 
@@ -107,7 +108,7 @@ def find_withdrawn(comments: Iterable[Comment], signoffs: Sequence[Comment], pol
         lines = comment.body.splitlines()
         if not is_identity(comment.author, policy.publisher) or lines[:1] != [policy.signoff.marker]:
             continue
-        match = _OF.fullmatch(lines[1].strip()) if len(lines) > 1 else None
+        match = re.fullmatch(_OF, lines[1].strip()) if len(lines) > 1 else None
         if match is None or (CommentKind(match[1]), int(match[2])) in present:
             continue
         kind, number = CommentKind(match[1]), int(match[2])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -17,13 +17,14 @@ from infx.comments.sticky import find_own
 from infx.model import Comment, CommentKind, CommitStatus, PullRequest, Run
 from infx.policy.identity import is_identity, is_listed
 from infx.policy.model import Policy
+from infx.records import record
 
 _RECORD = re.compile(
     r"<!-- signed-at (?P<sha>[0-9a-f]{40}) (?P<diff>[0-9a-f]{64}) (?P<body>[0-9a-f]{16}) (?P<since>\S+) -->"
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Record:
     """The commit and the diff that a sign-off covers, as infx's comment records them."""
 
@@ -54,7 +55,7 @@ class Standing(StrEnum):
         return self in {Standing.STALE, Standing.UNSEEN}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Binding:
     """The commit and the diff that a sign-off is bound to."""
 
@@ -134,7 +135,7 @@ def _bind_to(sha: str, fresh: Record) -> Binding:
     return Binding(standing=Standing.STALE, record=replace(fresh, sha=sha, diff="0" * 64))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Sighting:
     """A fact from GitHub that a commit had been the pull request's head by some time."""
 

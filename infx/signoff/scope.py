@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from infx.codeowners import CodeOwners, parse_codeowners
 from infx.errors import InfxError, Problem
 from infx.phrases import join_some
 from infx.policy.signoff import SignoffPolicy
+from infx.records import record
 from infx.signoff.facts import SignoffFacts
 from infx.signoff.outcome import code, name_all
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffScope:
     """The answer to the question whether a pull request needs a sign-off."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from infx.errors import InfxError
 from infx.evidence.settle import parse_settlements
@@ -11,6 +10,7 @@ from infx.markdown import MAX_UNTRUSTED
 from infx.model import Collaborator, Comment, CommentKind, CommentReference
 from infx.policy.identity import is_identity
 from infx.policy.model import Policy
+from infx.records import record
 from infx.reuse.command import find_command
 from infx.signoff.checklist import has_phrase
 from infx.signoff.record import find_verdict_comment
@@ -23,7 +23,7 @@ MAX_COMMANDERS = 12  # who settle checks, whose role is read
 People = Mapping[str, Collaborator]  # by lower-case login; only people whose role was read
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ParsedConversation:
     """The sign-offs and commands of a conversation."""
 
@@ -35,7 +35,7 @@ class ParsedConversation:
     settlers: tuple[str, ...]  # authors of settle commands, in the order in which to read their roles
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffSelection:
     """The sign-offs of a conversation that count, and the comments that only look like sign-offs."""
 

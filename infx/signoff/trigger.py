@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from infx.gate.event import SHA
 from infx.payload import Payload
 from infx.policy.model import Policy
+from infx.records import record
 
 # The title that run-sweep gives a dispatched run.
 _TITLE = re.compile(r"PR ([1-9][0-9]{0,9}) at [0-9a-f]{40}", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Trigger:
     """The pull requests that an event concerns; none if neither `pull` nor `head_sha` is set."""
 
@@ -70,7 +70,7 @@ def _parse_run(payload: Payload, policy: Policy) -> Trigger:
         policy.signoff.relay_workflow,
     }:
         return Trigger(reason="The run belongs to another workflow.")
-    if sha is None or not SHA.fullmatch(sha):
+    if sha is None or not re.fullmatch(SHA, sha):
         return Trigger(reason="The run has no commit SHA.")
     title = payload.text("workflow_run", "display_title")
     is_dispatched = payload.text("workflow_run", "event") == "workflow_dispatch"

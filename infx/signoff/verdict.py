@@ -21,10 +21,10 @@ The header follows from the rows. Every check has one row; rows that passed or d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx import escape
 from infx.policy.signoff import CheckStatus
+from infx.records import record
 from infx.signoff.outcome import cut
 
 HEADERS = {
@@ -44,7 +44,7 @@ REJECTION = "a check below failed; correct what it names, or edit your sign-off.
 ESCALATION = "please look at the warnings below."
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class VerdictRow:
     """The row of one check."""
 
@@ -54,7 +54,7 @@ class VerdictRow:
     reason: str  # Markdown on one line; foreign text is in code spans
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SignoffVerdict:
     """The published answers of all checks to one sign-off."""
 

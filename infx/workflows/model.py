@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from infx import yaml12
 from infx.errors import Problem, ProblemsError
+from infx.records import record
 from infx.workflows import expressions
 
 HOSTED = ("ubuntu-", "windows-", "macos-")
@@ -16,7 +17,7 @@ Path = tuple[str | int, ...]
 _CALLING_EVENTS = ("workflow_call", "workflow_dispatch")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class WorkflowStep:
     """A step of a job or of a composite action."""
 
@@ -37,7 +38,7 @@ class WorkflowStep:
         return bool(re.search(rf"\.github/actions/({'|'.join(actions)})(@|/?$)", self.uses))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class WorkflowJob:
     """A job of a workflow."""
 
@@ -88,7 +89,7 @@ class WorkflowJob:
         return expressions.parse_condition(self.condition)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Workflow:
     """A workflow file, with the other files that its jobs may use."""
 
@@ -145,7 +146,7 @@ class Workflow:
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ActionFile:
     """An `action.yml`."""
 
@@ -161,7 +162,7 @@ class ActionFile:
         return self.document.path
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class WorkflowSources:
     """The parsed files, and the problems of files that could not be parsed."""
 

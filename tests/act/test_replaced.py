@@ -8,7 +8,7 @@ from infx.hub.hub import Hub
 from tests.act.bench import SMALL, make_changelog, make_payload, make_policy
 from tests.act.harness import Act, Outcome
 
-REPLACE = 'sed -i s/bash/sh/ "$ARTIFACTS/sweep-plan/row.json"'
+REPLACE = 'sed -i s/bash/sh/ "$ARTIFACTS/sweep-plan/rows.env"'
 SAMPLE = "python -m infx.results.sample"
 REFUSED = "sha256sum: WARNING: 1 computed checksum did NOT match"
 
@@ -62,7 +62,7 @@ def test_a_partial_re_run_refuses(hub: Hub, tmp_path: Path) -> None:
     """The sums are outputs of the first attempt's plan job, and no job of the run can change them."""
     act, first, event = play(hub, tmp_path, SAMPLE, "sweep-enabled", "evals-only")
     assert (first.code, len(first.ledger)) == (0, 2), first.log[-3000:]
-    common = first.artifacts / "sweep-plan/row.json"
+    common = first.artifacts / "sweep-plan/rows.env"
     common.write_text(common.read_text().replace("bash", "sh"))
     head = event["pull_request"]["head"]["sha"]  # type: ignore[index]
     inputs = {

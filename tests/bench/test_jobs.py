@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from infx.bench.jobs import JobName, parse_job_name, render_job_name
+from infx.bench.job_names import JobName, parse_job_name
+from infx.bench.jobs import render_job_name
 from tests.matrix.rows import DISAGG, FIXED, row
 
 SCORE = Decimal("2.500")

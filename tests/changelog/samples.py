@@ -15,7 +15,9 @@ from infx.policy.stage import Stage
 PATH = "perf-changelog.yaml"
 KEY = "m1-fp8-h200-vllm"
 CONFIGS = ConfigKeys(
-    (("configs/nvidia.yaml", f"# a comment\n{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n".encode()),)
+    files=(
+        ("configs/nvidia.yaml", f"# a comment\n{KEY}:\n  image: x\nm1-fp8-b200-vllm:\n  image: x\n".encode()),
+    )
 )
 LINKS = PullLinks(
     server="https://github.com",

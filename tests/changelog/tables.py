@@ -53,7 +53,9 @@ def judge_real_pulls(folder: Path) -> Iterator[Judged]:
         ]
         base, head, *masters = git.read_many(wanted)
         links = PullLinks(server="https://github.com", repository=REPOSITORY, placeholders=("XXX",))
-        configs = ConfigKeys(tuple((path, data or b"") for path, data in zip(MASTERS, masters, strict=True)))
+        configs = ConfigKeys(
+            files=tuple((path, data or b"") for path, data in zip(MASTERS, masters, strict=True))
+        )
         context = Context(path=CHANGELOG, links=links, number=number, configs=configs)
         verdict = validate(base, head, context)
         repaired = None if verdict.ok else fix(base, head or b"", context).head is not None

@@ -65,9 +65,11 @@ def test_the_meaning_of_a_value(text: str, meaning: Meaning, number: int | None)
 
 def test_without_a_repository_every_repository_of_the_server_counts() -> None:
     links = PullLinks(server="https://github.com", repository=None, placeholders=("XXX",))
-    assert links.read("https://github.com/any/name/pull/5") == Reference(Meaning.CANONICAL, 5)
-    assert links.read("https://github.com/any/name/pull/XXX") == Reference(Meaning.PLACEHOLDER)
-    assert links.read("https://github.com/any/name/pull/5/files") == Reference(Meaning.MISSHAPEN, 5)
+    assert links.read("https://github.com/any/name/pull/5") == Reference(meaning=Meaning.CANONICAL, number=5)
+    assert links.read("https://github.com/any/name/pull/XXX") == Reference(meaning=Meaning.PLACEHOLDER)
+    assert links.read("https://github.com/any/name/pull/5/files") == Reference(
+        meaning=Meaning.MISSHAPEN, number=5
+    )
     assert links.read("https://example.com/any/name/pull/5").meaning is Meaning.FOREIGN
     assert links.read("https://github.com/<owner>/<name>/pull/5").meaning is Meaning.FOREIGN
 

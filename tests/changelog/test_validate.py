@@ -277,13 +277,13 @@ def test_without_configurations_unchecked_keys_get_a_warning() -> None:
 
 
 def test_a_broken_configuration_file_is_the_only_problem() -> None:
-    broken = ConfigKeys((("configs/nvidia.yaml", b"a: [\n"),))
+    broken = ConfigKeys(files=(("configs/nvidia.yaml", b"a: [\n"),))
     verdict = judge(BASE, BASE + new(key="unheard-of"), configs=broken)
     assert [(p.path, p.rule) for p in verdict.problems] == [("configs/nvidia.yaml", "yaml-syntax")]
 
 
 def test_a_quoted_configuration_key_is_found() -> None:
-    quoted = ConfigKeys((("configs/nvidia.yaml", b'"m1-fp8-h200-vllm": {image: x}\n'),))
+    quoted = ConfigKeys(files=(("configs/nvidia.yaml", b'"m1-fp8-h200-vllm": {image: x}\n'),))
     assert errors(judge(BASE, BASE + new(), configs=quoted)) == []
 
 

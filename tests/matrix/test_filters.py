@@ -88,7 +88,7 @@ KEYS = ("m1-fp8", "m1-fp4", "m1.fp8", "m10-fp8")
 )
 def test_wildcards(pattern: str, matches: list[str]) -> None:
     assert match_keys(pattern, KEYS) == matches
-    assert [key for key in KEYS if key in NamedKeys((pattern,))] == matches
+    assert [key for key in KEYS if key in NamedKeys(patterns=(pattern,))] == matches
 
 
 def test_a_pattern_with_many_stars_is_matched_quickly() -> None:

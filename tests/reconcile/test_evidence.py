@@ -43,6 +43,19 @@ def test_all_planned_rows_are_a_success(world: World) -> None:
     assert world.reconcile().done == []
 
 
+def test_a_plan_that_a_row_replaced_is_a_failure_that_says_so(world: World) -> None:
+    """All rows are green, and `collect` found another plan than the one that was made."""
+    world.pull(labels=[LABEL])
+    run = sweep(world, ROWS)
+    world.hub.add_job(run.id, "sweep / collect", conclusion="failure", failed_step="Check the plan")
+    world.hub.finish_run(run.id, "failure")
+    world.reconcile()
+    assert status(world) == (
+        "failure",
+        "Failed: another job replaced the plan of this run. 2 of 2 rows done.",
+    )
+
+
 @pytest.mark.parametrize(
     ("ids", "words"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,7 +19,7 @@ from infx.hub.state import Pull
 from infx.policy.load import default_policy
 from tests.calling import call
 from tests.matrix.rows import FIXED, row
-from tests.rowfile.playing import PLAN, Played, cut_plan, play
+from tests.rowfile.playing import Played, cut_plan, play, replace_in
 
 ATTEMPT = "2"
 CHANGELOG = "perf-changelog.yaml"
@@ -225,12 +224,10 @@ def test_a_fork(hub: Hub, ask: Ask, change: Callable[[Hub, Pull], None], words: 
         (FaultKind.FORBIDDEN, 1, "GitHub answers 403: Resource not accessible by integration"),
     ],
 )
-def test_without_an_answer_no_row_runs(
-    hub: Hub, ask: Ask, tmp_path: Path, kind: FaultKind, reads: int, words: str
-) -> None:
+def test_without_an_answer_no_row_runs(hub: Hub, ask: Ask, kind: FaultKind, reads: int, words: str) -> None:
     """Reads are tried again where a later answer may differ; here without the waiting between."""
     answer = ask(77)
-    with_short_pauses(tmp_path / PLAN / "row.pyz")
+    replace_in("row.py", "PAUSES = (0.0, 2.0, 10.0)", "PAUSES = (0.0, 0.0, 0.0)")
     hub.faults.add(Fault(kind=kind, path="/pulls/77$", times=FOREVER))
     hub.clear_log()
     played = answer()
@@ -238,22 +235,11 @@ def test_without_an_answer_no_row_runs(
     assert f"::Whether this row may run again is not known. {words}" in played.err
 
 
-def test_an_outage_that_ends_is_waited_for(hub: Hub, ask: Ask, tmp_path: Path) -> None:
+def test_an_outage_that_ends_is_waited_for(hub: Hub, ask: Ask) -> None:
     answer = ask(77)
-    with_short_pauses(tmp_path / PLAN / "row.pyz")
+    replace_in("row.py", "PAUSES = (0.0, 2.0, 10.0)", "PAUSES = (0.0, 0.0, 0.0)")
     hub.faults.add(Fault(kind=FaultKind.BAD_GATEWAY, path="/pulls/77$", times=2))
     assert answer().code == 0
-
-
-def with_short_pauses(program: Path) -> None:
-    with zipfile.ZipFile(program) as archive:
-        files = {name: archive.read(name).decode() for name in archive.namelist()}
-    pauses = "PAUSES = (0.0, 2.0, 10.0)"
-    assert pauses in files["rowfile/again.py"]
-    files["rowfile/again.py"] = files["rowfile/again.py"].replace(pauses, "PAUSES = (0.0, 0.0, 0.0)")
-    with zipfile.ZipFile(program, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
 
 
 def test_the_token_follows_no_redirect(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

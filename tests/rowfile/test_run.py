@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from infx.bench.uploads import artifact_name, list_required
 from tests.calling import call, read_outputs
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
-from tests.rowfile.playing import PLAN, Played, cut_plan, play, program
+from tests.rowfile.playing import PLAN, Played, cut_plan, play, program, replace_in
 
 ROWS = {
     "fixed": row(FIXED, 8),
@@ -88,7 +87,7 @@ def test_a_python_that_is_too_old_says_so(version: str) -> None:
     if python is None:
         pytest.skip(f"there is no Python {version} here")
     job = cut_plan(Path.cwd(), ROWS["fixed"], ["true"])
-    command = [python, f"{PLAN}/row.pyz", *program(job.id)[4:]]
+    command = [python, f"{PLAN}/row.py", *program(job.id)[4:]]
     asked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (asked.returncode, asked.stderr) == (
         2,
@@ -195,8 +194,7 @@ def test_a_command_that_takes_too_long_is_stopped() -> None:
     """The plan holds whole minutes; a test has less time."""
     Path("work.py").write_text("import time; time.sleep(200)")
     job = cut_plan(Path.cwd(), ROWS["fixed"], [sys.executable, "work.py"])
-    common = json.loads(Path(PLAN, "row.json").read_text())
-    Path(PLAN, "row.json").write_text(json.dumps({**common, "minutes": 0.01}))
+    replace_in("rows.env", "minutes=5\0", "minutes=0.01\0")
     played = play(job)
     assert played.code == 124
     assert played.err.startswith("error: The row command ran longer than 0.01 minutes and was stopped.\n")
@@ -214,10 +212,11 @@ def test_a_command_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: Path(PLAN, "row.json").unlink(), "there is no cut plan here: No such file or directory"),
-        (lambda: Path(PLAN, "row.json").write_text("{"), "the cut plan cannot be read: "),
-        (lambda: Path(PLAN, "row.json").write_text("[]"), "the cut plan cannot be read: "),
-        (lambda: Path(PLAN, "jobs.jsonl").write_text(""), "the plan has no row "),
+        (lambda: Path(PLAN, "rows.env").unlink(), "there is no cut plan here: No such file or directory."),
+        (lambda: replace_in("rows.env", "minutes=5", "minutes=x"), "the cut plan cannot be read: "),
+        (lambda: replace_in("rows.env", "minutes=5", "minutes"), "the cut plan cannot be read: "),
+        (lambda: replace_in("rows.env", "minutes=5\0", ""), "the cut plan cannot be read: "),
+        (lambda: Path(PLAN, "rows.env").write_text(""), "the plan has no row "),
     ],
 )
 def test_a_damaged_plan(change: object, message: str) -> None:
@@ -239,17 +238,17 @@ def test_every_kind_of_row_requires_a_file(kind: str) -> None:
 def test_equal_plans_have_equal_row_files(tmp_path: Path) -> None:
     """So that the sums of a repeated plan job are those that the rows of an earlier attempt know."""
     job = cut_plan(tmp_path, ROWS["fixed"], ["true"])
-    first = Path(PLAN, "row.pyz").read_bytes()
+    first = Path(PLAN, "row.py").read_bytes()
     shutil.rmtree(PLAN)
     assert cut_plan(tmp_path, ROWS["fixed"], ["true"]) == job
-    assert Path(PLAN, "row.pyz").read_bytes() == first
+    assert Path(PLAN, "row.py").read_bytes() == first
 
 
 def test_the_row_file_explains_itself() -> None:
     job = cut_plan(Path.cwd(), ROWS["fixed"], ["true"])
     asked = subprocess.run([*program(job.id)[:5], "--help"], capture_output=True, text=True, check=False)
     assert asked.returncode == 0
-    assert "where the row command runs (default: .)" in asked.stdout
+    assert "where the row command runs (default: the current folder)" in asked.stdout
 
 
 def test_the_sums_are_those_that_sha256sum_checks() -> None:
@@ -260,6 +259,6 @@ def test_the_sums_are_those_that_sha256sum_checks() -> None:
     for expected in (0, 1):
         checked = subprocess.run(check, input=called.outputs["sums"], text=True, cwd=PLAN, check=False)
         assert checked.returncode == expected
-        with Path(PLAN, "row.pyz").open("ab") as file:
+        with Path(PLAN, "row.py").open("ab") as file:
             file.write(b"#")
     assert len(called.outputs["sums"].splitlines()) == len(list(Path(PLAN).iterdir()))

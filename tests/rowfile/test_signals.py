@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.matrix.rows import FIXED, row
-from tests.rowfile.playing import cut_plan, program
+from tests.rowfile.playing import cut_plan, program, replace_in
 
 SCRIPT = """
 import pathlib, signal, subprocess, sys
@@ -51,11 +51,8 @@ def test_a_command_that_ignores_its_time_limit_is_killed(
     monkeypatch.chdir(tmp_path)
     script = "trap '' TERM; sleep 300 & wait; wait; wait; sleep 300"
     job = cut_plan(tmp_path, row(FIXED, 8), ["bash", "-c", script])
-    limits = (
-        "import runpy, sys; sys.path.insert(0, sys.argv[1]); import rowfile.command as c; c.GRACE = 0.3;"
-        "import rowfile.main as m, rowfile.plan as p; read = m.read_row;"
-        "m.read_row = lambda *a: read(*a)._replace(minutes=0.01); sys.exit(m.main(sys.argv[2:]))"
-    )
-    command = [sys.executable, "-c", limits, *program(job.id)[3:]]
+    replace_in("rows.env", "minutes=5\0", "minutes=0.01\0")
+    replace_in("row.py", "GRACE = 60.0", "GRACE = 0.3")
+    command = program(job.id)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 124, ended.stderr

@@ -197,7 +197,7 @@ class World:
             sys.executable,
             "-I",
             "-S",
-            str(plan / "row.pyz"),
+            str(plan / "row.py"),
             "run",
             "--plan",
             str(plan),

@@ -96,7 +96,7 @@ def _parse_row(match: re.Match[str], line: int, *, folded: bool) -> VerdictRow:
         raise VerdictError(f"Line {line}: the emoji is not that of {status}.")
     if folded is not (status in FOLDED):
         raise VerdictError(f"Line {line}: {status} is {'inside' if folded else 'outside of'} the details.")
-    prose = CODE_SPAN.sub("", match["reason"])
+    prose = re.sub(CODE_SPAN, "", match["reason"])
     if EMOJI.search(match["reason"]) or EMOJI.search(match["name"]):
         raise VerdictError(f"Line {line} contains another emoji.")
     if re.search(r"[@<`]", re.sub(r"\]\([^()\s]*\)", "]", prose)) or "![" in prose:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import yaml
 
 from infx.changelog.blocks import Block, Value, parse_blocks
 from infx.changelog.subject import Subject, quote
 from infx.errors import ProblemsError
+from infx.records import record
 from infx.rules import Finding, Rule
 
 _KEY = "description"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Gap:
     """The text after an item, or before the first item."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from infx import schema, yaml12
@@ -14,6 +13,7 @@ from infx.errors import InfxError, ProblemsError
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
+from infx.records import record
 from infx.signoff.facts import JudgedFile, RecipeFile, SignoffFacts
 from infx.signoff.lines import find_files_of, strip_comments
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
@@ -22,7 +22,7 @@ from infx.signoff.planned import ConfigChange
 TOLERANCE = 0.005  # the curves have two decimals
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AcceptanceCell:
     """One committed acceptance length."""
 
@@ -35,7 +35,7 @@ class AcceptanceCell:
         return f"{self.length:g} ({self.mode}, {self.tokens} draft tokens, {self.path})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SimulatedLength:
     """An acceptance length that a file sets for an engine."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from infx import schema, yaml12
@@ -13,6 +12,7 @@ from infx.errors import InfxError, ProblemsError
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 from infx.policy.results import ResultRules
+from infx.records import record
 from infx.results.identity import plan_identity
 from infx.signoff.coverage import SweepCoverage, choose_coverage
 from infx.signoff.facts import EvalScore, SignoffFacts
@@ -21,7 +21,7 @@ from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not
 DEFAULT_BAR = 0.85  # of a task that the thresholds file does not name
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Thresholds:
     """The least scores that accuracy runs must reach, from 0 to 1."""
 

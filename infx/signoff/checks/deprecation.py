@@ -12,11 +12,12 @@ from infx.bench.names import scenario_of, spell_scenario
 from infx.errors import InfxError, ProblemsError
 from infx.phrases import join_some
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.facts import JudgedFile, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Model:
     """A model that may be measured."""
 
@@ -26,7 +27,7 @@ class Model:
     deprecated: date | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Models:
     """The parsed models file."""
 

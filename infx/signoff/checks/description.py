@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from infx.markdown import MarkdownBlock, parse_markdown
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.facts import RecomputedPlan, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, code, failed, not_applicable, passed, warned
 
-_IMAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/){1,9}[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])")
+_IMAGE = r"(?<![\w/.-])((?:[\w-]+(?:\.[\w-]+)*(?::\d+)?/){1,9}[\w.-]+:\w(?:[\w.-]*\w)?)(?![\w/])"
 _NOTHING = re.compile(
     r"\b(?:docs?|documentation)[- ]only\b|\bno (?:config|configuration|sweep|functional) changes?\b",
     re.IGNORECASE,
@@ -27,7 +27,7 @@ _PERFORMANCE = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DescriptionClaim:
     """A claim of the description."""
 
@@ -81,7 +81,7 @@ def _find_images(
     before = {change.before.image for change in facts.configs if change.before}
     known = {_without_digest(image) for image in now | before}
     repositories = {image.rpartition(":")[0] for image in known}
-    for match in _IMAGE.finditer(line):
+    for match in re.finditer(_IMAGE, line):
         if match[1].rpartition(":")[0] not in repositories:
             continue
         fault = None if match[1] in known else "is not the image of an affected configuration"

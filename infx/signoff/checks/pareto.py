@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from infx.bench.identity import curve_of
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
+from infx.records import record
 from infx.signoff.coverage import choose_coverage
 from infx.signoff.facts import MeasuredPoint, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, name_all, not_applicable, passed, warned
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Frontier:
     """The frontier of one curve."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from infx.markdown import parse_markdown
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import RecipeSource, SignoffPolicy
+from infx.records import record
 from infx.signoff.facts import LinkState, ResolvedLink, SignoffFacts
 from infx.signoff.lines import find_serving_changes
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
@@ -23,7 +23,7 @@ _GITHUB = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RecipeLink:
     """A link in a sign-off to an engine's recipe: a pull request, a file or folder, else a published page."""
 
