@@ -18,6 +18,7 @@ from infx.evidence.runs import find_refusal
 from infx.gate.approval import find_approved, pick_approval
 from infx.gate.event import Event, EventName
 from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, LabelSet, find_label_actor, read_labels
+from infx.gather.acknowledge import RequestReader, ReuseAsker
 from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
 from infx.gather.ports import ReconcileReader
@@ -28,7 +29,7 @@ from infx.model import MAX_FILES, Artifact, Comment, CommitStatus, Conclusion, O
 from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
-from infx.reconcile.facts import Changes, Group, ReconcileFacts
+from infx.reconcile.facts import Changes, Group, ReconcileFacts, ReuseRequests
 
 MAX_READS = 2  # reads for a single pull request
 RESERVE = 20  # calls that one pull request may need: two looks without GraphQL, pages and writes included
@@ -41,12 +42,14 @@ class ReconcileGatherer:
     Attributes:
         branches: reads the heads of pull requests from a clone; None without a clone.
         open_branches: fetches the heads of some pull requests into the clone.
+        reuse: gathers the facts of reuse; None without a clone.
     """
 
     reader: ReconcileReader
     policy: Policy
     branches: BranchReader | None = None
     open_branches: Callable[[Sequence[int]], BranchReader] | None = None
+    reuse: ReuseAsker | None = None
     results: RecentList[Artifact] = field(init=False)
     files: BaseFiles = field(init=False)
 
@@ -99,8 +102,7 @@ class _Reading:
 
     def facts(self) -> ReconcileFacts:
         pull = self.pull
-        branch = self._branch()
-        comments, statuses = self.seen.comments, self.seen.statuses
+        branch, comments, statuses = self._branch(), self.seen.comments, self.seen.statuses
         runs = self._runs()
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval, comments)
@@ -140,6 +142,7 @@ class _Reading:
             signoff=find_status(statuses, self.policy.signoff.status, self.policy.publisher),
             groups=self._groups(),
             base_files=self._base_files(branch),
+            reuse=self._reuse(),
         )
         return self._prove(facts, runs)
 
@@ -149,6 +152,11 @@ class _Reading:
         if branches is None or not facts.pull.is_open:
             return facts
         return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
+
+    def _reuse(self) -> ReuseRequests | None:
+        tip = self.by.branches.base_sha if self.by.branches else None
+        requests = RequestReader(reader=self.reader, policy=self.policy, asker=self.by.reuse, tip=tip)
+        return requests.read(self.pull, self.seen.comments)
 
     def _base_files(self, branch: Branch) -> frozenset[str]:
         """Return the existing files that the greeting links, if the pull request gets a greeting."""
