@@ -84,6 +84,17 @@ class ReuseGatherer:
             facts = self._read_asked(facts, event.pull, pull)
         return self.complete(facts)
 
+    def ask(self, pull: PullRequest, comments: Sequence[Comment], *, tip: str | None) -> ReuseFacts:
+        """Gather what reuse of a pull request depends on now.
+
+        Args:
+            comments: those with a command, oldest first.
+            tip: as for `complete`.
+        """
+        event = Event(name=EventName.ASKED, pull=pull.number)
+        asked = AskedPull(number=pull.number, comments=tuple(comments))
+        return self.complete(ReuseFacts(event=event, pulls=(asked,), pull=pull), tip=tip)
+
     def complete(
         self, facts: ReuseFacts, *, tip: str | None = None, people: People | None = None
     ) -> ReuseFacts:

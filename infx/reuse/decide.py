@@ -225,10 +225,11 @@ def _refuse_found(
     reason = gap.reason if gap.reason in _GAPS else ReuseReason.NO_SUITABLE_RUN
     words = f"the pull request has no suitable run ({_list_passed(passed)}){older}"
     is_required = policy.reuse.coverage is CoverageRule.REQUIRED
-    fix = f"To reuse run {run.id} all the same, pin it: {render_pin(run.id, policy)}"
+    pin = render_pin(run.id, policy)
+    fix = f"To reuse run {run.id} all the same, pin it: {pin}"
     if is_required and (closest.coverage is None or not closest.coverage.is_complete):
-        fix = f"Sweep the rows that run {run.id} does not cover."
-    return replace(_refused(reason, words, fix), coverage=closest.coverage)
+        pin, fix = "", f"Sweep the rows that run {run.id} does not cover."
+    return replace(_refused(reason, words, fix), coverage=closest.coverage, pin=pin)
 
 
 _GAPS = {ReuseReason.COVERAGE_PARTIAL, ReuseReason.COVERAGE_UNKNOWN}

@@ -87,6 +87,7 @@ class ReuseDecision:
         reason: why, for programs.
         words: why, as a clause.
         fix: what to do, as a sentence; empty if there is nothing to do.
+        pin: the command that names the run that came closest; empty unless it would be accepted.
         pull: number of the pull request.
         command: the command that counts, with its author and comment; None without an authorized one.
         source: the run that is reused; None unless the verdict is `reuse`.
@@ -99,6 +100,7 @@ class ReuseDecision:
     reason: ReuseReason
     words: str
     fix: str = ""
+    pin: str = ""
     pull: int | None = None
     command: ReuseCommand | None = None
     source: Run | None = None

@@ -27,6 +27,7 @@ def load(name: str) -> Any:
 
 
 RUN_SWEEP, SWEEP, BENCHMARK = load("run-sweep.yml"), load("sweep.yml"), load("benchmark.yml")
+RECONCILE = load("reconcile.yml")
 
 
 def test_the_projects_own_files_have_no_problems() -> None:
@@ -299,3 +300,40 @@ def test_a_called_workflow_has_no_more_permissions_than_its_caller() -> None:
     for caller in ("canary", "rows"):
         for job in BENCHMARK["jobs"].values():
             assert job["permissions"].items() <= SWEEP["jobs"][caller]["permissions"].items()
+
+
+@pytest.mark.parametrize(
+    ("values", "runs"),
+    [
+        ({"github.event_name": "push"}, True),
+        ({"github.event_name": "schedule"}, True),
+        ({"github.event_name": "workflow_dispatch"}, True),
+        ({"github.event_name": "workflow_run"}, True),
+        ({"github.event.comment.body": "/use 42"}, True),
+        ({"github.event.comment.body": "Thanks.\n/reuse-sweep-run"}, True),
+        ({"github.event.changes.body.from": "/use 42", "github.event.comment.body": "never mind"}, True),
+        ({"github.event.comment.body": "Thanks."}, False),
+        ({"github.event.comment.body": "/use 42", "github.event.comment.user.type": "Bot"}, False),
+        ({"github.event.comment.body": "/use 42", "github.event.issue.pull_request": ""}, False),
+    ],
+)
+def test_of_the_comments_only_reuse_commands_are_reconciled_at_once(
+    values: dict[str, str], runs: bool
+) -> None:
+    comment = {
+        "github.event_name": "issue_comment",
+        "github.event.issue.pull_request": "url",
+        "github.event.comment.user.type": "User",
+    }
+    assert (
+        holds(RECONCILE["jobs"]["reconcile"]["if"], Situation(values={**comment, **values}, results=()))
+        is runs
+    )
+
+
+def test_a_comment_without_a_command_replaces_no_waiting_run() -> None:
+    """GitHub enters a workflow's group before it evaluates a job's condition, and a job's group after it."""
+    assert "concurrency" not in RECONCILE
+    group = RECONCILE["jobs"]["reconcile"]["concurrency"]
+    assert group["group"].startswith("reconcile-${{ github.event.issue.number || ")
+    assert group["cancel-in-progress"] is False
