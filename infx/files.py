@@ -24,7 +24,9 @@ def read_file(path: str | Path, what: str, *, hint: str | None = None) -> bytes:
 def refuse(error: OSError, path: str | Path, what: str, *, hint: str | None = None) -> UsageError:
     """Return the error for a named file or folder that cannot be read."""
     kind = NoSuchSourceError if isinstance(error, FileNotFoundError) else UsageError
-    return kind(f"The {what} cannot be read: {error.strerror}.", hint=hint, where=str(path))
+    return kind(
+        f"The {what} cannot be read: {error.strerror}.", hint=hint or "Check the path.", where=str(path)
+    )
 
 
 def decode_json(data: bytes | str, what: str, path: str | Path) -> Any:

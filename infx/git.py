@@ -172,8 +172,12 @@ class Git:
             )
         except OSError as error:
             if not self.directory.is_dir():
-                raise GitError("This folder does not exist.", where=str(self.directory)) from None
-            raise GitError(f"git cannot be started: {error.strerror}.") from None
+                raise GitError(
+                    "This folder does not exist.", hint="Check the path.", where=str(self.directory)
+                ) from None
+            raise GitError(
+                f"git cannot be started: {error.strerror}.", hint="Install git, or add it to PATH."
+            ) from None
         return Output(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
@@ -220,7 +224,9 @@ class Git:
                 hint="An all-zero SHA means that a branch was just created or deleted; name another base.",
             )
         if revision.startswith("-"):
-            raise MissingRevisionError(f"{revision!r} is an option, not a revision.")
+            raise MissingRevisionError(
+                f"{revision!r} is an option, not a revision.", hint="Name a branch, a tag or a SHA."
+            )
         output = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if output.code:
             # For git, a missing revision is not an error. In a partial clone git asks the remote first; but a partial
@@ -230,7 +236,8 @@ class Git:
                 raise self._explain(output, "rev-parse")
             shallow = " The clone is shallow." if self.is_shallow() else ""
             raise MissingRevisionError(
-                f"The revision {revision!r} is not in this repository.{shallow}", hint="Fetch it first."
+                f"The revision {revision!r} is not in this repository.{shallow}",
+                hint="Fetch it first, or check its spelling.",
             )
         sha = output.stdout.decode().strip()
         self._known.add(sha)

@@ -28,7 +28,7 @@ class User:
 
     @property
     def is_human(self) -> bool:
-        """Whether this is a person with a login: only a person may give commands or sign off."""
+        """Return whether this is a person with a login: only a person may give commands or sign off."""
         return self.type is UserType.USER and self.login.lower() not in {"", GHOST.login}
 
 
@@ -86,7 +86,7 @@ class PullRequest:
 
     @property
     def is_fork(self) -> bool:
-        """Whether the head is in another repository; also if that repository was deleted."""
+        """Return whether the head is in another repository, even if that repository was deleted."""
         return not is_same_repository(self.head_repository, self.base_repository)
 
 

@@ -1,7 +1,7 @@
 """Tests of infx, by the packages that they are of.
 
-What a run imports is compiled once and kept, for its workers and the hundreds of processes that it starts too: the
-surroundings may say otherwise, and each of them would then compile everything again.
+Python keeps the compiled modules, also for the workers and the hundreds of processes that a run starts. The environment
+may turn this off, and then each of these processes would compile everything again.
 """
 
 import os

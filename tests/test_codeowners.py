@@ -1,4 +1,4 @@
-"""Who owns a path: GitHub's rules, as a table, and against another implementation where that one is right."""
+"""Check who owns a path: by a table of GitHub's rules, and by another implementation where it is right."""
 
 from __future__ import annotations
 

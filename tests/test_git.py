@@ -38,13 +38,13 @@ def test_a_revision_becomes_a_full_sha(repository: Repository) -> None:
                "deleted; name another base."),
         ("", "The revision (empty) names no commit. An all-zero SHA means that a branch was just created or "
              "deleted; name another base."),
-        ("nope", "The revision 'nope' is not in this repository. Fetch it first."),
-        ("d" * 40, f"The revision '{'d' * 40}' is not in this repository. Fetch it first."),
-        ("--help", "'--help' is an option, not a revision."),
-        ("-", "'-' is an option, not a revision."),
-        ("--output=/tmp/pwn", "'--output=/tmp/pwn' is an option, not a revision."),
-        ("$(touch pwn)", "The revision '$(touch pwn)' is not in this repository. Fetch it first."),
-        ("a\nb", "The revision 'a\\nb' is not in this repository. Fetch it first."),
+        ("nope", "The revision 'nope' is not in this repository. Fetch it first, or check its spelling."),
+        ("d" * 40, f"The revision '{'d' * 40}' is not in this repository. Fetch it first, or check its spelling."),
+        ("--help", "'--help' is an option, not a revision. Name a branch, a tag or a SHA."),
+        ("-", "'-' is an option, not a revision. Name a branch, a tag or a SHA."),
+        ("--output=/tmp/pwn", "'--output=/tmp/pwn' is an option, not a revision. Name a branch, a tag or a SHA."),
+        ("$(touch pwn)", "The revision '$(touch pwn)' is not in this repository. Fetch it first, or check its spelling."),
+        ("a\nb", "The revision 'a\\nb' is not in this repository. Fetch it first, or check its spelling."),
     ],
 )  # fmt: skip
 def test_a_missing_revision_is_named(repository: Repository, revision: str, message: str) -> None:

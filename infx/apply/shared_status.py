@@ -15,7 +15,7 @@ def agree_on_status(
     own: DesiredStatus,
     ask: Callable[[int], tuple[str, DesiredStatus | None]],
 ) -> DesiredStatus:
-    """Return the least favorable status of all open pull requests with this head.
+    """Return the worst status of all open pull requests with this head.
 
     Args:
         own: the status of this pull request alone.

@@ -64,7 +64,7 @@ class Verifier:
         return self.github.look_then_write(look, write)
 
     def _agree(self, decided: SignoffDecision) -> SignoffDecision:
-        """Return the decision with the least favorable status of all open pull requests with this head."""
+        """Return the decision with the worst status of all open pull requests with this head."""
         if decided.status is None:
             return decided
         own, unread = decided.status, list(decided.unread)

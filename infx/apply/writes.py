@@ -60,7 +60,7 @@ class Writer(Protocol):
 
 @dataclass
 class WriteOutcome:
-    """What was written, in order, and what GitHub or git refused."""
+    """The writes that were done, in order, and the writes that GitHub or git refused."""
 
     done: list[Action] = field(default_factory=list)
     refused: list[tuple[Action, InfxError]] = field(default_factory=list)

@@ -65,5 +65,5 @@ def _unmatched(pattern: str, keys: Collection[str], path: str | None, line: int 
         message = f"No configuration matches the pattern {pattern!r}; {known}."
     else:
         message = f"There is no configuration {pattern!r}; {known}."
-    hint = suggest(pattern.replace("*", "").replace("?", ""), keys)
+    hint = suggest(pattern.replace("*", "").replace("?", ""), keys) or "Name a key of a master file."
     return Problem(rule="config-key-unknown", message=message, path=path, line=line, hint=hint)

@@ -1,4 +1,4 @@
-"""What a row's job uploads: the artifact's name, and the files that its command leaves for it."""
+"""The uploads of a row's job: the artifact's name, and the files that the row command leaves for it."""
 
 from __future__ import annotations
 

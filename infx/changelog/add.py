@@ -44,7 +44,8 @@ def _complete_key(text: str, known: Collection[str]) -> str:
                 f"{text!r} could be any of {count(len(candidates), 'key')}: {shown}.",
                 hint="Type more of the key.",
             )
-    raise UsageError(f"No configuration matches {text!r}.", hint=suggest(text, known))
+    hint = suggest(text, known) or "Name a key of a master file, or a part of it."
+    raise UsageError(f"No configuration matches {text!r}.", hint=hint)
 
 
 def check_end(data: bytes, path: str) -> list[Problem]:

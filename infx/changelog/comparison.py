@@ -101,5 +101,5 @@ class Comparison:
 
     @property
     def is_correction(self) -> bool:
-        """Whether only links of past entries changed, apart from new entries at the end."""
+        """Return whether only links of past entries changed, apart from new entries at the end."""
         return {change.kind for change in self.changes} == {ChangeKind.LINK} and not self.misplaced

@@ -36,7 +36,7 @@ class Context:
 
     @property
     def is_final(self) -> bool:
-        """Whether placeholders are no longer allowed."""
+        """Return whether placeholders are no longer allowed."""
         return self.stage is not Stage.PR
 
     @property

@@ -17,7 +17,7 @@ COMMANDS = {
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
     "plan-diff": ("infx.cli.plan_diff:plan_diff", "Describe the changes from plan BEFORE to plan AFTER."),
-    "shards": ("infx.cli.shards:shards", "Cut a plan into job matrices that fit GitHub's limits."),
+    "shards": ("infx.cli.shards:shards", "Split a plan into job matrices that fit GitHub's limits."),
     "rows": ("infx.cli.shards:rows", "Print the job matrix of one shard, or of the canary."),
     "row": ("infx.cli.row:row", "Show one row of a plan."),
     "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),

@@ -55,15 +55,15 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     type=click.Choice(["fixed-seq-len", "agentic-coding"]),
     help="Run only scenarios of this type. May repeat.",
 )
-@click.option("--evals-only", is_flag=True, help="Run the selected accuracy rows, and no throughput.")
-@click.option("--all-evals", is_flag=True, help="Run every possible accuracy row, and no throughput.")
-@click.option("--no-evals", is_flag=True, help="Run throughput, and no accuracy rows.")
+@click.option("--evals-only", is_flag=True, help="Run the selected accuracy runs, and no throughput.")
+@click.option("--all-evals", is_flag=True, help="Run every possible accuracy run, and no throughput.")
+@click.option("--no-evals", is_flag=True, help="Run throughput, and no accuracy runs.")
 @click.option("--append-only", is_flag=True, help="Run only points that the base branch does not have.")
 @click.option(
     "--eval-min-prefill-ep",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Leave out accuracy rows with a smaller prefill ep.",
+    help="Leave out accuracy runs with a smaller prefill ep.",
 )
 @click.option(
     "--pr", type=click.IntRange(min=1), metavar="N", help="Pull request to link. Default: a placeholder."

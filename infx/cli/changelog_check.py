@@ -124,7 +124,7 @@ def canonicalize(sources: ChangelogSources, *, write: bool, check: bool) -> int:
     from infx.changelog.canonicalize import canonicalize as make_canonical
 
     if write and check:
-        raise UsageError("--write and --check exclude each other.")
+        raise UsageError("--write and --check exclude each other.", hint="Give only one of them.")
     if sources.head is None:
         raise UsageError(f"There is no {sources.context.path} to canonicalize.")
     canonical = make_canonical(sources.base, sources.head, sources.context)

@@ -61,7 +61,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         if sum(source is not None for source in (receive.file, pr, facts_file)) > 1:
-            raise UsageError("--event, --pr and --facts exclude each other.")
+            raise UsageError("--event, --pr and --facts exclude each other.", hint="Give only one of them.")
         if facts_file:
             facts = read_facts(facts_file)
         else:

@@ -58,18 +58,18 @@ _SHARED = (
         "--runner-node-filter", metavar="TEXT", help="One row for each runner whose name contains TEXT."
     ),
     click.option("--no-evals", is_flag=True, help="Only throughput rows."),
-    click.option("--evals-only", is_flag=True, help="Only the selected accuracy rows."),
-    click.option("--all-evals", is_flag=True, help="Only accuracy rows, every possible one."),
+    click.option("--evals-only", is_flag=True, help="Only the selected accuracy runs."),
+    click.option("--all-evals", is_flag=True, help="Only accuracy runs, every possible one."),
     click.option(
-        "--smoke", is_flag=True, help="The lightest point of every recipe, and its usual accuracy row."
+        "--smoke", is_flag=True, help="The lowest concurrency of every recipe, and its usual accuracy run."
     ),
-    click.option("--trim-conc", is_flag=True, help="Only the lightest point of every recipe."),
+    click.option("--trim-conc", is_flag=True, help="Only the lowest concurrency of every recipe."),
     click.option(
         "--eval-profile",
         default="default",
         show_default=True,
         metavar="NAME",
-        help="Profile from the policy that selects accuracy rows.",
+        help="Profile from the policy that selects accuracy runs.",
     ),
     policy_option,
 )
@@ -214,7 +214,7 @@ def _make_limits(options: dict[str, Any]) -> ExpansionLimits:
 
     low, high, conc = options.get("min_conc"), options.get("max_conc"), options.get("conc")
     if low is not None and high is not None and low > high:
-        raise UsageError(f"--min-conc {low} is larger than --max-conc {high}.")
+        raise UsageError(f"--min-conc {low} is larger than --max-conc {high}.", hint="Swap the two numbers.")
     step = options.get("step_size", DEFAULT_STEP)
     return ExpansionLimits(
         bounds=Bounds(step=step, minimum=low, maximum=high, only=frozenset(conc) if conc else None),
@@ -242,7 +242,9 @@ def _refuse_together(options: dict[str, Any], names: Sequence[str], conflicting:
         for other in conflicting:
             if options[name] and options[other]:
                 flags = [f"--{flag.replace('_', '-')}" for flag in (name, other)]
-                raise UsageError(f"{flags[0]} and {flags[1]} contradict each other.")
+                raise UsageError(
+                    f"{flags[0]} and {flags[1]} contradict each other.", hint="Give only one of them."
+                )
 
 
 def _read_inputs(policy: Policy, options: dict[str, Any]) -> PlanInputs:
@@ -265,5 +267,8 @@ def _print(selection: Selection) -> None:
     inputs = selection.inputs
     print_problems((*inputs.warnings, *find_unserved(inputs, inputs.configs.values())), os.environ)
     if not selection.rows:
-        print_text("No row of the configurations matches these options.", os.environ)
+        print_text(
+            "No row of the configurations matches these options. Check their spelling, or give fewer options.",
+            os.environ,
+        )
     click.echo(actions.neutralize_json(render_rows(selection.rows)))

@@ -30,24 +30,26 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--base-ref", required=True, metavar="REV", help="Revision that the head will be merged into.")
 @click.option("--head-ref", required=True, metavar="REV", help="Revision to measure.")
-@click.option("--trim-conc", is_flag=True, help="Plan throughput only at the lightest point of every recipe.")
-@click.option("--all-evals", is_flag=True, help="Plan every possible accuracy row.")
+@click.option(
+    "--trim-conc", is_flag=True, help="Plan throughput only at the lowest concurrency of every recipe."
+)
+@click.option("--all-evals", is_flag=True, help="Plan every possible accuracy run.")
 @click.option("--evals-only", is_flag=True, help="Plan no throughput rows.")
-@click.option("--fast", is_flag=True, help="Plan short AgentX replays.")
+@click.option("--fast", is_flag=True, help="Plan shortened AgentX replays (effect fast of a modifier).")
 @click.option(
     "--decision",
     "decision_file",
     type=click.Path(),
     metavar="FILE",
-    help="Decision of infx gate, in addition to the flags.",
+    help="Output of infx gate; it sets the scope and the modifiers, in addition to the flags.",
 )
-@click.option("--strict", is_flag=True, help="Refuse configurations with errors by infx config check.")
+@click.option("--strict", is_flag=True, help="Refuse configurations in which infx config check finds errors.")
 @click.option(
     "--eval-profile",
     default="default",
     show_default=True,
     metavar="NAME",
-    help="Profile from the policy that selects accuracy rows.",
+    help="Profile from the policy that selects accuracy runs.",
 )
 @policy_option
 @format_option

@@ -1,4 +1,4 @@
-"""Plans and cut plans on disk, for the commands that write or read them."""
+"""Plan files and plan folders on disk, for the commands that write or read them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ plan_folder_option = click.option(
     "folder",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="The cut plan: the folder that infx shards wrote.",
+    help="Plan folder: the folder that infx shards wrote.",
 )
 
 
@@ -36,17 +36,21 @@ def read_plan_file(path: Path) -> tuple[str, list[Row]]:
         text = data.decode()
         return text, read_rows(json.loads(text), str(path))
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The plan is not JSON: {error}.", where=str(path)) from None
+        raise UsageError(
+            f"The plan is not JSON: {error}.", hint="Write it again with infx plan.", where=str(path)
+        ) from None
 
 
 @contextmanager
 def open_part(folder: Path, name: str) -> Iterator[TextIO]:
-    """Open a file of a cut plan. Raises UsageError if it does not exist."""
+    """Open a file of a plan folder. Raises UsageError if it does not exist."""
     try:
         file = (folder / name).open(encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"There is no cut plan here: {error.strerror}.", hint="Run infx shards first.", where=str(folder)
+            f"There is no plan folder here: {error.strerror}.",
+            hint="Run infx shards first: it writes this folder.",
+            where=str(folder),
         ) from None
     with file:
         yield file
@@ -54,13 +58,13 @@ def open_part(folder: Path, name: str) -> Iterator[TextIO]:
 
 @contextmanager
 def refuse_broken(folder: Path) -> Iterator[None]:
-    """Turn any error of reading a cut plan into a UsageError."""
+    """Turn any error of reading a plan folder into a UsageError."""
     # The plan came as an artifact of another job, so the plan is at fault and not infx.
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UsageError(
-            f"The cut plan cannot be read ({type(error).__name__}).",
+            f"The plan folder cannot be read ({type(error).__name__}).",
             hint="Run infx shards again.",
             where=str(folder),
         ) from None
@@ -80,7 +84,7 @@ def check_shard(folder: Path, number: int) -> None:
 
 
 def read_all_jobs(folder: Path) -> list[RowJob]:
-    """Return every job of a cut plan. Raises UsageError if their number differs from the plan's index."""
+    """Return every job of a plan folder. Raises UsageError if their number differs from the plan's index."""
     from infx.matrix.folder import INDEX, JOBS, read_jobs
 
     with refuse_broken(folder):
@@ -90,7 +94,7 @@ def read_all_jobs(folder: Path) -> list[RowJob]:
             jobs = list(read_jobs(lines))
     if planned != len({job.id for job in jobs}) or planned != len(jobs):
         raise UsageError(
-            f"The cut plan is not complete: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
+            f"The plan folder is not complete: {INDEX} says {count(planned, 'row')}, {JOBS} has {count(len(jobs), 'row')}.",
             hint="Run infx shards again.",
             where=str(folder),
         )

@@ -31,7 +31,7 @@ def results() -> None:
 
 _folder = click.Path(path_type=Path, file_okay=False)
 _plan = click.option(
-    "--plan", required=True, type=_folder, help="The cut plan: the folder that infx shards wrote."
+    "--plan", required=True, type=_folder, help="Plan folder: the folder that infx shards wrote."
 )
 _artifacts = click.option(
     "--artifacts", required=True, type=_folder, help="Folder with one folder for each downloaded artifact."

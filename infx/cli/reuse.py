@@ -86,7 +86,7 @@ def find_facts(
 ) -> ReuseFacts:
     """Return saved facts, or gather those of an event or a pull request."""
     if sum(option is not None for option in (receive.file, pr, facts_file)) > 1:
-        raise UsageError("--event, --pr and --facts exclude each other.")
+        raise UsageError("--event, --pr and --facts exclude each other.", hint="Give only one of them.")
     if facts_file:
         from infx.reuse.facts import ReuseFacts
         from infx.saved import parse_json

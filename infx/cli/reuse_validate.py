@@ -37,7 +37,7 @@ _folder = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--plan",
     type=_folder,
-    help="The cut plan of the source run. Without it, raw results are only compared with the aggregates.",
+    help="Plan folder of the source run (see infx shards). Without it, missing rows are not found.",
 )
 @policy_option
 @github_options
@@ -55,7 +55,8 @@ def validate(
 ) -> None:
     """Check the artifacts of a source run.
 
-    Every planned row must have its result, and every result must be in the aggregate once, with the same numbers.
+    A source run is a finished sweep that a merge may reuse. Every planned row must have its result, and every result must be
+    once in the collected results (results_bmk or eval_results_all), with the same numbers.
     All problems are listed; if there are any, the exit code is 1.
     """
     from infx.reuse.verdict import describe_validation
@@ -81,7 +82,7 @@ def gather(
 
     jobs = None if plan is None else read_all_jobs(plan)
     if folder is None and run is None:
-        raise UsageError("Which artifacts?", hint="Give --artifacts, --run, or both.")
+        raise UsageError("No artifacts are named.", hint="Give --artifacts, --run, or both.")
     names = {artifact_name(job) for job in jobs or ()} | {POINTS, EVALS}
     wanted = Wanted(has_results if jobs is None else names.__contains__)
     return validate_source(read_artifacts(wanted, folder, run, connect), jobs, rules)

@@ -1,4 +1,4 @@
-"""infx shards and rows: cut a plan to GitHub's limits, and print the matrices of the cut plan."""
+"""infx shards and rows: cut a plan to GitHub's limits, and print the matrices of the plan folder."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     "plan_file",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Plan that infx plan printed.",
+    help="Plan file: the output of infx plan.",
 )
 @click.option(
     "--out",
     required=True,
     type=OutputPath(folder=True),
     metavar="DIRECTORY",
-    help="Folder for the cut plan; must not exist yet.",
+    help="Plan folder to write; must not exist yet.",
 )
 @click.option(
     "--decision",
     "decision_file",
     type=click.Path(),
     metavar="FILE",
-    help="Decision of infx gate, for the canary and for labels.",
+    help="Output of infx gate, which says whether a canary runs first and which labels are on.",
 )
 @click.option("--no-canary", is_flag=True, help="Choose no canary.")
 @click.option(
@@ -78,7 +78,7 @@ def shards(
     priorities: str | None,
     policy: Policy,
 ) -> None:
-    """Cut a plan into job matrices that fit GitHub's limits."""
+    """Split a plan into job matrices that fit GitHub's limits."""
     from infx.gate.again import make_row_rules
     from infx.matrix.folder import INDEX, render_folder, render_sums
     from infx.matrix.row_check import check_rows
@@ -153,7 +153,7 @@ def rows(
         planned = list(read_jobs(lines) if shard is None else read_shard(lines, shard))
     if not planned and shard is not None:
         raise UsageError(
-            "The cut plan is not complete: this shard has no row.", hint="Run infx shards again."
+            "The plan folder is not complete: this shard has no row.", hint="Run infx shards again."
         )
     jobs = [job for job in planned if job.id != without]
     matrix = render_matrix(jobs, Scheduler(attempt=attempt, node_slots=node_slots) if scheduler else None)

@@ -69,7 +69,7 @@ def _read_here(path: str, base_ref: str | None) -> str:
 
         data = Git(root).read(base_ref, path)
         if data is None:
-            raise UsageError(f"There is no {path} at {base_ref}.")
+            raise UsageError(f"There is no {path} at {base_ref}.", hint="Name a revision that has it.")
         return data.decode(errors="replace")
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace")

@@ -72,7 +72,10 @@ def _check_options(options: dict[str, Any]) -> None:
         values = {**options, "event": options["receive"].file}
         for name in ("pr", "event", "comment_url", "save_facts"):
             if values[name] is not None:
-                raise UsageError(f"--facts and --{name.replace('_', '-')} exclude each other.")
+                raise UsageError(
+                    f"--facts and --{name.replace('_', '-')} exclude each other.",
+                    hint="Give only one of them.",
+                )
         if options["publish"]:
             raise UsageError("Verdicts of saved facts cannot be published.", hint="Leave out --publish.")
     elif options["receive"].file and (options["pr"] is not None or options["comment_url"]):

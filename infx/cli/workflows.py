@@ -22,7 +22,7 @@ def workflows() -> None:
 
 @examples("infx workflows check")
 @workflows.command()
-@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.argument("directory", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @policy_option
 @format_option
 @click.pass_context
@@ -64,7 +64,11 @@ def read_sources(directory: Path) -> dict[str, bytes]:
         if path.is_file()
     ]
     if not paths:
-        raise UsageError("There are no workflow or action files here.", where=str(directory))
+        raise UsageError(
+            "There are no workflow or action files here.",
+            hint="Name a repository that has a .github folder.",
+            where=str(directory),
+        )
     files = {str(path.relative_to(root)): path.read_bytes() for path in sorted(paths)}
     unread = list(files.values())
     while unread:

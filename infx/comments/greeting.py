@@ -68,7 +68,7 @@ def render(policy: Policy, links: GreetingLinks, phrase: str) -> str:
 
 
 def _render_in(language: Language, policy: Policy, links: GreetingLinks, phrase: str) -> str:
-    """Render the greeting in one language. Without a checklist it does not mention reviews."""
+    """Render the greeting in one language. Without a checklist the greeting does not mention reviews."""
     recommended, other = _pick_labels(policy)
     values = {
         "recommended": code(recommended),

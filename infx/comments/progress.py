@@ -46,7 +46,7 @@ class SweepProgress:
 
     Attributes:
         rows: throughput rows, by their latest attempts.
-        evals: accuracy rows, by their latest attempts.
+        evals: accuracy runs, by their latest attempts.
         ids: ids of all rows that have a job.
         done: ids of the rows that succeeded.
         has_results: whether any result can be viewed.

@@ -19,12 +19,17 @@ from infx.hub.state import Pull
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
 _ABOUT = """\
-<p>This page shows pull requests of a GPU benchmark repository, from the first push to the merge. The commands are those
-that the workflows run. A program on this machine, the hub, replaces GitHub, and its clock skips the hours that sweeps
-take. No GPU was used: every row reports sample numbers.</p>"""
+<p>This page shows pull requests of a GPU benchmark repository, from the first push to the merge. A pull request appends
+an entry to the changelog; the entry asks for a <b>sweep</b>, a run that measures all <b>rows</b> (benchmark jobs) of the
+named configurations. The bot keeps comments and two statuses: <code>infx/sweep</code> for the sweep, and
+<code>codeowner-signoff-verify</code> for the <b>sign-off</b>, a reviewer's checklist that infx verifies.</p>
+<p>The commands are those that the workflows run. A program on this machine, the hub, replaces GitHub, and its clock skips
+the hours that sweeps take. No GPU was used: every row reports sample numbers.</p>"""
 _LEGEND = """\
-<p class="about">Each cell is a row (one benchmark job) on its runner. c64 measures throughput with 64 concurrent
-sessions, e64 checks accuracy with 64. The mark shows the parallelism layout. <span class="status success">passed</span> <span class="status failure">failed</span>
+<p class="about">Each cell is a row (one benchmark job) on its runner (GPU machine). c64 measures throughput with 64
+concurrent sessions; e64 is an accuracy run (eval) with 64 sessions. The mark shows the parallelism layout: TP4 is tensor
+parallelism over 4 GPUs, EP4 adds expert parallelism, and DPA adds data-parallel attention. TP4/EP4 is also called TEP4,
+and TP4/EP4/DPA is also called DEP4. <span class="status success">passed</span> <span class="status failure">failed</span>
 <span class="status cancelled">stopped before it began</span></p>"""
 
 

@@ -62,7 +62,7 @@ class Story:
         self.stage.hub.merge_pull(RECIPES_PULL, by="mia")
 
     def scene_a(self) -> None:
-        """Add a GB200 offload recipe: an invalid placeholder, two sweeps, and a conflict in the changelog."""
+        """Add a GB200 offload recipe: an entry with an invalid link, two sweeps, and a conflict in the changelog."""
         branch, number = "dsv41flash-gb200", OFFLOAD_PULL
         self._open_offload(branch, number)
         fixed = self.cody.repair_changelog(branch, number)
@@ -90,7 +90,7 @@ class Story:
         self._merge(number)
 
     def _open_offload(self, branch: str, number: int) -> None:
-        """Push for the first time: with 0.6 of the DRAM, and an invalid placeholder."""
+        """Push for the first time: with 0.6 of the DRAM, and an entry with an invalid link."""
         first = read_config_text(OFFLOAD).replace("dram-utilization: 0.4", "dram-utilization: 0.6")
         words = "Add DeepSeek-V4.1-Flash on GB200 with KV offload through Mooncake"
         files = {

@@ -22,7 +22,7 @@ MAX_PEOPLE = 3  # the number of commenters whose role is requested, newest comma
 
 @record
 class Proof:
-    """What a successful sweep shows in addition to its conclusion.
+    """The facts about a successful sweep that its conclusion does not show.
 
     Attributes:
         gap: how its rows differ from the planned rows, as a clause; None if they are the same.

@@ -1,4 +1,4 @@
-"""What a row of a later attempt asks GitHub before it uses a GPU, written down when the plan is cut.
+"""The questions that a row of a later attempt asks GitHub before it uses a GPU, saved when the plan is split.
 
 A partial re-run repeats neither the gate nor the plan. The row's machine has no infx, so `infx.rowfile.again` asks by
 these values alone, and refuses what it cannot decide.

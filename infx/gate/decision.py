@@ -10,7 +10,7 @@ from infx.records import record
 
 
 class GateVerdict(StrEnum):
-    """What happens to the sweep of a pull request."""
+    """The answer of the gate for the sweep of a pull request."""
 
     RUN = "run"  # start a sweep and replace a running one
     STOP = "stop"  # start no sweep and cancel a running one

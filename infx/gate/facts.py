@@ -28,7 +28,7 @@ class GateRun:
 
 @record
 class Changelog:
-    """What the pull request does to the changelog."""
+    """The changes of the pull request to the changelog."""
 
     touched: bool | None  # None: unknown, because GitHub cut the list of files
     problems: tuple[str, ...] | None = None  # messages of the validator; None if it did not run

@@ -12,7 +12,7 @@ from infx.results.artifact import ReadArtifact
 
 
 class ArtifactPort(Protocol):
-    """What downloading artifacts asks of GitHub."""
+    """The requests to GitHub that downloading artifacts needs."""
 
     def artifacts(self, run_id: int, *, name: str | None = None) -> list[Artifact]: ...
     def download_artifact(self, artifact_id: int, *, limit: int) -> bytes: ...

@@ -79,7 +79,9 @@ def read_source(source: str, what: str) -> bytes:
 
         data = Git(Path.cwd()).read(match[1], match[2])
         if data is None:
-            raise NoSuchSourceError(f"There is no {what} {match[2]} at {match[1]}.")
+            raise NoSuchSourceError(
+                f"There is no {what} {match[2]} at {match[1]}.", hint="Check the revision and the path."
+            )
         return data
     return read_file(source, what)
 

@@ -1,4 +1,4 @@
-"""Write and read a cut plan as a folder of files, which the planning job passes to the jobs that run rows.
+"""Write and read a plan folder, which the planning job passes to the jobs that run rows.
 
 plan.json      the plan as `infx plan` printed it
 index.json     the number of rows and shards, and the canary's id
@@ -29,7 +29,7 @@ _HEAD = 60  # id and shard are within this many characters of a line
 def render_folder(
     shards: Shards, plan: str, policy: Policy, rules: Mapping[str, Any] | None
 ) -> dict[str, Iterable[str]]:
-    """Return the files of a cut plan: name → parts of the text, made when they are written.
+    """Return the files of a plan folder: name → parts of the text, made when they are written.
 
     rules: see `infx.matrix.row_file`.
     """

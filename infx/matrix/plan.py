@@ -31,7 +31,7 @@ class Options:
     """Options of a run, from the command line or from labels, which apply to all entries."""
 
     profile: EvalProfile
-    trim: bool = False  # only the lightest point of every recipe
+    trim: bool = False  # only the lowest concurrency of every recipe
     all_evals: bool = False  # every accuracy run
     evals_only: bool = False  # no throughput
     fast: bool = False  # short AgentX replays

@@ -79,7 +79,7 @@ def _finish(rows: Sequence[Row], request: SweepRequest) -> list[Row]:
 
 
 def smoke_rows(rows: Sequence[Row], profile: EvalProfile) -> list[Row]:
-    """Return the lightest point and the usual accuracy run of every recipe, to test whether it works."""
+    """Return the lowest concurrency and the usual accuracy run of every recipe, to test whether it works."""
     evals = [
         replace(row, conc=row.conc if row.eval_conc is None else (row.eval_conc,), eval_all_concs=None)
         for row in keep_evals(select_evals(rows, EvalMode.MARKED, profile))
@@ -103,7 +103,13 @@ def pick_names(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     for name in dict.fromkeys(names):
         if rows_by_name[name] == 0:
             hint = suggest(name, rows_by_name)
-            problems.append(_report_name(name, "is not a row of this selection.", hint))
+            problems.append(
+                _report_name(
+                    name,
+                    "is not a row of this selection.",
+                    hint or "Omit --exp-name to see all rows of the selection.",
+                )
+            )
         elif rows_by_name[name] > 1:
             text = f"matches {count(rows_by_name[name], 'row')}; expected one."
             problems.append(_report_name(name, text, "Narrow the selection with --config-key or --conc."))

@@ -1,4 +1,4 @@
-"""Reduce a sweep to the lightest point of every recipe."""
+"""Reduce a sweep to the lowest concurrency of every recipe."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def trim_rows(rows: Iterable[Row]) -> list[Row]:
     for row in rows:
         task = (row.eval_framework, row.eval_suite) if row.eval_only else None
         groups.setdefault((row.recipe, task), []).append(row)
-    return [_pick_lightest(group) for group in groups.values()]
+    return [_pick_lowest(group) for group in groups.values()]
 
 
-def _pick_lightest(group: list[Row]) -> Row:
+def _pick_lowest(group: list[Row]) -> Row:
     row = min(group, key=lambda row: min(row.conc))
     lowest = min(row.conc)
     if marked := next((row for row in group if row.run_eval), None):

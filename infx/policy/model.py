@@ -71,7 +71,7 @@ class Contexts:
 
 @record
 class SweepPolicy:
-    """How sweeps appear on GitHub.
+    """The names of sweeps on GitHub, and the command of a row.
 
     Attributes:
         skip_marker: keeps a head commit from starting a sweep, in its subject or on its own line.
@@ -183,7 +183,7 @@ class WorkflowsPolicy:
 
 @record
 class Canary:
-    """Where the canary of a sweep comes from."""
+    """The pools of rows from which the canary of a sweep is chosen."""
 
     pools: tuple[tuple[str, ...], ...]  # lists of job families; the first list with a row provides the canary
 

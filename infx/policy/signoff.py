@@ -111,7 +111,7 @@ class SignoffPaths:
 
 @record
 class SignoffPolicy:
-    """What a repository may choose for sign-offs.
+    """The settings of a repository for sign-offs.
 
     Attributes:
         phrase: how the paragraph starts that makes a comment a sign-off.

@@ -46,7 +46,7 @@ _ORPHANING = {
 
 @record
 class DesiredState:
-    """What should be on a pull request."""
+    """The comments and statuses that a pull request should have."""
 
     comments: tuple[Sticky, ...] = ()  # a comment without text should not exist
     status: DesiredStatus | None = None

@@ -28,7 +28,7 @@ class RepositoryContext:
 
 @record
 class Changes:
-    """What a pull request changes, read from a clone or, in part, from the API.
+    """The changes of a pull request, read from a clone or, in part, from the API.
 
     Attributes:
         paths: every changed file, with both sides of a rename; None if the list is incomplete.

@@ -257,8 +257,8 @@ def describe_collection(collection: Collection) -> str:
     counts = {state: len(collection.find_rows(state)) for state in RowState}
     return (
         f"{counts[RowState.PRESENT]} of {count(len(collection.coverage), 'planned row')} complete, "
-        f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing; {count(len(collection.points), 'result')} "
-        f"and {count(len(collection.evals), 'accuracy row')} published."
+        f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing; {count(len(collection.points), 'throughput result')} "
+        f"and {count(len(collection.evals), 'accuracy result')} published."
     )
 
 
@@ -276,7 +276,7 @@ def render_files(collection: Collection) -> dict[str, str]:
 
 
 def render_evals(collection: Collection) -> list[dict[str, Any]]:
-    """Return the published accuracy rows, each with the id of its planned row."""
+    """Return the published accuracy results, each with the id of its planned row."""
     return [{**render_eval(row), "row_id": row_id} for row_id, row in collection.evals]
 
 

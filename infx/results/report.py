@@ -46,7 +46,7 @@ def _render_counts(collection: Collection) -> str:
     head = (
         f"## Sweep: {counts[RowState.PRESENT]} of {count(total, 'row')}\n\n"
         f"{counts[RowState.FAILED]} failed, {counts[RowState.MISSING]} missing, "
-        f"{count(len(collection.points), 'result')} and {count(len(collection.evals), 'accuracy row')} published.\n"
+        f"{count(len(collection.points), 'throughput result')} and {count(len(collection.evals), 'accuracy result')} published.\n"
     )
     return head + _render_unexpected(collection.unexpected)
 

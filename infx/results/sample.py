@@ -2,7 +2,7 @@
 
 It reads the variables of `infx row env` and writes into the current folder: `agg_<RESULT_FILENAME>[_conc<N>].json`
 for throughput, `meta_env.json` and a result file for accuracy. The numbers depend on the row only, so every run
-writes the same.
+writes the same numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a row of a later attempt may still run, asked of GitHub by the rules that the plan wrote for it.
+"""Ask GitHub whether a row of a later attempt may still run, by the rules in the plan folder.
 
 A partial re-run repeats neither the gate nor the plan, so their answers may be days old. What cannot be decided here
 is refused: a full re-run asks the gate.
@@ -78,7 +78,7 @@ def _still_counts(head: str, rules: dict[str, Any], base: str) -> bool:
 def _find_status(head: str, context: str, rules: dict[str, Any], base: str) -> dict[str, Any] | None:
     """Return the newest status of a context if one of infx's own accounts set it.
 
-    Only the newest counts, as GitHub shows it: anyone with write access can set one, and so withdraw infx's.
+    Only the newest status counts, as on GitHub: anyone with write access can set a status, and so withdraw infx's status.
     """
     for status in _list_statuses(base + "/commits/" + head + "/statuses?per_page=100"):
         if status["context"] == context:

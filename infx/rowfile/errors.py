@@ -1,4 +1,4 @@
-"""Why a row cannot go on, with the exit code of its job's step."""
+"""The error that ends a row, with the exit code of its job's step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row of a cut plan, as `infx.matrix.row_file` writes it for the row's machine.
+"""One row of a plan folder, as `infx.matrix.row_file` writes it for the row's machine.
 
 The file `rows.env` consists of items `<kind>=<value>`, each ended by a NUL, as in the environment of a process. An
 empty item ends a group. The first group holds what all rows share; every other group begins with the id of a row.
@@ -50,9 +50,9 @@ def read_row(folder: str, row_id: str) -> RowTask:
         if start >= 0:
             return RowTask([*_read_group(data, 0), *_read_group(data, start + 2)])
     except OSError as error:
-        raise RowError(folder + ": there is no cut plan here: " + str(error.strerror) + ".", 2) from None
+        raise RowError(folder + ": there is no plan folder here: " + str(error.strerror) + ".", 2) from None
     except (ValueError, LookupError) as error:
-        raise RowError(folder + ": the cut plan cannot be read: " + repr(error), 2) from None
+        raise RowError(folder + ": the plan folder cannot be read: " + repr(error), 2) from None
     raise RowError(folder + ": the plan has no row " + row_id + ".", 2)
 
 

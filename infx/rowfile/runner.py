@@ -1,6 +1,6 @@
-"""What the runner reads from a step: its output file, and lines that are workflow commands.
+"""Write for the runner: outputs of a step, and lines that are workflow commands.
 
-Names of files and answers of servers are foreign. They are printed on one line, after words of this program, with
+Names of files and answers of servers are untrusted. They are printed on one line, after words of this program, with
 nothing in them that the runner obeys.
 """
 

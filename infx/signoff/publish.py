@@ -186,11 +186,11 @@ def _describe_bad(assessment: Assessment) -> str:
     if assessment.error or assessment.judgment is None:
         return f"The sign-off of {who} could not be verified"
     failing = [
-        result.check.number
+        str(result.check.number)
         for result in assessment.judgment.results
         if result.outcome.status is CheckStatus.FAIL
     ]
-    return f"Sign-off of {who} rejected: checks {', '.join(map(str, failing))}"
+    return f"Sign-off of {who} rejected by {_name_checks(failing)}"
 
 
 def _describe_pending(assessment: Assessment) -> str:
@@ -206,9 +206,14 @@ def _describe_pending(assessment: Assessment) -> str:
     bad = [result for result in assessment.judgment.results if not result.is_good]
     waiting = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.FAIL]
     open_ = [str(result.check.number) for result in bad if result.outcome.status is CheckStatus.WARN]
-    parts = [f"checks {', '.join(waiting)} wait for a sweep"] if waiting else []
-    parts += [f"warnings {', '.join(open_)} to be settled"] if open_ else []
+    verb = "wait" if len(waiting) > 1 else "waits"
+    parts = [f"{_name_checks(waiting)} {verb} for a sweep"] if waiting else []
+    parts += [f"{_name_checks(open_)} must be settled"] if open_ else []
     return f"Sign-off of {who}: {'; '.join(parts)}"
+
+
+def _name_checks(numbers: Sequence[str]) -> str:
+    return f"check{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
 
 def _find_target(assessments: Sequence[Assessment], state: StatusState) -> str:

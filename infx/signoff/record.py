@@ -41,7 +41,7 @@ UNKNOWN = "0" * 40  # in place of a commit whose record was lost
 
 
 class Standing(StrEnum):
-    """How a sign-off relates to the current head."""
+    """The relation of a sign-off to the current head."""
 
     FRESH = "fresh"  # never assessed, or its text has changed since
     CURRENT = "current"  # assessed on this head

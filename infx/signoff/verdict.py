@@ -40,7 +40,7 @@ EMOJI_OF = {
 }
 FOLDED = {CheckStatus.PASS, CheckStatus.NOT_APPLICABLE}
 SUMMARY = "Passed and not applicable checks"
-REJECTION = "a check below failed; correct what it names, or edit your sign-off."
+REJECTION = "a check below ended in FAIL; fix the problem that it names, or edit your sign-off."
 ESCALATION = "please look at the warnings below."
 
 

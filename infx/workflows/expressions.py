@@ -380,7 +380,7 @@ def _as_number(value: object) -> float:
 
 
 def _find_domains(nodes: Iterable[tuple[Node, World]]) -> dict[str, list[Value]]:
-    """Return the values to try for each unknown name and function: those that it is compared with."""
+    """Return the values to try for each unknown name and function: the values that the condition compares it with."""
     domains: dict[str, dict[Value, None]] = {}
     for node, world in nodes:
         for part in walk(node):

@@ -8,9 +8,9 @@ from typing import Any
 from infx.hub.hub import Hub
 from tests.conftest import ROOT
 
-KEY = "dsv41flash-fp4-b300-vllm-agentic-dspark"  # 14 rows and 3 accuracy rows; trimmed 3 and 3
+KEY = "dsv41flash-fp4-b300-vllm-agentic-dspark"  # 14 rows and 3 accuracy runs; trimmed 3 and 3
 SMALL = (
-    "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d"  # one row and two accuracy rows
+    "kimik3-fp4-b300-dynamo-vllm-agentic-dspark-mooncake-dcp8-disagg-1p1d"  # one row and two accuracy runs
 )
 ENTRY = """
 - config-keys:

@@ -45,7 +45,7 @@ def play(
 
 
 def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
-    """Scene B's key: 14 rows, and one accuracy row for each of TP4, TEP4 and DEP4."""
+    """Scene B's key: 14 rows, and one accuracy run for each of TP4, TEP4 and DEP4."""
     outcome = play(hub, tmp_path, labels=("full-sweep-fail-fast",))
     assert outcome.code == 0, outcome.log[-3000:]
     index = json.loads(outcome.read_artifact("sweep-plan")["index.json"])
@@ -65,7 +65,8 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     assert "### A sweep starts\n\nSweep\\: full, first a canary, stopping at the first failure" in summary
     assert "## Plan\n\n17 rows of 1 configuration, 3 of them accuracy runs" in summary
     assert (
-        "## Sweep: 17 of 17 rows\n\n0 failed, 0 missing, 14 results and 3 accuracy rows published." in summary
+        "## Sweep: 17 of 17 rows\n\n0 failed, 0 missing, 14 throughput results and 3 accuracy results published."
+        in summary
     )
 
 
@@ -96,7 +97,10 @@ def test_a_failed_row_is_reported_and_the_others_are_published(hub: Hub, tmp_pat
     (failed,) = {name.split(" ")[0] for name in outcome.rows} - sort_artifacts(outcome.uploaded)[0].keys()
     assert len(outcome.rows) == 6
     report = render_report(outcome)
-    assert "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 results and 3 accuracy rows published." in report
+    assert (
+        "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 throughput results and 3 accuracy results published."
+        in report
+    )
     assert (
         f"### Missing (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
         in report

@@ -46,7 +46,7 @@ def test_a_near_miss_is_repaired_to_this_pull_request(value: str) -> None:
 def test_a_link_copied_from_another_pull_request(stage: Stage) -> None:
     verdict = judge(BASE, BASE + new(link(75)), stage)
     assert errors(verdict) == [("pr-link-foreign", LINK_LINE)]
-    expected = "pull/77 or a placeholder" if stage is Stage.PR else "pull/77"
+    expected = "pull/77 or the placeholder `XXX`" if stage is Stage.PR else "pull/77"
     assert f"expected {expected}, found pull/75" in words(verdict)
 
 

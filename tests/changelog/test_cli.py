@@ -80,7 +80,7 @@ def test_problems_as_json_and_as_lines(repository: Repository) -> None:
             {
                 "rule": "pr-link-foreign",
                 "level": "error",
-                "message": "The pr-link belongs to another pull request: expected pull/77 or a placeholder, found pull/75.",
+                "message": "The pr-link belongs to another pull request: expected pull/77 or the placeholder `XXX`, found pull/75.",
                 "path": PATH,
                 "line": 11,
                 "hint": f"Write `XXX`, `{link('XXX')}` or `{link(77)}`.",
@@ -283,7 +283,12 @@ def test_a_correct_merge_is_valid(repository: Repository) -> None:
 
 EVENTS: list[tuple[str, dict[str, Any], int, str]] = [
     ("pull_request", {"pull_request": {"number": 77}}, 0, ""),
-    ("pull_request", {"pull_request": {"number": 78}}, 1, "expected pull/78 or a placeholder, found pull/77"),
+    (
+        "pull_request",
+        {"pull_request": {"number": 78}},
+        1,
+        "expected pull/78 or the placeholder `XXX`, found pull/77",
+    ),
     ("merge_group", {"merge_group": {}}, 1, "still the placeholder `XXX`"),
     ("push", {"ref": "refs/heads/main"}, 1, "still the placeholder `XXX`"),
 ]
@@ -594,7 +599,7 @@ def test_problems_of_both_files_come_in_one_report(repository: Repository) -> No
 
 
 def test_a_point_appended_to_a_changed_configuration_is_refused(repository: Repository) -> None:
-    """Refuse it only before the merge: later, other pull requests may have changed the configuration."""
+    """Refuse such a point only before the merge: later, other pull requests may have changed the configuration."""
     more = new(link(77), more="  append-only: true\n")
     changed = CONFIG.replace("v0.20.0", "v0.21.0", 1).replace("conc-list: [4]", "conc-list: [4, 8]", 1)
     repository.commit({PATH: BASE + more, "configs/nvidia.yaml": changed})

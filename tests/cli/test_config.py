@@ -179,10 +179,19 @@ def test_a_file_that_the_policy_names_must_exist(folder: Path, path: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--config-file", "none.yaml"], "none.yaml: The file cannot be read: No such file or directory."),
-        (["--runner-config", "none.yaml"], "none.yaml: The file cannot be read: No such file or directory."),
-        (["--config-file", "configs"], "configs: The file cannot be read: Is a directory."),
-        (["--policy", "none.yaml"], "none.yaml: The policy cannot be read: No such file or directory."),
+        (
+            ["--config-file", "none.yaml"],
+            "none.yaml: The file cannot be read: No such file or directory. Check the path.",
+        ),
+        (
+            ["--runner-config", "none.yaml"],
+            "none.yaml: The file cannot be read: No such file or directory. Check the path.",
+        ),
+        (["--config-file", "configs"], "configs: The file cannot be read: Is a directory. Check the path."),
+        (
+            ["--policy", "none.yaml"],
+            "none.yaml: The policy cannot be read: No such file or directory. Check the path.",
+        ),
     ],
 )
 def test_a_named_file_that_cannot_be_read_is_a_usage_error(

@@ -92,7 +92,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _here(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter a copy of the clone with an empty cut plan; GitHub cannot be reached, and commands do not wait."""
+    """Enter a copy of the clone with an empty plan folder; GitHub cannot be reached, and commands do not wait."""
     here = tmp_path / "here"
     shutil.copytree(workplace, here, symlinks=True)
     monkeypatch.chdir(here)
@@ -183,3 +183,14 @@ def test_a_bad_value_has_the_same_exit_code_in_every_command(
     called = call(*line)
     assert (called.code, called.out) == (expected, ""), (line, called.err)
     assert value in called.err or key in called.err
+
+
+def test_a_folder_that_is_not_there_is_not_without_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its parent may have an action, which is read too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "action.yml").write_text("name: x\nruns: {using: composite, steps: []}\n")
+    called = call("workflows", "check", "nowhere")
+    assert called.code == 2
+    assert "nowhere" in called.err

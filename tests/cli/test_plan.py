@@ -174,7 +174,7 @@ def test_a_base_that_contains_the_head_is_a_usage_error(repository: Repository, 
 
 def test_an_unknown_revision(repository: Repository) -> None:
     called = call("plan", "--base-ref", "nowhere", "--head-ref", "pull")
-    assert (called.code, "Fetch it first." in called.err) == (3, True)
+    assert (called.code, "Fetch it first" in called.err) == (3, True)
 
 
 def test_matrix_reads_the_policys_files_from_any_folder(

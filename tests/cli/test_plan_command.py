@@ -63,7 +63,7 @@ def rows_of(called: Called) -> list[str]:
 
 
 def test_named_configurations_give_the_rows_of_an_entry(plan: Call) -> None:
-    """There are 14 throughput and 3 accuracy rows, with the same ids as in a pull request's sweep."""
+    """There are 14 throughput and 3 accuracy runs, with the same ids as in a pull request's sweep."""
     by_entry, by_command = plan(), plan("test-config", "--config-key", KEY)
     assert (by_entry.code, by_command.code) == (0, 0)
     assert sorted(rows_of(by_command)) == sorted(rows_of(by_entry))

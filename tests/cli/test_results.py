@@ -1,4 +1,4 @@
-"""infx results: from a cut plan and artifacts, in folders or on GitHub, to files, a summary and an exit code."""
+"""infx results: from a plan folder and artifacts, on disk or on GitHub, to files, a summary and an exit code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 @pytest.fixture
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RowJob]:
-    """Write the cut plan and the artifacts of a sweep of four good rows."""
+    """Write the plan folder and the artifacts of a sweep of four good rows."""
     monkeypatch.chdir(tmp_path)
     write_plan(
         tmp_path / "plan.json",
@@ -59,7 +59,7 @@ def test_a_complete_sweep(jobs: list[RowJob]) -> None:
     assert read("out/rejected_rows.json") == []
     assert "present<<" in called.written
     assert called.err == (
-        "4 of 4 planned rows complete, 0 failed, 0 missing; 4 results and 1 accuracy row published.\n"
+        "4 of 4 planned rows complete, 0 failed, 0 missing; 4 throughput results and 1 accuracy result published.\n"
     )
     assert called.summary.startswith("## Sweep: 4 of 4 rows")
     report = call(*REPORT)
@@ -142,7 +142,7 @@ def test_a_plan_that_cannot_be_read_is_refused(name: str, text: str | None, jobs
     path.write_text(path.read_text().splitlines()[0] * 4 if text is None else text)
     called = call(*COLLECT)
     assert called.code == 2
-    assert "cut plan" in called.err
+    assert "plan folder" in called.err
 
 
 def test_without_results_no_artifact_claims_results(jobs: list[RowJob]) -> None:
@@ -260,4 +260,4 @@ def test_a_missing_plan_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     called = call(*COLLECT)
     assert called.code == 2
-    assert "no cut plan" in called.err.lower()
+    assert "no plan folder" in called.err.lower()

@@ -103,10 +103,10 @@ def test_an_older_accuracy_run_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Which artifacts?"),
+        ([], "No artifacts are named."),
         (["--artifacts", "nowhere"], "nowhere"),
         (["--run", "0"], "0 is not in the range"),
-        (["--artifacts", ".", "--plan", "nowhere"], "There is no cut plan"),
+        (["--artifacts", ".", "--plan", "nowhere"], "There is no plan folder"),
     ],
 )
 def test_wrong_usage_is_exit_2(

@@ -64,13 +64,15 @@ def test_an_unknown_shard_is_refused(folder: Path, number: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("jobs.jsonl", "", "The cut plan is not complete: this shard has no row."),
-        ("index.json", "", "The cut plan cannot be read"),
-        ("index.json", "[]", "The cut plan cannot be read"),
-        ("index.json", '{"rows": [], "shards": []}', "The cut plan cannot be read"),
+        ("jobs.jsonl", "", "The plan folder is not complete: this shard has no row."),
+        ("index.json", "", "The plan folder cannot be read"),
+        ("index.json", "[]", "The plan folder cannot be read"),
+        ("index.json", '{"rows": [], "shards": []}', "The plan folder cannot be read"),
     ],
 )
-def test_a_cut_plan_that_has_lost_its_rows_is_refused(folder: Path, name: str, text: str, words: str) -> None:
+def test_a_plan_folder_that_has_lost_its_rows_is_refused(
+    folder: Path, name: str, text: str, words: str
+) -> None:
     """Otherwise the rows' job would be skipped, and nothing would be red."""
     original = (folder / name).read_text()
     (folder / name).write_text(text)
@@ -149,7 +151,7 @@ def test_plan_diff_of_two_files(tmp_path: Path) -> None:
         ),
         (["shards", "--plan", "plan.json", "--out", "sweep-plan"], 2, "The folder exists already"),
         (["rows", "--plan", "sweep-plan"], 2, "Name either a shard or the canary."),
-        (["rows", "--plan", "nowhere", "--shard", "0"], 2, "There is no cut plan here"),
+        (["rows", "--plan", "nowhere", "--shard", "0"], 2, "There is no plan folder here"),
         (["row", "show", "--plan", "sweep-plan", "--id", "0"], 2, "The plan has no row 0."),
     ],
 )

@@ -278,7 +278,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
     ("number", "expected"),
     [
         (OFFLOAD, [
-            ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or a placeholder."),
+            ("failure", "perf-changelog.yaml:96: `TBD` is not a valid pr-link; expected pull/2996 or the placeholder `XXX`."),
             ("pending", "The PR has no label that starts a sweep."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),
             ("success", "Swept: 10 of 10 rows done; 1 of 1 eval done."),  # with less of the DRAM
@@ -321,22 +321,22 @@ def test_there_are_no_other_statuses(played: Play) -> None:
     [
         (OFFLOAD, [
             ("pending", "Waiting for the sign-off of one owner: @noor"),
-            ("failure", "Sign-off of amy rejected: checks 0"),
-            ("pending", "Sign-off of noor: warnings 3, 4, 13 to be settled"),
-            ("pending", "Sign-off of noor: warnings 4 to be settled"),
-            ("pending", "Sign-off of noor: warnings 4 to be settled"),  # on the merge commit
+            ("failure", "Sign-off of amy rejected by check 0"),
+            ("pending", "Sign-off of noor: checks 3, 4, 13 must be settled"),
+            ("pending", "Sign-off of noor: check 4 must be settled"),
+            ("pending", "Sign-off of noor: check 4 must be settled"),  # on the merge commit
             ("success", "Signed off by noor at …, 2 warnings settled, carried over to the same diff"),
         ]),
         (ARMS, [
             ("pending", "Waiting for the sign-off of one owner: @noor, @mia"),
-            ("failure", "Sign-off of noor rejected: checks 5"),
-            ("pending", "Sign-off of noor: warnings 3, 13 to be settled"),
+            ("failure", "Sign-off of noor rejected by check 5"),
+            ("pending", "Sign-off of noor: checks 3, 13 must be settled"),
             ("success", "Signed off by noor at …, 2 warnings settled"),
         ]),
         (DISAGG, [
-            ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
+            ("pending", "Sign-off of noor: checks 3, 4, 13, 14 must be settled"),
             ("pending", "noor signed off at …; the diff has changed since"),
-            ("pending", "Sign-off of noor: warnings 3, 4, 13, 14 to be settled"),
+            ("pending", "Sign-off of noor: checks 3, 4, 13, 14 must be settled"),
             ("success", "Signed off by noor at …, 3 warnings settled"),
         ]),
     ],

@@ -1,4 +1,4 @@
-"""Which changes of a pull request have equal fingerprints, and which have different ones."""
+"""Compare the fingerprints of changes: which changes have equal fingerprints, and which have different fingerprints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a head was first seen, and whose settlement counts for it."""
+"""Check when a head was first seen, and whose settlement counts for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs may be evidence for a pull request."""
+"""Check which runs may be evidence for a pull request."""
 
 from __future__ import annotations
 

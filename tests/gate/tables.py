@@ -19,10 +19,14 @@ _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", r
 # Placeholders in the advice, where a real answer has the values of its case.
 _PLACES = {
     "primaries": "the labels above",
-    "remove": "Remove one.",
+    "remove": "Remove all primary labels except one.",
     "head_sha": "<full head SHA>",
     "base": "the base branch",
 }
+
+_EXPLAINED = {
+    (rule.reason, rule.fix) for rule in PULL_REQUEST if rule.fix
+}  # advice that the page's first table gives
 
 
 def fill_tables(document: str, policy: Policy) -> str:
@@ -40,7 +44,7 @@ def _primary(policy: Policy) -> str:
         )
         for name, label in policy.labels.primary.items()
     ]
-    return table(("label", "rows", "canary first", "stops at the first failure"), rows)
+    return table(("primary label", "rows", "canary first", "stops at the first failure"), rows)
 
 
 def _modifiers(policy: Policy) -> str:
@@ -48,7 +52,7 @@ def _modifiers(policy: Policy) -> str:
         (f"`{name}`", EFFECTS[label.effect], "yes" if label.reusable else "no")
         for name, label in policy.labels.modifiers.items()
     ]
-    return table(("label", "effect", "results can stand for the merge's"), rows)
+    return table(("modifier", "what the sweep runs", "results can be reused for the merge"), rows)
 
 
 def _rules(
@@ -63,7 +67,9 @@ def _rules(
                 rule.when.replace("{marker}", f"`{policy.sweep.skip_marker}`"),
                 verdict(rule),
                 f"`{rule.reason}`",
-                _fix(rule, policy),
+                "as above"
+                if rules is not PULL_REQUEST and (rule.reason, rule.fix) in _EXPLAINED
+                else _fix(rule, policy),
             )
             for number, rule in enumerate(rules, 1)
         ]

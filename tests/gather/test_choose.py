@@ -1,4 +1,4 @@
-"""Which pull requests a command chooses."""
+"""Check which pull requests a command chooses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which facts the gate gathers from GitHub, and how many requests it makes."""
+"""Check which facts the gate gathers from GitHub, and how many requests it makes."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ DISAGG = replace(
 
 
 def row(recipe: Recipe = FIXED, *conc: int, eval_only: bool = False) -> Row:
-    """Return a throughput row, or the accuracy row for the same point."""
+    """Return a throughput row, or the accuracy run for the same point."""
     return Row(
         recipe=recipe,
         conc=conc or (64,),

@@ -92,7 +92,7 @@ def test_both_topologies_of_an_agentx_deployment() -> None:
 
 
 def test_new_topologies_next_to_an_unchanged_grid() -> None:
-    """Scene B: TP4, TEP4 and DEP4 of one key: 14 rows, one accuracy row for each topology."""
+    """Scene B: TP4, TEP4 and DEP4 of one key: 14 rows, one accuracy run for each topology."""
     inputs = load(
         agentic(
             "dsv41flash-fp4-b300-vllm-agentic-dspark",

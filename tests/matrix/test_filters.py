@@ -106,5 +106,5 @@ def test_unmatched_names_are_reported_with_their_line_and_similar_keys() -> None
     assert [str(problem) for problem in problems] == [
         "perf-changelog.yaml:7: There is no configuration 'm1-fp9'; 4 are known. "
         "Did you mean m1-fp8 or m1-fp4 or m10-fp8?",
-        "perf-changelog.yaml:7: No configuration matches the pattern 'x*y'; 4 are known.",
+        "perf-changelog.yaml:7: No configuration matches the pattern 'x*y'; 4 are known. Name a key of a master file.",
     ]

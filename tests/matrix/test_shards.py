@@ -81,7 +81,7 @@ def test_a_runner_label_too_long_for_a_job_name_is_refused() -> None:
         ([row(FIXED, 1), row(SHORT, 1)], 1),  # the same concurrency: 1k1k comes first in the pool
         ([row(FIXED, 1), row(SHORT, 2)], 0),  # the lowest concurrency wins over the family
         ([row(DISAGG, 1), row(FIXED, 64)], 1),  # multi-node fixed rows are in no pool
-        ([row(FIXED, 1, eval_only=True), row(FIXED, 8)], 1),  # an accuracy row cannot be the canary
+        ([row(FIXED, 1, eval_only=True), row(FIXED, 8)], 1),  # an accuracy run cannot be the canary
         ([row(AGENTIC, 2), row(FIXED, 4)], 0),
         ([row(FIXED, 4), row(SMALL, 4)], 0),  # the plan's order decides, not the order of starts
     ],

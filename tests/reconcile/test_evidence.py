@@ -1,4 +1,4 @@
-"""When a sweep counts for a head: planned rows, unchanged files, and unchanged or settled workflows."""
+"""Check when a sweep counts for a head: planned rows, unchanged files, and unchanged or settled workflows."""
 
 from __future__ import annotations
 

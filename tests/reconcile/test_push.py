@@ -1,4 +1,4 @@
-"""Which commit infx pushes to fix a branch, and when it pushes none."""
+"""Check which commit infx pushes to fix a branch, and when infx pushes no commit."""
 
 from __future__ import annotations
 

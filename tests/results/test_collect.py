@@ -77,7 +77,7 @@ def test_without_artifacts_every_row_is_missing() -> None:
     assert sorted(render_files(collection)) == ["coverage.json", "rejected_rows.json"]
     assert [problem.rule for problem in list_problems(collection)] == ["result-missing"] * 4
     assert describe_collection(collection) == (
-        "0 of 4 planned rows complete, 0 failed, 4 missing; 0 results and 0 accuracy rows published."
+        "0 of 4 planned rows complete, 0 failed, 4 missing; 0 throughput results and 0 accuracy results published."
     )
 
 

@@ -22,7 +22,7 @@ def test_failed_rows_come_first_then_missing_rows_then_results() -> None:
     files[artifact_name(FIXED_JOB)] = {"agg.json": result(framework="sglang")}
     text = render_report(collect(JOBS, [artifact(name, content) for name, content in files.items()], RULES))
     assert text.startswith(
-        "## Sweep: 2 of 4 rows\n\n1 failed, 1 missing, 3 results and 0 accuracy rows published.\n"
+        "## Sweep: 2 of 4 rows\n\n1 failed, 1 missing, 3 throughput results and 0 accuracy results published.\n"
     )
     heads = [line for line in text.splitlines() if line.startswith("###")]
     assert heads == ["### Failed (1)", "### Missing (1)", "### Rejected (1)", "### Results (3)"]
@@ -52,7 +52,7 @@ def test_rows_are_sorted_by_identity() -> None:
 
 def test_a_summary_without_results() -> None:
     text = render_report(collect(JOBS, [], RULES))
-    assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 results")
+    assert text.startswith("## Sweep: 0 of 4 rows\n\n0 failed, 4 missing, 0 throughput results")
 
 
 @pytest.mark.parametrize(

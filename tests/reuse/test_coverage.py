@@ -1,4 +1,4 @@
-"""Which rows of a merge's plan a finished sweep covers."""
+"""Check which rows of a merge's plan a finished sweep covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cut plan of one row, and its row file as the runner starts it."""
+"""A plan folder of one row, and its row file as the runner starts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAN = "sweep-plan"
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """What became of a row: the program's exit code, its output and errors, and the row's job."""
+    """The outcome of a row: the program's exit code, its output and errors, and the row's job."""
 
     code: int
     out: str
@@ -29,7 +29,7 @@ class Played:
 
 
 def cut_plan(folder: Path, planned: Row, command: list[str], *options: str, minutes: int = 5) -> RowJob:
-    """Write a cut plan of one row into the current folder, and return its job."""
+    """Write a plan folder of one row into the current folder, and return its job."""
     (folder / "policy.yaml").write_text(
         f"repository: acme/bench\nsweep: {{row-command: {command}, row-minutes: {minutes}}}\n"
     )

@@ -212,10 +212,10 @@ def test_a_command_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: Path(PLAN, "rows.env").unlink(), "there is no cut plan here: No such file or directory."),
-        (lambda: replace_in("rows.env", "minutes=5", "minutes=x"), "the cut plan cannot be read: "),
-        (lambda: replace_in("rows.env", "minutes=5", "minutes"), "the cut plan cannot be read: "),
-        (lambda: replace_in("rows.env", "minutes=5\0", ""), "the cut plan cannot be read: "),
+        (lambda: Path(PLAN, "rows.env").unlink(), "there is no plan folder here: No such file or directory."),
+        (lambda: replace_in("rows.env", "minutes=5", "minutes=x"), "the plan folder cannot be read: "),
+        (lambda: replace_in("rows.env", "minutes=5", "minutes"), "the plan folder cannot be read: "),
+        (lambda: replace_in("rows.env", "minutes=5\0", ""), "the plan folder cannot be read: "),
         (lambda: Path(PLAN, "rows.env").write_text(""), "the plan has no row "),
     ],
 )

@@ -1,6 +1,6 @@
 """Facts written by hand: a pull request in which everything is as it should be, and verbs that spoil one thing.
 
-cody writes, noor owns configs/nvidia.yaml and signs; the sweep has four throughput rows and two accuracy rows.
+cody writes, noor owns configs/nvidia.yaml and signs; the sweep has four throughput rows and two accuracy runs.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re
 # These cases explain more than the first case of their status in the table of tests.
 CHOSEN = {
     ("owner", CheckStatus.FAIL): "other owner",
-    ("sweep", CheckStatus.FAIL): "accuracy row missing",
-    ("accuracy", CheckStatus.FAIL): "below the model's bar",
+    ("sweep", CheckStatus.FAIL): "accuracy run missing",
+    ("accuracy", CheckStatus.FAIL): "below the model's threshold",
     ("chat", CheckStatus.PASS): "AgentX",
 }
 REFRESH = "REFRESH"

@@ -1,4 +1,4 @@
-"""Which runs and which earlier sign-offs count for a head, end to end."""
+"""Check which runs and which earlier sign-offs count for a head, end to end."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_other_owner_is_rejected(world: World) -> None:
     (verdict,) = world.verdicts()
     assert verdict.startswith(f"{REJECTED} **REJECTED** ❌❌❌\n@amy, ")
     assert "`amy` does not own `configs/nvidia.yaml` (owners: `@noor`, `@acme/core`)" in verdict
-    assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
+    assert world.status() == ("failure", "Sign-off of amy rejected by check 0")
 
 
 def test_a_waiting_owner_outweighs_a_rejected_signer(world: World) -> None:
@@ -60,7 +60,7 @@ def test_a_waiting_owner_outweighs_a_rejected_signer(world: World) -> None:
     world.sign()
     world.sign(by="amy")
     world.verify("--pr", "77", "--publish")
-    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+    assert world.status() == ("pending", "Sign-off of noor: check 4 must be settled")
 
 
 def test_signoff_waits_for_its_sweep(world: World) -> None:
@@ -69,7 +69,7 @@ def test_signoff_waits_for_its_sweep(world: World) -> None:
     world.verify("--pr", "77", "--publish")
     assert world.status() == (
         "pending",
-        "Sign-off of noor: checks 1, 2 wait for a sweep; warnings 4, 14 to be settled",
+        "Sign-off of noor: checks 1, 2 wait for a sweep; checks 4, 14 must be settled",
     )
     run = world.sweep()
     reuse(world, run.id)
@@ -83,7 +83,7 @@ def test_a_failed_sweep_is_not_waited_for(world: World) -> None:
     reuse(world, world.sweep(failing=[2]).id)
     world.sign()
     world.verify("--pr", "77", "--publish")
-    assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
+    assert world.status() == ("failure", "Sign-off of noor rejected by check 1")
 
 
 def test_low_score_fails(world: World) -> None:
@@ -99,7 +99,7 @@ def test_a_settled_warning_stays_a_warning(world: World) -> None:
     world.sign()
     early = world.hub.comment(77, "/settle 4 merged by hand this time", by="mia")
     world.verify("--pr", "77", "--publish")
-    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+    assert world.status() == ("pending", "Sign-off of noor: check 4 must be settled")
     world.hub.comment(77, "/settle 4 I wrote this, trust me", by="cody")
     world.hub.comment(77, "/settle 4 I only read here", by="eve")
     called = world.verify("--pr", "77", "--publish", "--format", "json")
@@ -111,7 +111,7 @@ def test_a_settled_warning_stays_a_warning(world: World) -> None:
         "It was written before the verdict on this commit.",
         "The author of the pull request cannot settle its checks.",
     ]
-    assert world.status() == ("pending", "Sign-off of noor: warnings 4 to be settled")
+    assert world.status() == ("pending", "Sign-off of noor: check 4 must be settled")
     world.hub.comment(77, "/settle 4 merged by hand this time", by="amy")
     world.verify("--pr", "77", "--publish")
     (verdict,) = world.verdicts()
@@ -350,7 +350,7 @@ def test_unlisted_files_turn_nothing_green(world: World, monkeypatch: pytest.Mon
     assert "GitHub lists only 3,000" in world.verdicts()[0]
     assert world.status() == (
         "failure",
-        f"Sign-off of noor rejected: checks {', '.join(map(str, range(16)))}",
+        f"Sign-off of noor rejected by checks {', '.join(map(str, range(16)))}",
     )
 
 
@@ -377,14 +377,14 @@ def test_a_failed_sweep_is_shown_despite_a_later_label(world: World) -> None:
     world.sign()
     world.verify("--pr", "77", "--publish")
     assert "1 of 7 rows did not succeed" in world.verdicts()[0]
-    assert world.status() == ("failure", "Sign-off of noor rejected: checks 1")
+    assert world.status() == ("failure", "Sign-off of noor rejected by check 1")
 
 
 def test_a_sweep_may_still_come_after_an_idle_run(world: World) -> None:
     world.hub.finish_run(world.hub.add_run(pull=77).id)
     world.sign()
     world.verify("--pr", "77", "--publish")
-    words = "Sign-off of noor: checks 1, 2 wait for a sweep; warnings 4, 14 to be settled"
+    words = "Sign-off of noor: checks 1, 2 wait for a sweep; checks 4, 14 must be settled"
     assert world.status() == ("pending", words)
 
 

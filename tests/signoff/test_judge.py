@@ -85,7 +85,7 @@ def test_links_are_of_the_policy_s_server() -> None:
 
 @pytest.mark.parametrize("slug", ["reuse", "pareto"])
 def test_forbidden_status_fails(slug: str) -> None:
-    """What the policy does not allow becomes a FAIL, so a repository can make any warning binding."""
+    """A status that the policy does not allow becomes a FAIL, so a repository can make any warning binding."""
     strict = replace(POLICY.signoff.checks[slug], statuses=(PASS,))
     policy = replace(POLICY, signoff=replace(POLICY.signoff, checks={**POLICY.signoff.checks, slug: strict}))
     spoilt = facts(comments=(), results=None)

@@ -30,7 +30,7 @@ def test_after_a_rate_limited_write_everything_is_read_again(
     called = world.verify("--pr", "77", "--publish")
     assert (called.code, waits) == (0, [30])
     assert [text.partition("\n")[0] for text in world.verdicts()] == ["## ❌❌❌ **REJECTED** ❌❌❌"]
-    assert world.status() == ("failure", "Sign-off of noor rejected: checks 5")
+    assert world.status() == ("failure", "Sign-off of noor rejected by check 5")
     assert called.err.count("codeowner-signoff-verify: ") == 1
 
 

@@ -1,4 +1,4 @@
-"""Which comments are sign-offs, who may sign, which events start a verification, and when a sign-off is required."""
+"""Check which comments are sign-offs, who may sign, which events start a verification, and when a sign-off is required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a sign-off is required: an unreadable line of CODEOWNERS requires it, and the status names the line."""
+"""Check when a sign-off is required: an unreadable line of CODEOWNERS requires it, and the status names the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verification does not trust: edits by others, forged records, branches, workflows and settings."""
+"""Check the sources that a verification does not trust: edits by others, forged records, branches, workflows and settings."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_forged_verdict_is_ignored(world: World, login: str) -> None:
     forged = (own.body or "").replace(REJECTED, PASS).replace("REJECTED", "Verdict: PASS")
     stranger = world.hub.comment(77, forged, by=login)
     world.verify("--pr", "77", "--publish")
-    assert world.status() == ("failure", "Sign-off of amy rejected: checks 0")
+    assert world.status() == ("failure", "Sign-off of amy rejected by check 0")
     assert world.hub.state.comments[stranger.kind, stranger.id].body == forged
     assert len(world.verdicts()) == 1
 

@@ -72,7 +72,7 @@ def test_rejection_as_text() -> None:
     )
     assert render_verdict(rejection) == (
         "## ❌❌❌ **REJECTED** ❌❌❌\n"
-        "@noor, a check below failed; correct what it names, or edit your sign-off.\n"
+        "@noor, a check below ended in FAIL; fix the problem that it names, or edit your sign-off.\n"
         "@mia @amy, please look at the warnings below.\n"
         "\n"
         "- ❌ Check 1 (Green sweep): FAIL — Because of `Green sweep`.\n"
@@ -132,7 +132,7 @@ BAD = render_verdict(verdict(CheckStatus.FAIL, CheckStatus.PASS, CheckStatus.PAS
         (GOOD.replace(f"`{SHA}`", "`abc`"), "not part of a verdict"),
         (GOOD + GOOD, "follows the footer"),
         (BAD.replace("@noor, ", ""), "not part of a verdict"),
-        (BAD.replace("@noor, a check below failed; correct what it names, or edit your sign-off.\n", ""), "mentions the signer"),
+        (BAD.replace("@noor, a check below ended in FAIL; fix the problem that it names, or edit your sign-off.\n", ""), "mentions the signer"),
         (BAD.replace("@noor", "@noor @eve"), "mentions the signer"),
         (BAD.replace("\n\n- ❌", "\n@eve, please look at the warnings below.\n@mia, please look at the warnings below.\n\n- ❌"), "more mentions"),
     ],

@@ -29,7 +29,7 @@ def _hint(context: Context) -> str:
 
 def _expected(context: Context) -> str:
     own = f"pull/{context.number}" if context.number else "this pull request's link"
-    return own if context.is_final else f"{own} or a placeholder"
+    return own if context.is_final else f"{own} or the placeholder `{context.links.placeholders[0]}`"
 
 
 def _draft(

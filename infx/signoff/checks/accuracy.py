@@ -1,4 +1,4 @@
-"""Check 2: every accuracy run of the plan reached its bar, with the planned image."""
+"""Check 2: every accuracy run of the plan reached its threshold, with the planned image."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def parse_thresholds(text: str, path: str) -> Thresholds:
 
 
 def _parse_bars(text: str | None, path: str) -> Thresholds:
-    # Without a file every task has the default bar.
+    # Without a file every task has the default threshold.
     return Thresholds(tasks={}, models={}) if text is None else parse_thresholds(text, path)
 
 
 def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
-    """Compare scores with the base branch's bars. A changed bar in use is a WARN that shows both values."""
+    """Compare scores with the base branch's thresholds. A changed threshold in use is a WARN that shows both values."""
     plan = facts.plan
     if plan is None or plan.problem:
         return failed("Without a plan, the required accuracy runs are unknown.")
@@ -59,7 +59,7 @@ def check_accuracy(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     if coverage is None:
         return failed(f"{count(len(rows), 'accuracy run')} planned, none has run yet.", is_waiting=True)
     if facts.thresholds is None:
-        return failed(f"{code(policy.eval_thresholds)} was not read, so there is no bar.")
+        return failed(f"{code(policy.eval_thresholds)} was not read, so there is no threshold.")
     try:
         bars = _parse_bars(facts.thresholds.base, facts.thresholds.path)
     except InfxError as error:
@@ -88,11 +88,16 @@ def _judge(
             used.append(score)
             fault = _find_fault(row, score, bars, policy.results)
             bar = bars.find_bar(row.recipe.model_prefix, score.task)
-            evidence.append(f"{row.id} {score.task} c{score.conc}: {score.value} (bar {bar}) {fault or 'ok'}")
+            evidence.append(
+                f"{row.id} {score.task} c{score.conc}: {score.value} (threshold {bar}) {fault or 'ok'}"
+            )
             faults += [f"{code(row.text)}: {fault}"] if fault else []
     if faults:
         return failed(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
-    text = f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} at or above the bar."
+    verb = "is" if len(used) == 1 else "are"
+    text = (
+        f"{count(len(used), 'score')} of {count(len(rows), 'accuracy run')} {verb} at or above the threshold."
+    )
     if notes := list(_list_notes(facts, rows, used, bars)):
         return warned(" ".join([*notes, text]), link, evidence=evidence)
     return passed(text, link, evidence=evidence)
@@ -101,9 +106,9 @@ def _judge(
 def _list_notes(
     facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
-    """Return what needs human review although every score reaches its bar."""
+    """Return what needs human review although every score reaches its threshold."""
     if changed := list(_find_changed_bars(facts, rows, scores, bars)):
-        yield f"The pull request changes bars ({name_all(changed)}); those of the base branch apply."
+        yield f"The pull request changes thresholds ({name_all(changed)}); those of the base branch apply."
     if unknown := [score for score in scores if score.samples is None or score.original is None]:
         tasks = name_all(sorted({score.task for score in unknown}))
         yield f"The task's number of samples is unknown for {count(len(unknown), 'score')} ({tasks})."
@@ -149,7 +154,7 @@ def _find_fault(row: IdentifiedRow, score: EvalScore, bars: Thresholds, rules: R
 def _find_changed_bars(
     facts: SignoffFacts, rows: list[IdentifiedRow], scores: list[EvalScore], bars: Thresholds
 ) -> Iterator[str]:
-    """Return `task of model: 0.94 → 0.9` for each bar that was used and differs at the head."""
+    """Return `task of model: 0.94 → 0.9` for each threshold that was used and differs at the head."""
     judged = facts.thresholds
     if judged is None or not judged.is_changed:
         return

@@ -147,7 +147,8 @@ def _judge(combinations: list[Combination], base: Models, head: Models, facts: S
         return warned(f"{join_some(doubts, 4, separator='; ')}.", evidence=evidence)
     notices = list(_find_notices(combinations, base, today))
     note = f" Announced: {name_all(notices)}." if notices else ""
-    return passed(f"{name_all(combinations)} active on {today}.{note}", evidence=evidence)
+    verb = "is" if len(combinations) == 1 else "are"
+    return passed(f"{name_all(combinations)} {verb} active on {today}.{note}", evidence=evidence)
 
 
 def find_fault(combination: Combination, models: Models, today: date) -> str | None:

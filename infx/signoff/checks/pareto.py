@@ -80,14 +80,18 @@ def check_pareto(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
     evidence: list[str] = []
     for curve in curves:
         frontier = find_frontier(point for point in results.points if point.curve == curve)
-        text = f"{len(frontier.points)} of {frontier.measured} measured on the frontier"
+        verb = "is" if len(frontier.points) == 1 else "are"
+        text = (
+            f"{len(frontier.points)} of {count(frontier.measured, 'measured point')} {verb} on the frontier"
+        )
         evidence.append(f"{curve}: {text}, {frontier.invalid} invalid")
         evidence += [f"  c{p.conc}: {p.latency:g} s, {p.throughput:g} tok/s/GPU" for p in frontier.points]
         if frontier.invalid:
             faults.append(f"{code(curve)}: {count(frontier.invalid, 'point')} without usable numbers")
         elif len(frontier.points) < least:
-            faults.append(f"{code(curve)}: {text}, {least} recommended")
+            faults.append(f"{code(curve)}: {text}, {least} are recommended")
     if faults:
         return warned(f"{join_some(faults, 4, separator='; ')}.", link, evidence=evidence)
-    text = f"At least {least} frontier points on {count(len(curves), 'curve')}: {name_all(curves)}."
+    verb = "has" if len(curves) == 1 else "have"
+    text = f"{count(len(curves), 'curve')} {verb} at least {least} frontier points: {name_all(curves)}."
     return passed(text, link, evidence=evidence)

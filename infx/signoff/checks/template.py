@@ -55,14 +55,19 @@ def _judge(matches: tuple[ItemMatch, ...], link: Link, evidence: list[str]) -> C
         for state in _BAD:
             own = [f"{match.item.number} {match.item.name}" for match in bad if match.state is state]
             groups += [f"{_WORDS[state]}: {name_all(own)}"] if own else []
-        text = f"{len(bad)} of {count(len(matches), 'item')}: {'; '.join(sorted(groups))}."
-        return failed(f"{text} Copy the current checklist.", link, evidence=evidence)
+        verb = "is" if len(bad) == 1 else "are"
+        text = (
+            f"{len(bad)} of {count(len(matches), 'item')} {verb} not complete ({'; '.join(sorted(groups))})."
+        )
+        advice = "Tick each of them or explain it; the current checklist has every item."
+        return failed(f"{text} {advice}", link, evidence=evidence)
     if reworded := [match for match in matches if match.state is ItemState.REWORDED]:
         items = [f"{match.item.number}: {code(match.detail)}" for match in reworded]
         shown = join_some(items, 3, separator="; ")
         return warned(f"Ticked items that contradict the checklist: {shown}.", link, evidence=evidence)
     explained = [match for match in matches if match.state is ItemState.EXPLAINED]
-    ticked = f"{len(matches) - len(explained)} of {count(len(matches), 'item')} ticked"
+    number = len(matches) - len(explained)
+    ticked = f"{number} of {count(len(matches), 'item')} {'is' if number == 1 else 'are'} ticked"
     if explained:
         items = [f"{match.item.number}: {code(match.detail)}" for match in explained]
         reasons = join_some(items, 4, separator="; ")
