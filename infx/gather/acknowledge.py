@@ -59,6 +59,6 @@ class RequestReader:
     def _list(self, comment_id: int) -> list[PlacedReaction]:
         try:
             reactions = self.reader.reactions(comment_id)
-        except NotFoundError:  # the comment was deleted since the comments were read
+        except NotFoundError:  # GitHub at times answers 404 for things that exist
             reactions = self.reader.reactions(comment_id)
         return [PlacedReaction(comment_id=comment_id, reaction=reaction) for reaction in reactions]

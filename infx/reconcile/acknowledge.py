@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from infx.model import THUMBS_DOWN, THUMBS_UP, Comment, CommentKind
+from infx.model import GHOST, THUMBS_DOWN, THUMBS_UP, Comment, CommentKind
 from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 from infx.reconcile.actions import AddReaction, RemoveReaction
@@ -83,13 +83,13 @@ def find_answered(comments: Sequence[Comment], counting: int | None, policy: Pol
 
 def _may_be_answered(comment: Comment, policy: Policy) -> bool:
     """Return whether a person's comment with a thumb names a reuse command, or may have named one before an edit."""
-    if comment.kind is not CommentKind.ISSUE or not comment.author.is_human:
+    is_person = comment.author.is_human or comment.author == GHOST  # whose account was deleted since
+    if comment.kind is not CommentKind.ISSUE or not is_person:
         return False
     if comment.reactions is not None and THUMBS.isdisjoint(comment.reactions):
         return False
-    if (
-        policy.sweep.approve_command in comment.body
-    ):  # infx answers these with thumbs as well, which are final
+    # infx answers approvals of forks with thumbs as well, and these are final.
+    if policy.sweep.approve_command in comment.body:
         return False
     is_edited = comment.editor is not None or comment.updated_at > comment.created_at
     return is_edited or any(word in comment.body for word in policy.reuse.commands)

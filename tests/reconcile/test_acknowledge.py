@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infx.model import Reaction, User
+from infx.model import GHOST, Reaction, User
 from infx.policy.load import default_policy
 from infx.reconcile.acknowledge import (
     MAX_ANSWERED,
@@ -71,6 +71,7 @@ def test_only_the_wanted_thumb_of_infx_is_left(
         ({"body": "/use 1", "reactions": ("+1",)}, True),
         ({"body": "/use 1", "reactions": ("-1", "eyes")}, True),
         ({"body": "/use 1", "reactions": None}, True),
+        ({"body": "/use 1", "reactions": ("+1",), "author": GHOST}, True),
         ({"body": "/use 1", "reactions": ("eyes",)}, False),
         ({"body": "/use 1", "reactions": ()}, False),
         ({"body": "hi", "reactions": ("+1",)}, False),
