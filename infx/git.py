@@ -319,10 +319,12 @@ class Git:
                 raise PartialCloneError(f"The clone is partial: {fault}.", hint=_WHOLE)
             raise CorruptRepositoryError(f"The repository is damaged: {fault}.", hint=_FSCK)
 
-    def fetch(self, remote: str, *refspecs: str, token: str | None = None) -> None:
+    def fetch(self, remote: str, *refspecs: str, token: str | None = None, deepens: bool = False) -> None:
         """Fetch refs of a remote, overwriting local refs; delete local refs of a pattern that the remote lacks.
 
-        token: for GitHub over https, passed only through the environment.
+        Args:
+            token: for GitHub over https, passed only through the environment.
+            deepens: fetch the history that this shallow clone lacks; git refuses it in a clone that is not shallow.
         """
         options = (
             "--quiet",
@@ -333,7 +335,8 @@ class Git:
             "--no-write-fetch-head",
             "--no-recurse-submodules",
         )
-        self.run("fetch", *options, "--end-of-options", remote, *refspecs, env=_credentials(token))
+        depth = ("--unshallow",) if deepens else ()
+        self.run("fetch", *options, *depth, "--end-of-options", remote, *refspecs, env=_credentials(token))
 
     def remote_refs(self, remote: str, pattern: str, *, token: str | None = None) -> dict[str, str]:
         """Return name → SHA of a remote's refs that match a pattern such as `refs/pull/*/head`, without fetching."""

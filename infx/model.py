@@ -178,6 +178,7 @@ class Comment:
     node_id: str = ""  # its id in GraphQL
     editor: User | None = None  # the last editor, from GraphQL; None: never edited, or not asked for
     association: str = ""  # the author's, such as MEMBER; GitHub computes it whenever the comment is read
+    reactions: tuple[str, ...] | None = None  # kinds that any account left, such as "+1"; None: unknown
 
 
 @record
@@ -188,6 +189,9 @@ class CommentReference:
     pull_number: int
     kind: CommentKind
     id: int
+
+
+THUMBS_UP, THUMBS_DOWN = "+1", "-1"  # the kinds of reactions by which infx answers a comment
 
 
 @record

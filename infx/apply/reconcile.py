@@ -13,6 +13,7 @@ from infx.comments.sticky import find_ahead
 from infx.gather.choose import SharedHeads
 from infx.gather.clone import GitClone
 from infx.gather.reconcile import RESERVE, ReconcileGatherer
+from infx.gather.reuse import ReuseGatherer
 from infx.gather.sources import FactSource, RecentList, SharedSource, SingleSource, list_runs
 from infx.github.api import GitHub
 from infx.model import Comment, Run, User, UserType
@@ -62,6 +63,9 @@ class Reconciler:
         if clone is not None:
             gatherer.open_branches = lambda numbers: clone.open_branches(
                 self.policy, self.place, numbers, self.policy_path
+            )
+            gatherer.reuse = ReuseGatherer(
+                github=self.github, policy=self.policy, clone=clone, policy_path=self.policy_path
             )
         gatherer.fetch(numbers)
         return gatherer

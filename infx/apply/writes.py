@@ -15,16 +15,18 @@ from infx.comments.sticky import Sticky
 from infx.errors import InfxError
 from infx.git import GitError
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError, UnknownOutcomeError
-from infx.model import GHOST, Comment, CommitStatus, Run, StatusState, User
+from infx.model import GHOST, Comment, CommitStatus, Reaction, Run, StatusState, User
 from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 from infx.reconcile.actions import (
     Action,
+    AddReaction,
     CancelRun,
     CommentAction,
     CreateComment,
     DeleteComment,
     PushCommit,
+    RemoveReaction,
     SetStatus,
     UpdateComment,
 )
@@ -46,6 +48,8 @@ class Writer(Protocol):
     def create_comment(self, number: int, body: str) -> Comment: ...
     def edit_comment(self, comment_id: int, body: str) -> Comment: ...
     def delete_comment(self, comment_id: int) -> None: ...
+    def add_reaction(self, comment_id: int, content: str) -> Reaction: ...
+    def remove_reaction(self, comment_id: int, reaction_id: int) -> None: ...
     def create_status(
         self, sha: str, *, context: str, state: StatusState, description: str, target_url: str = ""
     ) -> CommitStatus: ...
@@ -111,6 +115,10 @@ class Applier:
                 return self._update(action)
             case DeleteComment():
                 self.writer.delete_comment(action.id)
+            case AddReaction():
+                self._react(action)
+            case RemoveReaction():
+                self.writer.remove_reaction(action.comment_id, action.id)
             case SetStatus():
                 status = action.status
                 made = self.writer.create_status(
@@ -137,6 +145,21 @@ class Applier:
                 "so infx would not trust its own statuses.",
                 hint=f"Put {creator.login!r} first under identities in the policy, or use that identity's token.",
             )
+
+    def _react(self, action: AddReaction) -> None:
+        try:
+            reaction = self.writer.add_reaction(action.comment_id, action.content)
+        except NotFoundError:  # the comment was deleted since the comments were read
+            return
+        if is_identity(reaction.author, self.policy.publisher):
+            return
+        self.writer.remove_reaction(action.comment_id, reaction.id)
+        expected = ", ".join(self.policy.publisher) or "none"
+        raise WrongIdentityError(
+            f"The token reacts as {reaction.author.login}, but the policy's publishing identity is {expected}, so infx "
+            "would not find its reactions again. The new reaction was removed.",
+            hint=f"Put {reaction.author.login!r} first under identities in the policy, or use that identity's token.",
+        )
 
     def _cancel(self, run_id: int) -> None:
         self.writer.write_then_look(  # until the run has ended: it uses GPU time

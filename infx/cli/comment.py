@@ -51,7 +51,8 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
     """
     from infx.comments.visualizer import make_visualizer
 
-    sticky = make_visualizer(policy, _gather(number, connect, policy)[0].sweeps)
+    facts = _gather(number, connect, policy)[0]
+    sticky = make_visualizer(policy, facts.sweeps, facts.gate.reuse)
     _print([sticky] if sticky else [], policy)
 
 

@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from infx.model import PullRequest
 
 
+clone_option = click.option(
+    "--clone",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Clone of the repository, to compute how much a reused sweep covers. Default: the current folder.",
+)
+
+
 def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what the gate decides about, and pass `facts: GateFacts`, gathered or read."""
 
@@ -46,6 +54,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="N",
         help="Pull request to ask about, without an event.",
     )
+    @clone_option
     @facts_options
     @policy_option
     @github_options
@@ -54,6 +63,7 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         receive: Receive,
         pr: int | None,
+        clone: Path | None,
         facts_file: Path | None,
         save_facts: Path | None,
         connect: Connect,
@@ -66,7 +76,8 @@ def question_options(function: Callable[..., Any]) -> Callable[..., Any]:
             facts = read_facts(facts_file)
         else:
             event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
-            facts = gather(event, policy, connect, is_explained="output_format" in kwargs)
+            is_explained = "output_format" in kwargs
+            facts = gather(event, policy, connect, clone or Path.cwd(), is_explained=is_explained)
         if facts.pull is None and facts.event.name in {EventName.PULL_REQUEST, EventName.ASKED}:
             raise UsageError("The event names no pull request.", hint="Give --pr.")
         if save_facts:
@@ -158,13 +169,22 @@ def read_facts(path: Path) -> GateFacts:
     return parse_json(GateFacts, read_file(path, "facts file"), str(path))
 
 
-def gather(event: Event, policy: Policy, connect: Connect, *, is_explained: bool) -> GateFacts:
+def gather(event: Event, policy: Policy, connect: Connect, clone: Path, *, is_explained: bool) -> GateFacts:
+    from infx.cli.reuse import open_gatherer
     from infx.gather.gate import gather_facts
 
     github = connect()
     path = find_policy_path()
-    judge = _open_judge(policy, github, path)
-    return gather_facts(event, policy, github, rules=(path,), judge=judge, is_explained=is_explained)
+    return gather_facts(
+        event,
+        policy,
+        github,
+        rules=(path,),
+        judge=_open_judge(policy, github, path),
+        # Opened only for a request, because most events are about no reuse.
+        ask_reuse=lambda event, pull: open_gatherer(policy, github, clone).answer(event, pull),
+        is_explained=is_explained,
+    )
 
 
 def _open_judge(policy: Policy, github: GitHub, policy_path: str) -> Judge | None:

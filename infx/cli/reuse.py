@@ -29,6 +29,7 @@ from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.gather.reuse import ReuseGatherer
+    from infx.github.api import GitHub
     from infx.reuse.decision import ReuseDecision
     from infx.reuse.facts import ReuseFacts
 
@@ -97,20 +98,19 @@ def find_facts(
 
         return parse_json(ReuseFacts, read_file(facts_file, "facts file"), str(facts_file))
     event = Event(name=EventName.ASKED, pull=pr) if pr else read_event(receive)
-    return open_gatherer(policy, connect).gather(event)
+    return open_gatherer(policy, connect(), Path.cwd()).gather(event)
 
 
-def open_gatherer(policy: Policy, connect: Connect) -> ReuseGatherer:
-    """Return what gathers from GitHub and from the clone in this folder, if it is one of the repository."""
+def open_gatherer(policy: Policy, github: GitHub, folder: Path) -> ReuseGatherer:
+    """Return what gathers from GitHub and from the clone in a folder, if it is one of the repository."""
     from infx.gather.clone import open_clone
     from infx.gather.reuse import ReuseGatherer
     from infx.git import Git
     from infx.github.api import read_token
     from infx.reconcile.facts import RepositoryContext
 
-    github = connect()
     place = RepositoryContext(server=policy.pr_link.server, repository=github.repository)
-    clone = open_clone(Git(Path.cwd()), place, read_token(os.environ))
+    clone = open_clone(Git(folder), place, read_token(os.environ))
     return ReuseGatherer(github=github, policy=policy, clone=clone, policy_path=find_policy_path())
 
 

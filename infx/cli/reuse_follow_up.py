@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -65,7 +66,7 @@ def gather(
         kind = make_kind(decision.scope or SweepScope.FULL, decision.effects)
     if pr is None or run is None:
         raise UsageError("The decision completes no run of a pull request.")
-    facts = open_gatherer(policy, connect).gather_follow_up(pr, run, kind)
+    facts = open_gatherer(policy, connect(), Path.cwd()).gather_follow_up(pr, run, kind)
     if decision is not None and facts.pull and facts.pull.head_sha != decision.head_sha:
         raise InfxError(
             "The pull request has another head now.", hint="Dispatch the follow-up for that head."

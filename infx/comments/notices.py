@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from infx.changelog.subject import fix_command, render_repair_hint
 from infx.comments.languages import Words, join_inline, words
+from infx.comments.reuse_notice import describe_reuse, needs_notice
 from infx.comments.sticky import Sticky
 from infx.errors import Problem
 from infx.escape import code, fenced, prose
@@ -22,6 +23,7 @@ from infx.phrases import count, join_words
 from infx.policy.model import Language, Policy
 from infx.records import record
 from infx.reuse.command import list_usage
+from infx.reuse.decision import ReuseDecision
 
 MAX_LINE = 120  # characters shown of a line from a person's comment
 
@@ -38,6 +40,7 @@ class Cause(StrEnum):
     TOKEN_LABEL = "token-label"  # noqa: S105 - a name
     LINKS = "links"
     REUSE_COMMAND = "reuse-command"
+    REUSE = "reuse"
 
 
 _BY_REASON = {
@@ -60,6 +63,8 @@ class NoticeContext:
     problems: tuple[Problem, ...]  # problems of the changelog
     clone_url: str  # where the base branch can be fetched from
     misread: tuple[str, ...] = ()  # lines of comments that look like a reuse command, but are not valid
+    reuse: ReuseDecision | None = None
+    is_reuse_known: bool = True  # False: there is a command, but no clone to decide about it
 
     @property
     def base(self) -> str:
@@ -77,6 +82,7 @@ def find_causes(
     is_open: bool,
     links: bool = False,
     misread: bool = False,
+    reuse: ReuseDecision | None = None,
 ) -> tuple[Cause, ...]:
     """Return the causes that apply, in a fixed order.
 
@@ -84,6 +90,7 @@ def find_causes(
         problems: problems of the changelog. Unlike other causes, they are reported even without a sweep label.
         links: whether the merge is near and the author must make links canonical first.
         misread: whether a comment has a reuse command that is not valid.
+        reuse: the answer to the reuse command that counts.
     """
     if not is_open:
         return ()
@@ -95,6 +102,8 @@ def find_causes(
         causes.add(Cause.LINKS)
     if misread:
         causes.add(Cause.REUSE_COMMAND)
+    if needs_notice(reuse):
+        causes.add(Cause.REUSE)
     if Cause.APPROVAL_VOID in causes:
         causes.discard(Cause.FORK)  # its notice asks for the same comment
     return tuple(cause for cause in Cause if cause in causes)
@@ -103,8 +112,12 @@ def find_causes(
 def make_notices(context: NoticeContext, causes: Sequence[Cause]) -> tuple[Sticky, ...]:
     """Return a kept comment for every cause: with a text if the cause applies, else with None, so that it is deleted."""
     pull = context.facts.pull
-    # While GitHub does not know whether the branch conflicts, an existing notice stays.
-    unknown = {Cause.CONFLICT} if pull and pull.is_open and pull.mergeable is None else set()
+    # An existing notice stays while it is not known whether its cause applies.
+    unknown = set()
+    if pull and pull.is_open and pull.mergeable is None:
+        unknown.add(Cause.CONFLICT)
+    if pull and pull.is_open and not context.is_reuse_known:
+        unknown.add(Cause.REUSE)
     return tuple(_make(context, cause, holds=cause in causes) for cause in Cause if cause not in unknown)
 
 
@@ -335,6 +348,20 @@ def _reuse_command(context: NoticeContext) -> Notice:
     )
 
 
+def _reuse(context: NoticeContext) -> Notice:
+    assert context.reuse is not None, "the cause is found in the decision"
+    answer = describe_reuse(context.reuse)
+    languages = context.policy.comments.languages
+    fix = {language: f" {answer.fix[language]}" if answer.fix else "" for language in languages}
+    return Notice(
+        lead=answer.lead,
+        items=answer.details,
+        fix=answer.fix,
+        commands=fenced(answer.command) if answer.command else "",
+        gist={language: f"{answer.lead[language]}{fix[language]}" for language in languages},
+    )
+
+
 _RENDERERS: dict[Cause, Callable[[NoticeContext], Notice]] = {
     Cause.CONFLICT: _conflict,
     Cause.LABELS: _labels,
@@ -345,6 +372,7 @@ _RENDERERS: dict[Cause, Callable[[NoticeContext], Notice]] = {
     Cause.TOKEN_LABEL: _token_label,
     Cause.LINKS: _links,
     Cause.REUSE_COMMAND: _reuse_command,
+    Cause.REUSE: _reuse,
 }
 
 

@@ -68,11 +68,13 @@ def make_status(
     """
     if problems:
         state, text = StatusState.FAILURE, f"{_problem_prefix(policy)}{_locate(problems[0])}"
-    elif sweep is not None:
+    elif sweep is not None and not _is_replaced(sweep, decision):
         state, text = _judge_sweep(policy, sweep, proof)
     else:
+        sweep = None
         state, text = _judge_without_sweep(policy, decision, touched=touched, entries=entries)
-    return _make(policy, state, text, sweep.run.url if sweep else "")
+    reused_url = decision.reuse.url if decision.reuse else ""
+    return _make(policy, state, text, sweep.run.url if sweep else reused_url)
 
 
 def pick_least_favorable(own: DesiredStatus, others: Mapping[int, DesiredStatus]) -> DesiredStatus:
@@ -125,12 +127,26 @@ def _judge_without_sweep(
     if entries == 0:
         return StatusState.SUCCESS, "Only links of old entries are corrected; nothing to run."
     if decision.reason is Reason.REUSED:
-        return StatusState.SUCCESS, _to_sentence(decision.words)
+        return _judge_reuse(decision)
     if decision.refused:
         return StatusState.FAILURE, _to_sentence(decision.words)
     return StatusState.PENDING, _PENDING.get(decision.reason, "{words}").format(
         words=_to_sentence(decision.words)
     )
+
+
+def _is_replaced(sweep: SweepProgress, decision: Decision) -> bool:
+    """Return whether reused results count in the place of a sweep of the head that ended badly."""
+    is_bad = sweep.state in {SweepState.FAILED, SweepState.CANCELLED}
+    return is_bad and decision.reason is Reason.REUSED
+
+
+def _judge_reuse(decision: Decision) -> tuple[StatusState, str]:
+    """Judge reused results. Someone with authority may have accepted a part of the rows, but not unknown rows."""
+    doubt = decision.reuse.doubt if decision.reuse else "it is unknown which rows they cover"
+    if doubt is not None:
+        return StatusState.PENDING, _to_sentence(f"{decision.words}, but {doubt}")
+    return StatusState.SUCCESS, _to_sentence(decision.words)
 
 
 def _judge_sweep(policy: Policy, sweep: SweepProgress, proof: Proof | None) -> tuple[StatusState, str]:

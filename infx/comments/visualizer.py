@@ -9,6 +9,7 @@ from infx.comments.languages import join_inline, words
 from infx.comments.progress import SweepProgress, SweepState
 from infx.comments.sticky import Sticky
 from infx.escape import table
+from infx.gate.facts import Reuse
 from infx.phrases import count
 from infx.policy.model import Language, Policy
 
@@ -28,6 +29,8 @@ _COLUMNS = {
     "waiting": words("waiting", "等待中"),
 }
 _ROWS, _EVALS = words("rows", "性能"), words("evals", "精度")
+_REUSED = words("Reused for the merge", "合并时复用")
+_INCOMPLETE = words("Reused for the merge, incomplete", "合并时复用，结果不完整")
 _MARKS = {
     SweepState.RUNNING: "🟡",
     SweepState.DONE: "✅",
@@ -36,10 +39,15 @@ _MARKS = {
 }
 
 
-def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky | None:
+def make_visualizer(
+    policy: Policy, sweeps: Sequence[SweepProgress], reuse: Reuse | None = None
+) -> Sticky | None:
     """Return the kept comment about the sweeps of one pull request that have results; None if there are none.
 
     An existing comment stays when the artifacts expire, because its links do not become wrong.
+
+    Args:
+        reuse: the decision about reuse, which is shown if a run is reused.
     """
     visualizer = policy.comments.visualizer
     shown = sorted((s for s in sweeps if s.has_results), key=lambda sweep: sweep.order, reverse=True)
@@ -48,7 +56,7 @@ def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky |
     return Sticky(
         key="visualizer",
         marker=visualizer.marker,
-        text=render(policy, shown),
+        text=render(policy, shown, reuse),
         order=shown[0].order,
         adopt=visualizer.adopt,
         adopt_order=_run_pattern(policy),
@@ -56,7 +64,7 @@ def make_visualizer(policy: Policy, sweeps: Sequence[SweepProgress]) -> Sticky |
     )
 
 
-def render(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
+def render(policy: Policy, sweeps: Sequence[SweepProgress], reuse: Reuse | None = None) -> str:
     """Render the comment. sweeps: at least one, with results, newest first."""
     newest, *earlier = sweeps
     languages = policy.comments.languages
@@ -64,7 +72,13 @@ def render(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:
     links = [f"{link.text}: {link.url.format(run=run.id)}" for link in policy.comments.visualizer.links]
     words_of_state = join_inline(_WORDS[newest.state], languages)
     state = f"{_MARKS[newest.state]} **{words_of_state}** — {_render_run(newest, languages)}"
-    parts = ["\n".join(links), state, _render_table(newest, languages), _render_earlier(policy, earlier)]
+    parts = [
+        "\n".join(links),
+        state,
+        _render_table(newest, languages),
+        _render_reuse(reuse, languages) if reuse is not None and reuse.is_accepted else "",
+        _render_earlier(policy, earlier),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -80,6 +94,17 @@ def _render_table(sweep: SweepProgress, languages: Sequence[Language]) -> str:
     rows = [[name, *(str(getattr(counts, column)) for column in columns)] for name, counts in kinds.items()]
     text = table(["", *columns.values()], rows, [":--", *["--:"] * len(columns)])
     return text.replace("|  |", "| |", 1)  # keeps existing comments equal
+
+
+def _render_reuse(reuse: Reuse, languages: Sequence[Language]) -> str:
+    """Render which run is reused and how complete it is; counts of rows are only in the first language."""
+    mark, title = ("⚠️", _INCOMPLETE) if reuse.is_incomplete else ("♻️", _REUSED)
+    run = words(
+        f"[run {reuse.run_id}]({reuse.url}), attempt {reuse.attempt}, commit {reuse.head_sha}",
+        f"[运行 {reuse.run_id}]({reuse.url})，第 {reuse.attempt} 次尝试，提交 {reuse.head_sha}",
+    )
+    extent = f": {reuse.extent}" if reuse.extent else ""
+    return f"{mark} **{join_inline(title, languages)}** — {run[languages[0]]}{extent}"
 
 
 def _render_earlier(policy: Policy, sweeps: Sequence[SweepProgress]) -> str:

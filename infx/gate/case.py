@@ -117,11 +117,23 @@ class Case:
 
     @property
     def reuse(self) -> Reuse | None:
-        """Return the reuse if the event is a push and no label rules it out."""
-        if self.action not in {EventAction.SYNCHRONIZE, EventAction.OTHER}:
+        """Return the reuse that someone with authority asked for, if it counts for this event.
+
+        A label asks for a sweep of its own. A request that fails does not hide the sweep that a head already has.
+        """
+        reuse = self.facts.reuse
+        if reuse is None or reuse.absence is not None or not self.may_reuse:
             return None
-        is_reusable = self.facts.pull is None or all(label.reusable for _, label in self.labels.modifiers)
-        return self.facts.reuse if is_reusable else None
+        if self.is_asked and self.has_run_already and not reuse.is_accepted:
+            return None
+        return reuse
+
+    @property
+    def may_reuse(self) -> bool:
+        """Return whether a finished sweep may take the place of the one that this event would start."""
+        if self.action not in {EventAction.SYNCHRONIZE, EventAction.OTHER}:
+            return False
+        return self.facts.pull is None or all(label.reusable for _, label in self.labels.modifiers)
 
     @property
     def label_started_nothing(self) -> bool:

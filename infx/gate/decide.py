@@ -96,6 +96,7 @@ def _finish(case: Case, table: tuple[GateRule, ...]) -> Decision:
         reusable=plan.reusable,
         only=case.inputs.only,
         complete=case.inputs.complete,
+        reuse=case.reuse if rule.reason in {Reason.REUSED, Reason.REUSE_REFUSED} else None,
         labels=case.known_labels,
         notes=tuple(notes),
         also=_find_further_reasons(case, matching_rules),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from infx.gate.facts import Reuse
 from infx.policy.model import Effect, SweepScope
 from infx.policy.stage import Stage
 from infx.records import record
@@ -73,6 +74,7 @@ class Decision:
         only: ids of the rows that run; empty: the others of `complete`, or all rows without it.
         complete: the run whose good rows the sweep repeats in its results.
         group: concurrency group of the job that follows, unique to the run unless it belongs to a sweep.
+        reuse: the reuse that decided; None if another reason did.
         labels: labels of the pull request that the policy knows; they decide priorities.
         notes: what else a reader should know, in full sentences.
         also: further reasons that still apply if this one is resolved.
@@ -97,6 +99,7 @@ class Decision:
     reusable: bool = True
     only: tuple[str, ...] = ()
     complete: int | None = None
+    reuse: Reuse | None = None
     labels: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     also: tuple[Reason, ...] = ()

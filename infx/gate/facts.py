@@ -68,11 +68,42 @@ class MergeCheck:
 
 @record
 class Reuse:
-    """An authorized reuse of another run's results instead of a sweep."""
+    """The decision about the reuse of a finished sweep, as far as the gate needs it.
 
-    run_id: int
+    Attributes:
+        run_id: the run whose results are reused; None if no run's are.
+        head_sha: the commit that the run measured.
+        pull: number of the pull request.
+        coverage: how many of the planned rows the run covers, as a noun phrase; empty if no run is reused.
+        is_incomplete: the run does not, or may not, cover all rows.
+        doubt: why the results are not evidence for the head, as a clause; None if they are.
+        reason: `ReuseReason` of the decision.
+        problem: why no run can be used although someone with authority asked for reuse, as a clause.
+        fix: what to do about the problem, as a sentence.
+        absence: why no one with authority asked for reuse, or why there is nothing to reuse, as a clause.
+    """
+
+    run_id: int | None = None
+    attempt: int = 1
     url: str = ""
-    problem: str | None = None  # why the run cannot be used
+    head_sha: str = ""
+    pull: int | None = None
+    coverage: str = ""
+    is_incomplete: bool = False
+    doubt: str | None = None
+    reason: str = ""
+    problem: str | None = None
+    fix: str = ""
+    absence: str | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        return self.run_id is not None and self.problem is None and self.absence is None
+
+    @property
+    def extent(self) -> str:
+        """Return how complete the reused results are, such as `incomplete: 12 of 40 rows (28 missing)`."""
+        return f"incomplete: {self.coverage}" if self.is_incomplete else self.coverage
 
 
 @record
@@ -88,6 +119,7 @@ class GateFacts:
         head_message: full message of the head commit.
         head_sha, base_sha: the commits that a dispatch without a pull request names. For a push without a tip before
             it, base_sha is the parent of its first commit.
+        reuse: None if the decision does not depend on it.
         head_is_in_repository: whether the SHA that a dispatch names is on a branch of the repository or approved; None
             if that was not checked. GitHub shows commits of forks as if they were in the repository.
         label_actor: the account that added the primary label.

@@ -80,11 +80,11 @@ ON_MERGE_NOTHING = GateRule(
 )
 ON_MERGE_NOT_REUSED = GateRule(
     reason=Reason.ON_MERGE_NOT_REUSED,
-    when="the policy says `on-merge: reuse` and no run was authorized",
-    test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.facts.reuse is None,
+    when="the policy says `on-merge: reuse`, and no one with authority asked for reuse",
+    test=lambda case: case.policy.on_merge is OnMerge.REUSE and case.reuse is None,
     verdict=GateVerdict.IGNORE,
-    words="no run was authorized for reuse by this merge, and the policy says on-merge: reuse",
-    fix="Authorize a run, or dispatch a sweep of the two revisions.",
+    words="the policy says on-merge: reuse, and there is no sweep to reuse{reuse_absence}",
+    fix="Ask for one with a comment in the pull request and run this job again, or dispatch a sweep of the two revisions.",
     refused=True,
 )
 BASE_UNKNOWN = GateRule(

@@ -183,19 +183,19 @@ CHANGELOG_INVALID = GateRule(
 )
 REUSE_REFUSED = GateRule(
     reason=Reason.REUSE_REFUSED,
-    when="the reuse of another run is authorized, but that run cannot be used",
-    test=lambda case: case.reuse is not None and case.reuse.problem is not None,
+    when="on a push to the pull request or on the merge: someone with authority asked for the reuse of a finished sweep, but no run can be used",
+    test=lambda case: case.reuse is not None and not case.reuse.is_accepted,
     verdict=GateVerdict.IGNORE,
-    words="run {reuse_run} was to be reused, but {reuse_problem}",
-    fix="Name another run, or withdraw the request.",
+    words="a finished sweep was to be reused, but {reuse_problem}",
+    fix="{reuse_fix}",
     refused=True,
 )
 REUSED = GateRule(
     reason=Reason.REUSED,
-    when="on a push to the pull request or on the merge: the results of another run are reused",
-    test=lambda case: case.reuse is not None,
+    when="on a push to the pull request or on the merge: the results of a finished sweep are reused",
+    test=lambda case: case.reuse is not None and case.reuse.is_accepted,
     verdict=GateVerdict.IGNORE,
-    words="the results of run {reuse_run} are reused",
+    words="the results of run {reuse_run} are reused{reuse_extent}",
 )
 RUN_EXISTS = GateRule(
     reason=Reason.RUN_EXISTS,

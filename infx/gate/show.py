@@ -9,7 +9,8 @@ from infx.gate.case import Case, one_line
 from infx.gate.decide import decide_as_if
 from infx.gate.decision import Decision, GateVerdict
 from infx.gate.event import Event, EventName
-from infx.gate.facts import GateFacts
+from infx.gate.facts import GateFacts, Reuse
+from infx.gate.words import MAX_PROBLEM
 from infx.phrases import count, join_words
 from infx.policy.model import Policy
 from infx.saved import to_json
@@ -36,6 +37,22 @@ def render_outputs(decision: Decision) -> dict[str, str]:
         "canary": _boolean(decision.canary),
         "fail-fast": _boolean(decision.fail_fast),
         "complete": "" if decision.complete is None else str(decision.complete),
+        **_render_reuse(decision.reuse or Reuse()),
+    }
+
+
+def _render_reuse(reuse: Reuse) -> dict[str, str]:
+    """Render the outputs about a reused sweep; all but the first are empty if none is reused."""
+    source = reuse if reuse.is_accepted else Reuse()
+    return {
+        "reuse-enabled": _boolean(source.is_accepted),
+        "reuse-source-run-id": str(source.run_id or ""),
+        "reuse-source-run-attempt": str(source.attempt) if source.is_accepted else "",
+        "reuse-source-run-url": source.url,
+        "reuse-source-pr-number": str(source.pull or ""),
+        "reuse-source-head-sha": source.head_sha,
+        "reuse-incomplete": _boolean(source.is_incomplete),
+        "reuse-reason": reuse.reason,
     }
 
 
@@ -73,7 +90,7 @@ def list_facts(facts: GateFacts, policy: Policy) -> list[tuple[str, str]]:
     if facts.head_message:
         rows.append(("head commit message", one_line(facts.head_message, 80)))
     if facts.reuse is not None:
-        rows.append(("reuse", f"run {facts.reuse.run_id}, {one_line(facts.reuse.problem or 'usable')}"))
+        rows.append(("reuse", _describe_reuse(facts.reuse)))
     return rows
 
 
@@ -85,6 +102,13 @@ def _describe_event(event: Event) -> str:
     head = f", for {event.head_sha[:12]}" if event.head_sha else ""
     attempt = f", attempt {event.attempt}" if event.attempt > 1 else ""
     return f"{event.name}{action}{label}{head}{attempt}"
+
+
+def _describe_reuse(reuse: Reuse) -> str:
+    if not reuse.is_accepted:
+        return f"none: {one_line(reuse.absence or reuse.problem or 'not asked for', MAX_PROBLEM)}"
+    extent = f"; {reuse.extent}" if reuse.extent else ""
+    return f"run {reuse.run_id}, attempt {reuse.attempt}, {reuse.url}, for {reuse.head_sha[:12]}{extent}"
 
 
 def _describe_actor(case: Case) -> str:

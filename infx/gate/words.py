@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from infx.gate.case import Case, one_line
 from infx.gate.event import DispatchInputs, EventName
+from infx.gate.facts import Reuse
 from infx.model import PullRequest
 from infx.phrases import count, join_words
 from infx.policy.model import Effect, Policy, SweepScope
 
 MAX_FILES_NAMED = 5  # files that a sentence names
+MAX_PROBLEM = 400  # characters of why a finished sweep is not reused
 
 EFFECTS = {
     Effect.ALL_EVALS: "every eligible accuracy run",
@@ -41,7 +43,7 @@ def _collect_from_policy(case: Case) -> dict[str, str]:
 
 
 def _collect_from_event(case: Case) -> dict[str, str]:
-    facts, reuse = case.facts, case.facts.reuse
+    facts = case.facts
     problems = facts.changelog.problems or ()
     latest = next((run for run in facts.runs if run.may_sweep), None)
     return {
@@ -56,11 +58,21 @@ def _collect_from_event(case: Case) -> dict[str, str]:
         else "who has no write access",
         "problem_count": count(len(problems), "problem"),
         "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
-        "reuse_run": str(reuse.run_id) if reuse else "",
-        "reuse_problem": one_line((reuse.problem or "").rstrip("."), 200) if reuse else "",
+        **_collect_from_reuse(facts.reuse or Reuse()),
         "run_url": latest.url if latest else "",
         "run_state": (latest.conclusion or "not finished") if latest else "",
         "inputs_problem": case.check_inputs() or "" if facts.event.name is EventName.DISPATCH else "",
+    }
+
+
+def _collect_from_reuse(reuse: Reuse) -> dict[str, str]:
+    mark = ", " if reuse.is_incomplete else ": "
+    return {
+        "reuse_run": str(reuse.run_id or ""),
+        "reuse_extent": f"{mark}{reuse.extent}" if reuse.extent else "",
+        "reuse_problem": one_line((reuse.problem or "").rstrip("."), MAX_PROBLEM),
+        "reuse_fix": one_line(reuse.fix, MAX_PROBLEM),
+        "reuse_absence": f": {one_line(reuse.absence, MAX_PROBLEM)}" if reuse.absence else "",
     }
 
 

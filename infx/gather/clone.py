@@ -48,6 +48,12 @@ class GitClone:
                 if heads.pop(missing, None) is None:  # git names one missing ref at a time
                     raise
 
+    def deepen(self, base_branch: str) -> None:
+        """Fetch the history of the base branch that a shallow clone lacks."""
+        if self.git.is_shallow():
+            refspec = f"refs/heads/{base_branch}:{BASE}"
+            self.git.fetch("origin", refspec, token=self.token, deepens=True)
+
     def read_heads(self) -> dict[int, str]:
         """Return number → head of every pull request, including closed ones, without an API request."""
         refs = self.git.remote_refs("origin", "refs/pull/*/head", token=self.token)

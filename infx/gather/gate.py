@@ -16,7 +16,7 @@ from infx.errors import UnavailableError
 from infx.evidence.runs import find_refusal
 from infx.evidence.trees import find_rules
 from infx.gate.approval import pick_approval
-from infx.gate.case import ONCE_PER_HEAD
+from infx.gate.case import ONCE_PER_HEAD, Case
 from infx.gate.decide import decide
 from infx.gate.decision import Reason
 from infx.gate.event import SHA, DispatchInputs, Event, EventName
@@ -43,7 +43,7 @@ from infx.model import (
     Run,
 )
 from infx.policy.identity import is_listed
-from infx.policy.model import Policy
+from infx.policy.model import OnMerge, Policy
 
 EARLIER_HEADS = 5  # earlier heads whose approvals are read
 NEWEST_RUNS = 20
@@ -93,6 +93,7 @@ class GateReader(Protocol):
 
 
 Judge = Callable[[PullRequest], tuple[str, ...] | None]
+AskReuse = Callable[[Event, PullRequest | None], Reuse]
 
 
 def gather_facts(
@@ -100,9 +101,9 @@ def gather_facts(
     policy: Policy,
     github: GateReader,
     *,
-    reuse: Reuse | None = None,
     rules: Iterable[str] = (),
     judge: Judge | None = None,
+    ask_reuse: AskReuse | None = None,
     is_explained: bool = False,
 ) -> GateFacts:
     """Gather the facts that the gate decides by.
@@ -111,19 +112,50 @@ def gather_facts(
         rules: paths, in addition to `.github/`, whose change makes a pull request's own results doubtful.
         judge: returns the problems of a pull request's changelog, or None if they are unknown; then infx's
             own status on the head is used.
+        ask_reuse: returns the decision about reuse for an event, and for its pull request if that was read.
         is_explained: the decision is only shown, so facts that GitHub hides from this token may be missing.
     """
     actor, is_hidden = _read_actor(event, policy, github, is_explained=is_explained)
-    facts = GateFacts(event=event, reuse=reuse, actor=actor, actor_is_hidden=is_hidden)
+    facts = GateFacts(event=event, actor=actor, actor_is_hidden=is_hidden)
     if event.pull and event.name is not EventName.COMMENT:
         facts = _add_pull(replace(facts, pull=github.pull(event.pull)), policy, github, tuple(rules))
-        return _add_changelog(facts, policy, github, judge)
+        facts = _add_changelog(facts, policy, github, judge)
+        return _add_reuse(facts, policy, ask_reuse, is_explained=is_explained)
     if event.name is EventName.DISPATCH:
         return _add_dispatch(facts, event.inputs or DispatchInputs(), policy, github)
     if event.name is EventName.PUSH and event.head_sha and event.head_sha.strip("0"):
         message = github.commit(event.head_sha).message
-        return replace(facts, head_message=message, base_sha=_find_pushed_base(event, github))
+        facts = replace(facts, head_message=message, base_sha=_find_pushed_base(event, github))
+        return _add_reuse(facts, policy, ask_reuse, is_explained=is_explained)
     return facts
+
+
+def _add_reuse(
+    facts: GateFacts, policy: Policy, ask_reuse: AskReuse | None, *, is_explained: bool
+) -> GateFacts:
+    """Add the decision about reuse, if it may change the gate's decision or belongs to an explanation."""
+    if ask_reuse is None or not _may_depend_on_reuse(facts, policy):
+        return facts
+    try:
+        return replace(facts, reuse=ask_reuse(facts.event, facts.pull))
+    except (BadCredentialsError, NotFoundError, PermissionDeniedError):
+        if not is_explained:
+            raise
+        absence = "GitHub does not show this token who may ask for it, or which runs there are"
+        return replace(facts, reuse=Reuse(absence=absence))
+
+
+def _may_depend_on_reuse(facts: GateFacts, policy: Policy) -> bool:
+    decision = decide(facts, policy)
+    match facts.event.name:
+        case EventName.PUSH:
+            return policy.on_merge is not OnMerge.NOTHING and decision.reason is not Reason.OTHER_BASE
+        case EventName.ASKED:
+            return decision.reason not in {Reason.OTHER_BASE, Reason.CLOSED}
+        case EventName.PULL_REQUEST:
+            return decision.runs and Case(facts=facts, policy=policy).may_reuse
+        case _:
+            return False
 
 
 def _find_pushed_base(event: Event, github: GateReader) -> str | None:

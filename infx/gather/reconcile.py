@@ -18,6 +18,7 @@ from infx.evidence.runs import find_refusal
 from infx.gate.approval import find_approved, pick_approval
 from infx.gate.event import Event, EventName
 from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, LabelSet, find_label_actor, read_labels
+from infx.gather.acknowledge import RequestReader, ReuseAsker
 from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
 from infx.gather.ports import ReconcileReader
@@ -29,6 +30,8 @@ from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
 from infx.reconcile.facts import Changes, Group, ReconcileFacts
+from infx.reuse.decide import decide_reuse
+from infx.reuse.for_gate import make_gate_reuse
 
 MAX_READS = 2  # reads for a single pull request
 RESERVE = 20  # calls that one pull request may need: two looks without GraphQL, pages and writes included
@@ -41,12 +44,14 @@ class ReconcileGatherer:
     Attributes:
         branches: reads the heads of pull requests from a clone; None without a clone.
         open_branches: fetches the heads of some pull requests into the clone.
+        reuse: gathers the facts of reuse; None without a clone.
     """
 
     reader: ReconcileReader
     policy: Policy
     branches: BranchReader | None = None
     open_branches: Callable[[Sequence[int]], BranchReader] | None = None
+    reuse: ReuseAsker | None = None
     results: RecentList[Artifact] = field(init=False)
     files: BaseFiles = field(init=False)
 
@@ -99,8 +104,7 @@ class _Reading:
 
     def facts(self) -> ReconcileFacts:
         pull = self.pull
-        branch = self._branch()
-        comments, statuses = self.seen.comments, self.seen.statuses
+        branch, comments, statuses = self._branch(), self.seen.comments, self.seen.statuses
         runs = self._runs()
         approval = self._approval(statuses, comments)
         approved = self._approved_runs(approval, comments)
@@ -141,7 +145,7 @@ class _Reading:
             groups=self._groups(),
             base_files=self._base_files(branch),
         )
-        return self._prove(facts, runs)
+        return self._prove(self._add_reuse(facts), runs)
 
     def _prove(self, facts: ReconcileFacts, runs: Sequence[Run]) -> ReconcileFacts:
         """Add the proof for the sweep, which needs a clone and an open pull request."""
@@ -149,6 +153,16 @@ class _Reading:
         if branches is None or not facts.pull.is_open:
             return facts
         return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
+
+    def _add_reuse(self, facts: ReconcileFacts) -> ReconcileFacts:
+        """Add the reuse commands, and the decision about them for the status and the comments."""
+        tip = self.by.branches.base_sha if self.by.branches else None
+        reader = RequestReader(reader=self.reader, policy=self.policy, asker=self.by.reuse, tip=tip)
+        requests = reader.read(self.pull, self.seen.comments)
+        if requests is None or requests.facts is None:
+            return replace(facts, reuse=requests)
+        answer = make_gate_reuse(decide_reuse(requests.facts, self.policy))
+        return replace(facts, reuse=requests, gate=replace(facts.gate, reuse=answer))
 
     def _base_files(self, branch: Branch) -> frozenset[str]:
         """Return the existing files that the greeting links, if the pull request gets a greeting."""

@@ -15,7 +15,7 @@ from infx.errors import UnavailableError, UsageError
 from infx.evidence.rows import SweepKind
 from infx.gate.approval import pick_approval
 from infx.gate.event import SHA, Event, EventName
-from infx.gate.facts import Approval
+from infx.gate.facts import Approval, Reuse
 from infx.gather.clone import GitClone
 from infx.gather.people import People, PeopleReader
 from infx.gather.reuse_clone import ReuseRevisions
@@ -26,8 +26,9 @@ from infx.policy.model import Policy
 from infx.records import record
 from infx.reuse.command import find_associated, list_commands
 from infx.reuse.coverage import MergePlan
-from infx.reuse.decide import decide_early, decide_event
+from infx.reuse.decide import decide_early, decide_event, decide_reuse
 from infx.reuse.facts import AskedPull, ReuseFacts
+from infx.reuse.for_gate import make_gate_reuse
 
 MAX_PEOPLE = 5  # authors of commands whose permission is read, newest command first
 MAX_PULLS = 10  # pull requests of one commit
@@ -55,6 +56,7 @@ class ReuseGatherer:
     """Gathers the facts of reuse.
 
     Attributes:
+        known: what the caller has read of runs already; None: nothing.
         clone: a clone of the repository; without one no plan can be recomputed, so the coverage is unknown.
         policy_path: where the policy is in the repository.
     """
@@ -63,15 +65,24 @@ class ReuseGatherer:
     policy: Policy
     clone: GitClone | None
     policy_path: str
+    known: RunReader | None = None
 
-    def gather(self, event: Event) -> ReuseFacts:
-        """Gather what an event, or a question about a pull request, calls for."""
+    def answer(self, event: Event, pull: PullRequest | None = None) -> Reuse:
+        """Gather and decide for the gate."""
+        return make_gate_reuse(decide_reuse(self.gather(event, pull), self.policy))
+
+    def gather(self, event: Event, pull: PullRequest | None = None) -> ReuseFacts:
+        """Gather what an event, or a question about a pull request, calls for.
+
+        Args:
+            pull: the pull request of the event, if the caller has read it already.
+        """
         facts = ReuseFacts(event=event)
         if event.name is EventName.PUSH:
             pulls = self._find_merged(event)
             facts = self._read_pushed(facts, pulls)
         elif event.pull:
-            facts = self._read_asked(facts, event.pull)
+            facts = self._read_asked(facts, event.pull, pull)
         return self.complete(facts)
 
     def gather_follow_up(self, number: int, run_id: int, kind: SweepKind) -> ReuseFacts:
@@ -94,14 +105,28 @@ class ReuseGatherer:
         facts = self._add_neighbors(facts, pull)
         return RunSearch(self.github, self.policy, facts, pull, revisions).read_completed(run_id)
 
-    def complete(self, facts: ReuseFacts, *, tip: str | None = None) -> ReuseFacts:
+    def ask(self, pull: PullRequest, comments: Sequence[Comment], *, tip: str | None) -> ReuseFacts:
+        """Gather what reuse of a pull request depends on now.
+
+        Args:
+            comments: those with a command, oldest first.
+            tip: as for `complete`.
+        """
+        event = Event(name=EventName.ASKED, pull=pull.number)
+        asked = AskedPull(number=pull.number, comments=tuple(comments))
+        return self.complete(ReuseFacts(event=event, pulls=(asked,), pull=pull), tip=tip)
+
+    def complete(
+        self, facts: ReuseFacts, *, tip: str | None = None, people: People | None = None
+    ) -> ReuseFacts:
         """Add permissions, and what runs and plans tell if the decision needs them.
 
         Args:
             facts: with the event, the pull request and its commands, which a caller may have read already.
             tip: the base branch's, if the caller has fetched the base branch and the pull request.
+            people: those whose permissions the caller has read already.
         """
-        people = People(self.github, 0)
+        people = people or People(self.github, 0)
         for asked in facts.pulls:
             self._ask_permissions(asked, people)
         facts = replace(facts, people=people.all)
@@ -111,7 +136,7 @@ class ReuseGatherer:
         revisions = self._open_revisions(facts, pull, tip)
         facts = self._add_commits(facts, pull, revisions)
         facts = self._add_neighbors(facts, pull)
-        return RunSearch(self.github, self.policy, facts, pull, revisions).run()
+        return RunSearch(self.known or self.github, self.policy, facts, pull, revisions).run()
 
     def _find_merged(self, event: Event) -> list[int]:
         """Find the pull requests of a pushed commit; GitHub may not know them in the first seconds."""
@@ -136,13 +161,13 @@ class ReuseGatherer:
         asked = tuple(self._read_commands(number) for number in numbers)
         return replace(facts, pulls=asked)
 
-    def _read_asked(self, facts: ReuseFacts, number: int) -> ReuseFacts:
+    def _read_asked(self, facts: ReuseFacts, number: int, pull: PullRequest | None = None) -> ReuseFacts:
         """Read a pull request and its commands, unless the event has nothing to do with reuse."""
         pending = replace(facts, pulls=(AskedPull(number=number),))
         if decide_event(facts.event, self.policy) is not None:
             return pending
-        pull = self.github.pull(number)
-        asked = self._read_commands(number, recent=pull.comments)
+        pull = pull or self.github.pull(number)
+        asked = self._read_commands(number, recent=pull.comments) if pull.comments else pending.pulls[0]
         return replace(facts, pull=pull, pulls=(asked,))
 
     def _read_commands(self, number: int, *, recent: int = 0) -> AskedPull:
@@ -169,7 +194,9 @@ class ReuseGatherer:
         if self.clone is None:
             return None
         git = self.clone.git
-        tip = tip or self.clone.fetch(self.policy.base_branch, [pull.number])
+        if tip is None:
+            self.clone.deepen(self.policy.base_branch)
+            tip = self.clone.fetch(self.policy.base_branch, [pull.number])
         if facts.event.name is EventName.PUSH and facts.event.head_sha:
             head = facts.event.head_sha
             target = base = self._find_base(facts.event, pull)

@@ -9,8 +9,11 @@ from typing import Protocol
 
 from infx.codeowners import CodeOwners
 from infx.errors import InfxError, UnavailableError
+from infx.gate.event import Event, EventName
 from infx.gather.clone import GitClone
-from infx.gather.people import People, PeopleReader
+from infx.gather.known_runs import KnownRuns
+from infx.gather.people import People
+from infx.gather.reuse import ReuseGatherer, ReuseReader
 from infx.gather.signoff_clone import Revisions, open_revisions
 from infx.gather.signoff_links import FetchPage, Upstream, resolve_link
 from infx.gather.signoff_plan import read_configs, read_plan
@@ -21,6 +24,8 @@ from infx.model import GHOST, Comment, CommentKind, CommentReference, CommitStat
 from infx.policy.model import Policy
 from infx.policy.paths import is_serving
 from infx.records import record
+from infx.reuse.command import list_commands
+from infx.reuse.facts import AskedPull, ReuseFacts
 from infx.signoff.checks.recipe import RecipeLink, find_recipe_links
 from infx.signoff.decide import GatheredSignoffs, SkippedPull
 from infx.signoff.facts import FileChange, JudgedFile, Membership, ResolvedLink, SignoffFacts
@@ -41,7 +46,7 @@ MAX_PEOPLE = 12  # owners whose role is read
 MAX_TEAMS = 4  # teams whose members are read
 
 
-class SignoffReader(Upstream, SweepReader, PeopleReader, Protocol):
+class SignoffReader(Upstream, SweepReader, ReuseReader, Protocol):
     """The requests that verification makes; all of them are reads."""
 
     def now(self) -> datetime: ...
@@ -217,7 +222,7 @@ class _Reading:
         if binding.standing is Standing.STALE:
             return reading
         if self.evidence is None:
-            self.evidence = self._read_evidence(shared)
+            self.evidence = self._add_reuse(self._read_evidence(shared))
         if binding.standing is Standing.FRESH:  # find the commit that a new sign-off is about
             if self.statuses is None:
                 self.statuses = tuple(self.by.github.status_log(self.pull.head_sha))
@@ -257,6 +262,25 @@ class _Reading:
         )
         return Sweeps(self.by.github, revisions, policy, self.by.policy_path).add(facts)
 
+    def _add_reuse(self, facts: SignoffFacts) -> SignoffFacts:
+        """Add the facts of the decision about reuse, without reading runs a second time."""
+        by, pull = self.by, self.pull
+        commands = list_commands(facts.comments, by.policy.reuse)
+        asked = AskedPull(
+            number=pull.number, comments=tuple(command.comment for command in reversed(commands))
+        )
+        event = Event(name=EventName.ASKED, pull=pull.number)
+        gatherer = ReuseGatherer(
+            github=by.github,
+            policy=by.policy,
+            clone=by.clone or GitClone(by.git),
+            policy_path=by.policy_path,
+            known=KnownRuns(by.github, facts.runs),
+        )
+        reuse = ReuseFacts(event=event, pulls=(asked,), pull=pull)
+        reuse = gatherer.complete(reuse, tip=self.revisions.base, people=self.people)
+        return replace(facts, reuse=reuse)
+
     def _find_unreadable(self, judged: Sequence[JudgedFile]) -> list[str]:
         """Return a sentence for each file that exists on the target branch but cannot be read as text."""
         absent = [file.path for file in judged if file.base is None]
@@ -291,11 +315,8 @@ class _Reading:
         return self.links[link]
 
     def _add_people(self, facts: SignoffFacts, conversation: ParsedConversation) -> SignoffFacts:
-        """Add the people who settle checks, and the last person with write access who requests reuse."""
+        """Add the people who settle checks."""
         self.people.ask(*conversation.settlers)
-        for login in conversation.reusers:
-            if self.people.ask_one(login).can_write:
-                break
         return replace(facts, people=self.people.all)
 
 

@@ -111,10 +111,32 @@ class Conversation(Endpoints):
         except NotFoundError as error:
             self._must_be_gone(error, "issues", "comments", comment_id)
 
+    def reactions(self, comment_id: int) -> list[Reaction]:
+        """Read the reactions to an issue comment, oldest first."""
+        return self._list(convert.parse_reaction, "issues", "comments", comment_id, "reactions")
+
     def add_reaction(self, comment_id: int, content: str) -> Reaction:
-        """React with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account."""
-        data = self._write("POST", "issues", "comments", comment_id, "reactions", body={"content": content})
+        """React with `+1`, `-1`, `eyes`, …; GitHub keeps one reaction of a kind and account.
+
+        Raises NotFoundError if the comment was deleted.
+        """
+        path = ("issues", "comments", comment_id)
+        try:
+            data = self._write("POST", *path, "reactions", body={"content": content})
+        except NotFoundError as error:
+            self._must_be_gone(error, *path)
+            raise
         return convert.convert(convert.parse_reaction, data)
+
+    def remove_reaction(self, comment_id: int, reaction_id: int) -> None:
+        """Remove one of the token's own reactions from an issue comment, unless it was removed already."""
+        path = ("issues", "comments", comment_id, "reactions")
+        try:
+            self._write_silently("DELETE", *path, reaction_id, expect=204)
+        except NotFoundError as error:
+            present = self._seek(lambda: self.reactions(comment_id)) or ()
+            if any(reaction.id == reaction_id for reaction in present):
+                raise UnexpectedReplyError(f"{error.message} But it exists.", status=404) from error
 
 
 def parse_comment_url(url: str, *, server: str = "https://github.com") -> CommentReference:

@@ -181,12 +181,45 @@ def _parse_comment(data: Any, kind: CommentKind, pull_number: int, updated_at: s
         review_state=ReviewState(state) if state else None,
         node_id=data.get("node_id") or "",
         association=data.get("author_association") or "",
+        reactions=_parse_counts(data.get("reactions")),
     )
+
+
+def _parse_counts(data: Any) -> tuple[str, ...] | None:
+    """Return the kinds of reactions that GitHub counts at a comment, or None if it does not count them."""
+    if data is None:
+        return None
+    return tuple(sorted(kind for kind in _REACTIONS.values() if data[kind]))
 
 
 def parse_editors(data: Any) -> dict[str, str]:
     edited = [node for node in data["nodes"] if node["lastEditedAt"]]
     return {node["id"]: parse_actor(node.get("editor")).login for node in edited}
+
+
+# GraphQL's names of reactions → those of REST
+_REACTIONS = {
+    "THUMBS_UP": "+1",
+    "THUMBS_DOWN": "-1",
+    "LAUGH": "laugh",
+    "CONFUSED": "confused",
+    "HEART": "heart",
+    "HOORAY": "hooray",
+    "ROCKET": "rocket",
+    "EYES": "eyes",
+}
+
+
+def _parse_reaction_groups(data: Any) -> tuple[str, ...] | None:
+    """Return the kinds of reactions at a comment of GraphQL, which lists every kind, with a time if it is used."""
+    if data is None:
+        return None
+    used = [
+        _require(str, group["content"])
+        for group in data
+        if _require(bool, group["viewerHasReacted"]) or group["createdAt"]
+    ]
+    return tuple(sorted(_REACTIONS.get(kind, kind.lower()) for kind in used))
 
 
 def parse_actor(data: Any) -> User:
@@ -275,6 +308,7 @@ def _parse_graph_comment(data: Any, pull_number: int) -> Comment:
         node_id=_require(str, data["id"]),
         editor=parse_actor(data["editor"]) if data["lastEditedAt"] else None,
         association=_require(str, data["authorAssociation"]),
+        reactions=_parse_reaction_groups(data["reactionGroups"]),
     )
 
 

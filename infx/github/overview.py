@@ -29,7 +29,7 @@ fragment Page on IssueCommentConnection {
   pageInfo { hasNextPage endCursor }
   nodes {
     id fullDatabaseId author { ...Who } authorAssociation body url createdAt updatedAt lastEditedAt
-    editor { ...Who }
+    editor { ...Who } reactionGroups { content createdAt viewerHasReacted }
   }
 }
 """

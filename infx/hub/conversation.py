@@ -90,6 +90,11 @@ class ConversationActions(PullActions):
         comment.reactions.append(reaction)
         return reaction, True
 
+    @locked
+    def unreact(self, comment_id: int, reaction_id: int) -> None:
+        comment = self.state.comments[CommentKind.ISSUE, comment_id]
+        comment.reactions = [reaction for reaction in comment.reactions if reaction.id != reaction_id]
+
     def _add(
         self, kind: CommentKind, number: int, body: str | None, by: str | None, comment_id: int | None
     ) -> Comment:

@@ -48,7 +48,7 @@ def parse_policy(data: bytes, path: str) -> Policy:
 
     document = _load(data, path)
     policy = _build(Policy, _merge(_default_values(), document.value))
-    checks = (_check_labels, _check_expressions, _check_on_merge)
+    checks = (_check_labels, _check_expressions)
     if problems := [problem for check in checks for problem in check(policy, document)]:
         raise ProblemsError(problems)
     return policy
@@ -104,24 +104,6 @@ def _check_labels(policy: Policy, document: yaml12.Document) -> list[Problem]:
                 )
             seen[name.lower()] = group
     return problems
-
-
-def _check_on_merge(policy: Policy, document: yaml12.Document) -> list[Problem]:
-    """Check that the policy does not ask for a reuse by a merge, which infx does not implement yet."""
-    from infx.policy.model import OnMerge
-
-    if policy.on_merge is OnMerge.NOTHING:
-        return []
-    message = f"on-merge: {policy.on_merge} is not supported yet: infx cannot reuse a sweep for a merge."
-    return [
-        Problem(
-            rule="policy-on-merge",
-            message=message,
-            path=document.path,
-            line=document.line("on-merge"),
-            hint="Write `on-merge: nothing`, or remove the key.",
-        )
-    ]
 
 
 def _check_expressions(policy: Policy, document: yaml12.Document) -> list[Problem]:

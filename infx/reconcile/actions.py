@@ -49,6 +49,27 @@ class DeleteComment:
 
 
 @record
+class AddReaction:
+    pull: int
+    comment_id: int
+    content: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: react with {self.content} to the comment {self.comment_id}"
+
+
+@record
+class RemoveReaction:
+    pull: int
+    comment_id: int
+    id: int
+    content: str
+
+    def __str__(self) -> str:
+        return f"PR {self.pull}: remove the reaction {self.content} from the comment {self.comment_id}"
+
+
+@record
 class SetStatus:
     pull: int
     sha: str
@@ -90,7 +111,7 @@ class PushCommit:
 
 
 CommentAction = CreateComment | UpdateComment | DeleteComment
-Action = CommentAction | SetStatus | CancelRun | PushCommit
+Action = CommentAction | AddReaction | RemoveReaction | SetStatus | CancelRun | PushCommit
 
 
 def render_json(action: Action) -> dict[str, Any]:
@@ -103,6 +124,10 @@ def render_json(action: Action) -> dict[str, Any]:
             shown |= {"comment": action.key, "id": action.id, "body": action.body}
         case DeleteComment():
             shown |= {"comment": action.key, "id": action.id}
+        case AddReaction():
+            shown |= {"comment-id": action.comment_id, "content": action.content}
+        case RemoveReaction():
+            shown |= {"comment-id": action.comment_id, "id": action.id, "content": action.content}
         case SetStatus():
             status = action.status
             shown |= {
@@ -123,6 +148,8 @@ _NAMES: dict[type, str] = {
     CreateComment: "create-comment",
     UpdateComment: "update-comment",
     DeleteComment: "delete-comment",
+    AddReaction: "add-reaction",
+    RemoveReaction: "remove-reaction",
     SetStatus: "set-status",
     CancelRun: "cancel-run",
     PushCommit: "push-commit",

@@ -16,6 +16,7 @@ from infx.gate.decision import Decision, Reason
 from infx.model import Comment, CommitStatus
 from infx.policy.model import Policy
 from infx.policy.paths import concerns
+from infx.reconcile.acknowledge import Acknowledgement, acknowledge, plan_reactions
 from infx.reconcile.actions import (
     Action,
     CancelRun,
@@ -29,6 +30,8 @@ from infx.reconcile.actions import (
 from infx.reconcile.facts import ReconcileFacts, RepositoryContext
 from infx.records import record
 from infx.reuse.command import find_misread_commands
+from infx.reuse.decide import decide_reuse
+from infx.reuse.decision import ReuseDecision
 
 # A running sweep is cancelled for these reasons. A merge conflict is judged separately.
 _ORPHANING = {
@@ -49,6 +52,7 @@ class DesiredState:
     status: DesiredStatus | None = None
     cancel: tuple[tuple[int, str], ...] = ()  # runs, each with the reason
     push: PushCommit | None = None
+    thumb: Acknowledgement | None = None
 
 
 def decide_state(
@@ -60,17 +64,26 @@ def decide_state(
         can_push: whether a token is available whose pushes start workflows.
     """
     decision = decide(facts.gate, policy)
+    reuse = _decide_reuse(facts, policy)
     # The base branch of the pull request may have changed since notices and sweeps were made for it.
     if decision.reason is Reason.OTHER_BASE:
         return DesiredState(
             comments=_notices(facts, policy, place, ()), cancel=_cancel(facts, policy, decision)
         )
     return DesiredState(
-        comments=_comments(facts, policy, place, decision, can_push=can_push),
+        comments=_comments(facts, policy, place, decision, reuse, can_push=can_push),
         status=_status(facts, policy, decision) if facts.pull.is_open else None,
         cancel=_cancel(facts, policy, decision),
         push=_push(facts, policy, decision) if can_push else None,
+        thumb=acknowledge(reuse),
     )
+
+
+def _decide_reuse(facts: ReconcileFacts, policy: Policy) -> ReuseDecision | None:
+    """Return the answer to reuse commands; None if none can count, or if it is not known."""
+    if facts.reuse is None or facts.reuse.facts is None:
+        return None
+    return decide_reuse(facts.reuse.facts, policy)
 
 
 def plan_actions(desired: DesiredState, facts: ReconcileFacts, policy: Policy) -> tuple[Action, ...]:
@@ -80,6 +93,8 @@ def plan_actions(desired: DesiredState, facts: ReconcileFacts, policy: Policy) -
     if desired.push:
         actions.append(desired.push)
     actions += plan_comments(desired.comments, number, facts.comments, policy)
+    if facts.reuse is not None:
+        actions += plan_reactions(desired.thumb, facts.reuse.reactions, number, policy)
     wanted = [(facts.pull.head_sha, facts.statuses, desired.status)]
     for group in facts.groups:  # GitHub requires the statuses again on the merge-group commit
         wanted += [(group.sha, group.statuses, status) for status in (desired.status, _copy(facts.signoff))]
@@ -126,21 +141,33 @@ def plan_comments(
 
 
 def _comments(
-    facts: ReconcileFacts, policy: Policy, place: RepositoryContext, decision: Decision, *, can_push: bool
+    facts: ReconcileFacts,
+    policy: Policy,
+    place: RepositoryContext,
+    decision: Decision,
+    reuse: ReuseDecision | None,
+    *,
+    can_push: bool,
 ) -> tuple[Sticky, ...]:
     stickies: list[Sticky] = []
     paths = facts.changes.paths
     if facts.pull.is_open and (paths is None or concerns(policy, paths)):
         links = make_links(policy, place.repository, place.server, facts.base_files)
         stickies.append(make_greeting(policy, links, policy.comments.greeting.phrase))
-    if visualizer := make_visualizer(policy, facts.sweeps):
+    if visualizer := make_visualizer(policy, facts.sweeps, facts.gate.reuse):
         stickies.append(visualizer)
     needs_links = _wants_links(facts) and not can_push
     misread = bool(find_misread_commands(facts.comments, policy.reuse))
     causes = find_causes(
-        decision, facts.changes.problems, is_open=facts.pull.is_open, links=needs_links, misread=misread
+        decision,
+        facts.changes.problems,
+        is_open=facts.pull.is_open,
+        links=needs_links,
+        misread=misread,
+        reuse=reuse,
     )
-    return (*(_add_page(sticky, place) for sticky in stickies), *_notices(facts, policy, place, causes))
+    notices = _notices(facts, policy, place, causes, reuse)
+    return (*(_add_page(sticky, place) for sticky in stickies), *notices)
 
 
 def _add_page(sticky: Sticky, place: RepositoryContext) -> Sticky:
@@ -149,7 +176,11 @@ def _add_page(sticky: Sticky, place: RepositoryContext) -> Sticky:
 
 
 def _notices(
-    facts: ReconcileFacts, policy: Policy, place: RepositoryContext, causes: Sequence[Cause]
+    facts: ReconcileFacts,
+    policy: Policy,
+    place: RepositoryContext,
+    causes: Sequence[Cause],
+    reuse: ReuseDecision | None = None,
 ) -> tuple[Sticky, ...]:
     context = NoticeContext(
         policy=policy,
@@ -157,6 +188,8 @@ def _notices(
         problems=facts.changes.problems,
         clone_url=place.url,
         misread=find_misread_commands(facts.comments, policy.reuse),
+        reuse=reuse,
+        is_reuse_known=facts.reuse is not None,
     )
     return tuple(_add_page(sticky, place) for sticky in make_notices(context, causes))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from infx.comments.progress import SweepProgress, latest_first
 from infx.errors import Problem
 from infx.evidence.proof import Proof
 from infx.gate.facts import GateFacts
-from infx.model import Comment, CommitStatus, PullRequest, StatusState
+from infx.model import Comment, CommitStatus, PullRequest, Reaction, StatusState
 from infx.records import record
+from infx.reuse.facts import ReuseFacts
 
 
 @record
@@ -63,6 +66,27 @@ class Group:
 
 
 @record
+class PlacedReaction:
+    """A reaction of any account, and the comment that it is on."""
+
+    comment_id: int
+    reaction: Reaction
+
+
+@record
+class ReuseRequests:
+    """The reuse commands of a pull request, as far as infx answers them.
+
+    Attributes:
+        facts: what the decision depends on; None if no command can count.
+        reactions: those on comments that infx may have answered.
+    """
+
+    facts: ReuseFacts | None = None
+    reactions: tuple[PlacedReaction, ...] = ()
+
+
+@record
 class ReconcileFacts:
     """Everything that is known about one pull request.
 
@@ -77,6 +101,7 @@ class ReconcileFacts:
         signoff: infx's own sign-off status on the head.
         base_files: the files linked by the greeting that exist on the base branch.
         proof: the evidence for the current sweep if it succeeded; None without a clone.
+        reuse: None if the answers to reuse commands stay as they are.
     """
 
     gate: GateFacts
@@ -92,6 +117,7 @@ class ReconcileFacts:
     groups: tuple[Group, ...] = ()
     base_files: frozenset[str] = frozenset()
     proof: Proof | None = None
+    reuse: ReuseRequests | None = field(default_factory=ReuseRequests)
 
     @property
     def signed_off(self) -> bool:

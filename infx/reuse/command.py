@@ -28,6 +28,8 @@ class ReuseCommand:
 def find_command(body: str, commands: Mapping[str, RunId]) -> tuple[int | None] | None:
     """Return the run id of a comment's last command, in a tuple; None if there is no command."""
     last: tuple[int | None] | None = None
+    if not any(word in body for word in commands):  # parsing takes much longer
+        return None
     for line in find_command_lines(body):
         last = _parse_line(line, commands) or last
     return last
@@ -93,28 +95,10 @@ def list_commands(comments: Iterable[Comment], policy: ReusePolicy) -> list[Reus
     return sorted(found_commands, key=lambda command: _sort_key(command.comment), reverse=True)
 
 
-def select_command(
-    comments: Iterable[Comment], policy: ReusePolicy, people: Mapping[str, Collaborator]
-) -> ReuseCommand | None:
-    """Return the newest command of a person with write access.
-
-    people: lower-case login → current permission. Commands of people who are not listed do not count.
-    """
-    return next(
-        (
-            command
-            for command in list_commands(comments, policy)
-            if (person := people.get(command.comment.author.login.lower())) and person.can_write
-        ),
-        None,
-    )
-
-
 def find_associated(comments: Iterable[Comment], policy: ReusePolicy) -> list[ReuseCommand]:
     """Return the commands whose authors GitHub associates with the repository, newest first."""
-    return [
-        command for command in list_commands(comments, policy) if command.comment.association in ASSOCIATIONS
-    ]
+    associated = (comment for comment in comments if comment.association in ASSOCIATIONS)
+    return list_commands(associated, policy)
 
 
 def select_authorized(

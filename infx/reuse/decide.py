@@ -141,6 +141,7 @@ def _decide_pinned(facts: ReuseFacts, run_id: int, policy: Policy) -> ReuseDecis
         fix=_tell_rest(source, coverage, facts, policy) if gap and coverage else "",
         source=source.run,
         coverage=coverage,
+        edits=(source.sweep.edits or ()) if source.sweep else (),
     )
 
 
@@ -236,11 +237,13 @@ def _refuse_found(
     reason = gap.reason if gap.reason in _GAPS else ReuseReason.NO_SUITABLE_RUN
     words = f"the pull request has no suitable run ({_list_passed(passed)}){older}"
     is_required = policy.reuse.coverage is CoverageRule.REQUIRED
-    fix = f"To reuse run {run.id} all the same, pin it: {render_pin(run.id, policy)}"
+    pin = render_pin(run.id, policy)
+    fix = f"To reuse run {run.id} all the same, pin it: {pin}"
     if closest.coverage is None or not closest.coverage.is_complete:
         rest = _tell_rest(closest.source, closest.coverage, facts, policy)
+        pin = "" if is_required else pin
         fix = rest if is_required else f"{rest} {fix}" if closest.coverage else fix
-    return replace(_refused(reason, words, fix), coverage=closest.coverage)
+    return replace(_refused(reason, words, fix), coverage=closest.coverage, pin=pin)
 
 
 _GAPS = {ReuseReason.COVERAGE_PARTIAL, ReuseReason.COVERAGE_UNKNOWN}

@@ -87,10 +87,12 @@ class ReuseDecision:
         reason: why, for programs.
         words: why, as a clause.
         fix: what to do, as a sentence; empty if there is nothing to do.
+        pin: the command that names the run that came closest; empty unless it would be accepted.
         pull: number of the pull request.
         command: the command that counts, with its author and comment; None without an authorized one.
         source: the run that is reused; None unless the verdict is `reuse`.
         coverage: of the source, or of the run that came closest; None if unknown.
+        edits: workflows and policy files that the source's commit changed; only a named run may have any.
         passed_over: the other runs that were looked at, newest first.
     """
 
@@ -98,10 +100,12 @@ class ReuseDecision:
     reason: ReuseReason
     words: str
     fix: str = ""
+    pin: str = ""
     pull: int | None = None
     command: ReuseCommand | None = None
     source: Run | None = None
     coverage: Coverage | None = None
+    edits: tuple[str, ...] = ()
     passed_over: tuple[PassedRun, ...] = ()
 
     @property

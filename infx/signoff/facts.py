@@ -16,6 +16,7 @@ from infx.bench.identity import Curve, IdentifiedRow
 from infx.bench.row import Row
 from infx.model import Collaborator, Comment, FileStatus, Job, PullRequest, Run
 from infx.records import record
+from infx.reuse.facts import ReuseFacts
 from infx.signoff.planned import ConfigChange, KnownConfig
 
 
@@ -203,6 +204,7 @@ class SignoffFacts:
     results: SweepResults | None = None
     links: tuple[ResolvedLink, ...] = ()
     comments: tuple[Comment, ...] = ()  # that contain commands
+    reuse: ReuseFacts | None = None
     reported_at: datetime | None = None  # when a verdict on this diff was first published; None if never
     shortfalls: tuple[str, ...] = ()  # what could not be read, in sentences; with any, no check passes
 

@@ -11,14 +11,14 @@ from infx.model import Collaborator, Comment, CommentKind, CommentReference
 from infx.policy.identity import is_identity
 from infx.policy.model import Policy
 from infx.records import record
-from infx.reuse.command import find_command, list_commands
+from infx.reuse.command import find_command
 from infx.signoff.checklist import has_phrase
 from infx.signoff.record import find_verdict_comment
 from infx.signoff.request import find_outdated, find_refusal, find_signer_refusal, find_tampered_signoffs
 
 MAX_SIGNOFFS = 10  # of one pull request that are assessed, newest first
 MAX_SIGNERS = 12  # whose role is read, newest first
-MAX_COMMANDERS = 12  # who settle, and who ask for reuse, whose role is read
+MAX_COMMANDERS = 12  # who settle checks, whose role is read
 
 People = Mapping[str, Collaborator]  # by lower-case login; only people whose role was read
 
@@ -33,7 +33,6 @@ class ParsedConversation:
     signers: tuple[str, ...]  # authors of candidates without such a reason, newest first
     commands: tuple[Comment, ...]  # comments that contain commands
     settlers: tuple[str, ...]  # authors of settle commands, in the order in which to read their roles
-    reusers: tuple[str, ...]  # authors of reuse commands, in the order in which to read their roles
 
 
 @record
@@ -113,14 +112,12 @@ def parse_conversation(comments: Sequence[Comment], policy: Policy, people: Peop
         for comment in commands
         if parse_settlements(comment, policy.signoff.settle_command)
     )
-    reusers = [command.comment.author.login for command in list_commands(commands, policy.reuse)]
     return ParsedConversation(
         comments=tuple(comments),
         candidates=tuple(judged),
         signers=tuple(signers)[:MAX_SIGNERS],
         commands=commands,
         settlers=tuple(settlers)[-MAX_COMMANDERS:],
-        reusers=tuple(reusers[:MAX_COMMANDERS]),
     )
 
 

@@ -159,6 +159,8 @@ def _compare_words(
         keys = {policy.signoff.settle_command: "signoff.settle-command"}
         keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")
         words = {word: keys.get(word, "signoff.phrase") for word in list_trigger_words(policy)}
+    if step.uses_infx("reconcile") and "issue_comment" in file.events:
+        words = dict.fromkeys(policy.reuse.commands, "reuse.commands")
     conditions = [job.parsed_condition, expressions.parse_condition(step.condition)]
     at = (*(job if job.condition else step).path, "if")
     places = {_BODY: "a comment"}

@@ -14,9 +14,18 @@ from infx.apply.writes import Applier, WriteOutcome, WrongIdentityError
 from infx.comments.status import DesiredStatus
 from infx.comments.sticky import Sticky
 from infx.github.errors import LockedError, NotFoundError, PermissionDeniedError
-from infx.model import Comment, CommitStatus, Run, StatusState
+from infx.model import Comment, CommitStatus, Reaction, Run, StatusState
 from infx.policy.load import default_policy
-from infx.reconcile.actions import Action, CancelRun, CreateComment, DeleteComment, SetStatus, UpdateComment
+from infx.reconcile.actions import (
+    Action,
+    AddReaction,
+    CancelRun,
+    CreateComment,
+    DeleteComment,
+    RemoveReaction,
+    SetStatus,
+    UpdateComment,
+)
 from tests.builders import APP, BOT, EVE, comment, run, status
 
 MARKER = "<!-- infx-greeting -->"
@@ -70,6 +79,15 @@ class Writer:
     def delete_comment(self, comment_id: int) -> None:
         self._call("delete_comment")
         self.comments.pop(comment_id, None)
+
+    def add_reaction(self, comment_id: int, content: str) -> Reaction:
+        self._call("add_reaction")
+        if comment_id not in self.comments:
+            raise NotFoundError("gone", status=404)
+        return Reaction(id=3, content=content, author=self.author)
+
+    def remove_reaction(self, comment_id: int, reaction_id: int) -> None:
+        self._call("remove_reaction")
 
     def create_status(self, sha: str, **more: Any) -> CommitStatus:
         self._call("create_status")
@@ -168,3 +186,27 @@ def test_a_locked_conversation_takes_edits_but_no_new_comment() -> None:
     assert bodies(writer) == [BODY]
     assert [action for action, _ in outcome.refused] == [CREATE]
     assert outcome.done == [edit]
+
+
+REACT = AddReaction(pull=77, comment_id=5, content="+1")
+
+
+def test_a_reaction_by_another_identity_is_removed_again() -> None:
+    """infx would not find it again, and would add it forever."""
+    writer = Writer(comments={5: comment("/use 1", id=5)}, author=APP)
+    with pytest.raises(WrongIdentityError, match="reacts as"):
+        apply(writer, REACT)
+    assert writer.calls == ["add_reaction", "remove_reaction"]
+
+
+def test_a_comment_deleted_before_its_reaction_is_left_alone() -> None:
+    outcome = apply(Writer(), REACT, STATUS)
+    assert (outcome.refused, outcome.done) == ([], [REACT, STATUS])
+
+
+def test_refused_reactions_do_not_stop_other_writes() -> None:
+    writer = Writer(comments={5: comment("/use 1", id=5)}, forbidden=("add_reaction", "remove_reaction"))
+    remove = RemoveReaction(pull=77, comment_id=5, id=3, content="-1")
+    outcome = apply(writer, remove, REACT, STATUS)
+    assert [action for action, _ in outcome.refused] == [remove, REACT]
+    assert outcome.done == [STATUS]

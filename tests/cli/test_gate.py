@@ -25,6 +25,8 @@ from tests.gate.facts import READY, with_event, with_pull
 OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
     "complete",
+    "reuse-enabled", "reuse-source-run-id", "reuse-source-run-attempt", "reuse-source-run-url", "reuse-source-pr-number",
+    "reuse-source-head-sha", "reuse-incomplete", "reuse-reason",
 }  # fmt: skip
 
 # Hostile text for every field that people can fill.
@@ -137,6 +139,14 @@ def test_a_labeled_pull_request(machine: Machine, hub: Hub, monkeypatch: pytest.
         "canary": "true",
         "fail-fast": "true",
         "complete": "",
+        "reuse-enabled": "false",
+        "reuse-source-run-id": "",
+        "reuse-source-run-attempt": "",
+        "reuse-source-run-url": "",
+        "reuse-source-pr-number": "",
+        "reuse-source-head-sha": "",
+        "reuse-incomplete": "false",
+        "reuse-reason": "",
     }
     assert machine.json["sentence"].startswith("Sweep: full, first a canary")
     assert machine.summary.startswith("### A sweep starts\n")
@@ -194,8 +204,6 @@ def test_a_push_without_a_known_base_is_exit_3_without_outputs(
     machine: Machine, hub: Hub, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Otherwise the plan would compare the base branch with itself and find nothing to run."""
-    # The policy's check is off, because a policy cannot yet ask for a sweep on merge.
-    monkeypatch.setattr("infx.policy.load._check_on_merge", lambda policy, document: [])
     (machine.folder / "policy.yaml").write_text("on-merge: reuse-or-sweep\n")
     head = hub.git.resolve("refs/heads/main")
     payload = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "commits": [{"id": head}]}

@@ -19,8 +19,10 @@ from infx.model import PullRequest
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from infx.reconcile.facts import RepositoryContext
+from infx.reuse.command import ReuseCommand
+from infx.reuse.decision import PassedRun, ReuseDecision, ReuseReason, ReuseVerdict, SourceFault
 from tests import builders
-from tests.builders import EVE, run
+from tests.builders import EVE, comment, run
 from tests.conftest import ROOT
 
 PLACE = RepositoryContext(server="https://github.com", repository="acme/bench")
@@ -63,8 +65,32 @@ CAUSES = {
     Cause.TOKEN_LABEL: replace(ASKED, label_actor="github-actions[bot]"),
     Cause.LINKS: ASKED,
     Cause.REUSE_COMMAND: ASKED,
+    Cause.REUSE: ASKED,
 }
 MISREAD = ("/reuse-sweep-run 42 please",)
+
+ASKED_REUSE = comment("/reuse-sweep-run", "mia")
+REFUSED = ReuseDecision(
+    verdict=ReuseVerdict.REFUSED,
+    reason=ReuseReason.NO_SUITABLE_RUN,
+    words="the pull request has no suitable run",
+    pin="/reuse-sweep-run 34660106061",
+    command=ReuseCommand(run_id=None, comment=ASKED_REUSE),
+    passed_over=(
+        PassedRun(
+            run=run(conclusion="cancelled", head_sha=HEAD, id=34660106061),
+            fault=SourceFault(
+                reason=ReuseReason.CONCLUSION,
+                words="it ended as cancelled, and it covers 5 of 40 rows (35 missing)",
+                helps_to_pin=True,
+            ),
+        ),
+        PassedRun(
+            run=run(head_sha=BEFORE, id=34655656558),
+            fault=SourceFault(reason=ReuseReason.NO_RESULTS, words="its results have expired"),
+        ),
+    ),
+)
 
 
 def make_notice(context: NoticeContext, cause: Cause) -> Sticky:
@@ -75,7 +101,12 @@ def make_notice(context: NoticeContext, cause: Cause) -> Sticky:
 def notice(policy: Policy, cause: Cause) -> str:
     problems = (PROBLEM,) if cause is Cause.CHANGELOG else ()
     context = NoticeContext(
-        policy=policy, facts=CAUSES[cause], problems=problems, clone_url=PLACE.url, misread=MISREAD
+        policy=policy,
+        facts=CAUSES[cause],
+        problems=problems,
+        clone_url=PLACE.url,
+        misread=MISREAD,
+        reuse=REFUSED,
     )
     return below_marker(make_notice(context, cause))
 

@@ -38,7 +38,7 @@ def test_the_page_shows_every_comment_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "cause", [cause for cause in Cause if cause not in {Cause.LINKS, Cause.REUSE_COMMAND}]
+    "cause", [cause for cause in Cause if cause not in {Cause.LINKS, Cause.REUSE_COMMAND, Cause.REUSE}]
 )
 def test_each_example_has_its_cause(cause: Cause) -> None:
     policy = examples.project_policy()

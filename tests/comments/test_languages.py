@@ -18,7 +18,7 @@ from infx.comments.visualizer import make_visualizer
 from infx.errors import ProblemsError
 from infx.policy.load import parse_policy
 from infx.policy.model import Language, Policy
-from tests.comments.examples import CAUSES, PLACE, PROBLEM, make_notice, project_policy, sweeps
+from tests.comments.examples import CAUSES, PLACE, PROBLEM, REFUSED, make_notice, project_policy, sweeps
 from tests.conftest import ROOT
 
 HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
@@ -46,7 +46,9 @@ def every_comment(policy: Policy) -> dict[str, Sticky]:
         if cause is Cause.CONFLICT:
             facts = replace(facts, conflicts=tuple(f"benchmarks/{n}.sh" for n in range(50)))
         problems = (PROBLEM,) * 50 if cause is Cause.CHANGELOG else ()
-        context = NoticeContext(policy=policy, facts=facts, problems=problems, clone_url=PLACE.url)
+        context = NoticeContext(
+            policy=policy, facts=facts, problems=problems, clone_url=PLACE.url, reuse=REFUSED
+        )
         kept[f"notice {cause}"] = make_notice(context, cause)
     cut = replace(visualizer, text="line\n" * 20_000)
     return {**kept, "cut": cut}

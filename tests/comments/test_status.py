@@ -12,6 +12,7 @@ from infx.comments.status import DesiredStatus, fit_description, make_status
 from infx.errors import Problem
 from infx.evidence.proof import Proof
 from infx.gate.decision import Decision, GateVerdict, Reason
+from infx.gate.facts import Reuse
 from infx.model import CommitStatus, StatusState, User
 from infx.policy.load import default_policy
 from tests.builders import BOT, EVE, run, status
@@ -32,6 +33,11 @@ NONE = Counts()
 
 
 GOOD = Proof()
+
+
+def reused(words: str = ": 40 of 40 rows", **fields: Any) -> Decision:
+    reuse = Reuse(run_id=9, url="https://github.com/acme/bench/actions/runs/9", **fields)
+    return decision(Reason.REUSED, f"the results of run 9 are reused{words}", reuse=reuse)
 
 
 def sweep(conclusion: str | None, rows: Counts = NONE, evals: Counts = NONE) -> SweepProgress:
@@ -66,9 +72,9 @@ EDITS = (".github/workflows/run-sweep.yml", ".github/x")
         ),
         (make(entries=0), "success", "Only links of old entries are corrected; nothing to run."),
         (
-            make(decision(Reason.REUSED, "the results of run 9 are reused")),
+            make(reused()),
             "success",
-            "The results of run 9 are reused.",
+            "The results of run 9 are reused: 40 of 40 rows.",
         ),
         (make(), "pending", "The PR has no label."),
         (
@@ -209,3 +215,36 @@ def test_a_status_is_written_only_if_the_current_one_differs(
     statuses: list[CommitStatus], is_published: bool
 ) -> None:
     assert WANTED.is_published(statuses, POLICY.identities) is is_published
+
+
+PART = ", incomplete: 12 of 40 rows (28 missing)"
+DOUBT = "its commit changed .github/workflows/run-sweep.yml"
+
+
+@pytest.mark.parametrize(
+    ("decided", "swept", "state", "text"),
+    [
+        (reused(PART), None, "success", f"The results of run 9 are reused{PART}."),
+        (reused(PART), sweep("cancelled", Counts(done=12, stopped=28)), "success", f"The results of run 9 are reused{PART}."),
+        (reused(PART), sweep("failure", Counts(done=12, failed=28)), "success", f"The results of run 9 are reused{PART}."),
+        (reused(PART), sweep(None, Counts(done=1, running=1)), "pending", "Running: 1 of 2 rows done."),
+        (reused(PART), sweep("success", Counts(done=2)), "success", "Swept: 2 of 2 rows done."),
+        (reused(doubt=DOUBT), None, "pending", f"The results of run 9 are reused: 40 of 40 rows, but {DOUBT}."),
+        (decision(Reason.REUSE_REFUSED, "a finished sweep was to be reused, but it has expired", refused=True), None,
+         "failure", "A finished sweep was to be reused, but it has expired."),
+    ],
+)  # fmt: skip
+def test_a_reused_sweep_counts_unless_the_head_has_a_better_one(
+    decided: Decision, swept: SweepProgress | None, state: str, text: str
+) -> None:
+    desired = make(decided, swept)
+    assert (desired.state, desired.description) == (state, text)
+    is_own = text.startswith(("Running", "Swept"))
+    reused_url = decided.reuse.url if decided.reuse else ""
+    assert desired.target_url == (swept.run.url if swept is not None and is_own else reused_url)
+
+
+def test_a_sweep_of_an_edited_workflow_stays_pending_when_it_is_reused() -> None:
+    """Who may write may name a run, but only the role of the sweep check may accept edited workflows."""
+    desired = make(reused(doubt=DOUBT), sweep("success", Counts(done=2)), proof=Proof(edits=EDITS))
+    assert desired.state is StatusState.PENDING

@@ -10,6 +10,7 @@ import pytest
 from infx.comments.progress import Counts, SweepProgress, read_sweep
 from infx.comments.sticky import Create, Update, plan_edits
 from infx.comments.visualizer import make_visualizer
+from infx.gate.facts import Reuse
 from infx.policy.load import default_policy
 from tests.builders import BOT, HEAD, comment, row_job, run
 from tests.reconcile.world import VISUALIZER, policy
@@ -137,3 +138,32 @@ def test_without_links_in_the_policy_the_state_is_still_shown() -> None:
     sticky = make_visualizer(default_policy(), [sweep(301)])
     assert sticky is not None
     assert (sticky.text or "").startswith("✅ **Finished")
+
+
+REUSE = Reuse(
+    run_id=300, attempt=2, url="https://github.com/acme/bench/actions/runs/300", head_sha=HEAD, pull=77
+)
+
+
+@pytest.mark.parametrize(
+    ("reuse", "line"),
+    [
+        (
+            replace(REUSE, coverage="40 of 40 rows"),
+            "♻️ **Reused for the merge · 合并时复用** — {run}: 40 of 40 rows",
+        ),
+        (
+            replace(REUSE, coverage="12 of 40 rows (28 missing)", is_incomplete=True),
+            "⚠️ **Reused for the merge, incomplete · 合并时复用，结果不完整** — {run}: incomplete: 12 of 40 rows (28 missing)",
+        ),
+        (replace(REUSE, problem="its results have expired"), None),
+        (Reuse(absence="no comment asks for it"), None),
+    ],
+)
+def test_the_comment_says_which_run_is_reused_and_how_complete_it_is(reuse: Reuse, line: str | None) -> None:
+    plain = body(sweep())
+    sticky = make_visualizer(POLICY, [sweep()], reuse)
+    assert sticky is not None
+    added = set(sticky.body(LIMIT).splitlines()) - set(plain.splitlines())
+    run_text = f"[run 300]({REUSE.url}), attempt 2, commit {HEAD}"
+    assert added == (set() if line is None else {line.replace("{run}", run_text)})

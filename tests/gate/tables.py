@@ -22,6 +22,7 @@ _PLACES = {
     "remove": "Remove all primary labels except one.",
     "head_sha": "<full head SHA>",
     "base": "the base branch",
+    "reuse_fix": "Name another run, start a sweep and ask again, or delete the command.",
 }
 
 _EXPLAINED = {

@@ -259,7 +259,8 @@ def test_current_labels_and_the_person_who_re_ran_it_count() -> None:
     ("reuse", "reason", "refused"),
     [
         (Reuse(run_id=10), Reason.REUSED, False),
-        (Reuse(run_id=10, problem="it has no results"), Reason.REUSE_REFUSED, True),
+        (Reuse(problem="run 10 cannot be used, because it has no results"), Reason.REUSE_REFUSED, True),
+        (Reuse(absence="no comment asks for it"), Reason.READY, False),
         (None, Reason.READY, False),
     ],
 )

@@ -19,6 +19,8 @@ from tests.gate.facts import MERGE, PULL
 
 POLICY = default_policy()
 BOT = "github-actions[bot]"
+REFUSED = Reuse(problem="run 1 cannot be used, because it has no results", fix="Name another run.")
+ABSENT = Reuse(absence="no comment asks for it")
 
 
 def dispatch(inputs: DispatchInputs, **fields: Any) -> GateFacts:
@@ -46,18 +48,15 @@ def test_other_events_start_no_sweep(name: EventName) -> None:
     [
         (OnMerge.NOTHING, None, GateVerdict.IGNORE, Reason.ON_MERGE_NOTHING, False),
         (OnMerge.NOTHING, Reuse(run_id=1), GateVerdict.IGNORE, Reason.ON_MERGE_NOTHING, False),
+        (OnMerge.NOTHING, REFUSED, GateVerdict.IGNORE, Reason.ON_MERGE_NOTHING, False),
         (OnMerge.REUSE, Reuse(run_id=1), GateVerdict.IGNORE, Reason.REUSED, False),
         (OnMerge.REUSE, None, GateVerdict.IGNORE, Reason.ON_MERGE_NOT_REUSED, True),
-        (OnMerge.REUSE, Reuse(run_id=1, problem="gone"), GateVerdict.IGNORE, Reason.REUSE_REFUSED, True),
+        (OnMerge.REUSE, ABSENT, GateVerdict.IGNORE, Reason.ON_MERGE_NOT_REUSED, True),
+        (OnMerge.REUSE, REFUSED, GateVerdict.IGNORE, Reason.REUSE_REFUSED, True),
         (OnMerge.REUSE_OR_SWEEP, Reuse(run_id=1), GateVerdict.IGNORE, Reason.REUSED, False),
         (OnMerge.REUSE_OR_SWEEP, None, GateVerdict.RUN, Reason.READY, False),
-        (
-            OnMerge.REUSE_OR_SWEEP,
-            Reuse(run_id=1, problem="gone"),
-            GateVerdict.IGNORE,
-            Reason.REUSE_REFUSED,
-            True,
-        ),
+        (OnMerge.REUSE_OR_SWEEP, ABSENT, GateVerdict.RUN, Reason.READY, False),
+        (OnMerge.REUSE_OR_SWEEP, REFUSED, GateVerdict.IGNORE, Reason.REUSE_REFUSED, True),
     ],
 )
 def test_a_push_to_the_base_branch(

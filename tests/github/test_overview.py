@@ -191,7 +191,7 @@ def holder(data: Any, place: Place) -> Any:
 
 
 NULLABLE = {"author", "creator", "actor", "editor", "lastEditedAt", "closedAt", "description", "targetUrl"}
-NULLABLE |= {"headRepository", "status", "body", "endCursor", "rateLimit", "cost"}
+NULLABLE |= {"headRepository", "status", "body", "endCursor", "rateLimit", "cost", "reactionGroups"}
 
 
 def test_a_pull_request_with_an_error_is_left_out(hub: Hub) -> None:

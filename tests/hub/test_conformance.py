@@ -43,8 +43,11 @@ def talk(github: GitHub) -> None:
     github.edit_comment(comment.id, "hello again")
     github.issue_comments(77)
     github.comment(_reference(CommentKind.ISSUE, comment.id))
+    reaction = github.add_reaction(comment.id, "+1")
     github.add_reaction(comment.id, "+1")
-    github.add_reaction(comment.id, "+1")
+    github.reactions(comment.id)
+    github.remove_reaction(comment.id, reaction.id)
+    github.remove_reaction(comment.id, reaction.id)
     github.delete_comment(comment.id)
     with pytest.raises(NotFoundError):
         github.edit_comment(comment.id, "gone")

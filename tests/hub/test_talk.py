@@ -8,8 +8,15 @@ import zipfile
 import pytest
 
 from infx.github.api import GitHub
-from infx.github.errors import GitHubError, LockedError, NotFoundError, ValidationError
-from infx.hub import Hub
+from infx.github.errors import (
+    GitHubError,
+    LockedError,
+    NotFoundError,
+    PermissionDeniedError,
+    UnexpectedReplyError,
+    ValidationError,
+)
+from infx.hub import Fault, FaultKind, Hub
 from infx.hub.routes.actions import MOST_RUNS
 from infx.model import CommentKind, CommentReference, Conclusion, ReviewState, StatusState
 
@@ -83,6 +90,42 @@ def test_one_reaction_of_a_kind_and_account(hub: Hub, github: GitHub) -> None:
     ]
     with pytest.raises(ValidationError):
         github.add_reaction(comment.id, "shrug")
+
+
+def test_only_the_token_s_own_reaction_is_removed(hub: Hub, github: GitHub) -> None:
+    comment = hub.comment(77, "/use 5")
+    own = github.add_reaction(comment.id, "+1")
+    theirs, _ = hub.react(comment.id, "+1", by="cody")
+    with pytest.raises(PermissionDeniedError):
+        github.remove_reaction(comment.id, theirs.id)
+    github.remove_reaction(comment.id, own.id)
+    github.remove_reaction(comment.id, own.id)  # gone already
+    assert [(r.content, r.author.login) for r in github.reactions(comment.id)] == [("+1", "cody")]
+    hub.delete_comment(comment.id)
+    github.remove_reaction(comment.id, theirs.id)  # gone with its comment
+    with pytest.raises(NotFoundError):
+        github.add_reaction(comment.id, "+1")
+
+
+def test_a_404_is_not_believed_if_the_comment_or_reaction_exists(hub: Hub, github: GitHub) -> None:
+    comment = hub.comment(77, "/use 5")
+    own = github.add_reaction(comment.id, "+1")
+    hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, writes=True))
+    with pytest.raises(UnexpectedReplyError, match="But it exists"):
+        github.add_reaction(comment.id, "-1")
+    hub.faults.add(Fault(kind=FaultKind.NOT_FOUND, writes=True))
+    with pytest.raises(UnexpectedReplyError, match="But it exists"):
+        github.remove_reaction(comment.id, own.id)
+
+
+def test_a_comment_names_the_kinds_of_its_reactions(hub: Hub, github: GitHub) -> None:
+    comment = hub.comment(77, "/use 5")
+    for content in ("rocket", "-1", "+1"):
+        hub.react(comment.id, content, by="cody")
+    hub.comment(77, "plain")
+    of_rest = [seen.reactions for seen in github.issue_comments(77)]
+    of_graphql = [seen.reactions for seen in github.overviews([77])[77].comments]
+    assert of_rest == of_graphql == [("+1", "-1", "rocket"), ()]
 
 
 def test_statuses(hub: Hub, github: GitHub) -> None:

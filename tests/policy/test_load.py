@@ -125,8 +125,6 @@ WRONG = [
     ("pr-link: {placeholders: ['77']}\n", "schema-pattern", 1, None),
     ("drafts: maybe\n", "schema-choice", 1, None),
     ("on-merge: reuse or sweep\n", "schema-choice", 1, "Did you mean reuse-or-sweep?"),
-    ("drafts: allow\non-merge: reuse\n", "policy-on-merge", 2, "Write `on-merge: nothing`, or remove the key."),
-    ("on-merge: reuse-or-sweep\n", "policy-on-merge", 1, "Write `on-merge: nothing`, or remove the key."),
     ("limits:\n  matrix-rows: 257\n", "schema-maximum", 2, None),
     ("limits:\n  matrix-rows: 0\n", "schema-minimum", 2, None),
     ("limits:\n  matrix-rows: 8.0\n", "schema-type", 2, None),

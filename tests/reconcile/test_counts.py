@@ -15,8 +15,10 @@ from infx.gather.choose import list_recent
 from infx.gather.clone import GitClone
 from infx.gather.reconcile import MAX_READS
 from infx.hub import FOREVER, Fault, FaultKind
+from infx.reconcile.acknowledge import MAX_ANSWERED
 from tests.reconcile.world import BASE, BOT, LABEL, World, entry
 
+REUSE_READS = 7  # role, pull requests of the branch, runs, artifacts, jobs, earlier bases, reactions
 PAGES = 2  # beyond the first, of 300 comments
 
 
@@ -114,6 +116,46 @@ def test_no_scene_needs_more_reads(world: World, scene: Callable[[World], None],
     reads, points, writes = count(world)
     assert reads <= MAX_READS + shared
     assert (points, writes) == (1, 0)
+
+
+def commanded(world: World, *, by: str = "mia") -> None:
+    """Ask for the reuse of a successful sweep, below many comments of which some carry people's thumbs."""
+    swept(world)
+    world.hub.account("mia", role="admin")
+    world.hub.add_artifact(max(world.hub.state.runs), "results_bmk", {"x": "y"})
+    for index in range(20):
+        praised = world.hub.comment(77, f"comment {index}", by="eve")
+        world.hub.react(praised.id, "+1", by="cody")
+    world.hub.comment(77, "/reuse-sweep-run", by=by)
+
+
+def test_a_reuse_command_costs_seven_reads(world: World) -> None:
+    commanded(world)
+    assert count(world)[-1] == 4, "greeting, visualizer comment, status and thumb"
+    reads, points, writes = count(world)
+    assert (points, writes) == (1, 0)
+    (command,) = (c for c in world.hub.comments_of(77) if c.body == "/reuse-sweep-run")
+    world.hub.delete_comment(command.id)
+    assert reads - count(world)[0] == REUSE_READS
+
+
+def test_the_command_of_a_person_without_access_costs_nothing(world: World) -> None:
+    commanded(world, by="eve")
+    count(world)
+    assert count(world) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("number", [1, 12])
+def test_thumbs_on_edited_comments_are_read_up_to_a_limit(world: World, number: int) -> None:
+    """One of them may be infx's answer to a command that an edit removed."""
+    swept(world)
+    for index in range(number):
+        comment = world.hub.comment(77, f"comment {index}", by="eve")
+        world.hub.react(comment.id, "+1", by="cody")
+        world.clock.now += timedelta(minutes=1)
+        world.hub.edit_comment(comment.id, f"comment {index}, edited")
+    count(world)
+    assert count(world) == (2 + min(number, MAX_ANSWERED), 1, 0)
 
 
 # An hour with 60 recently updated pull requests, reconciled four times

@@ -67,7 +67,20 @@ def closed(world: World) -> None:
     world.hub.close_pull(77)
 
 
-SCENES: list[Callable[[World], None]] = [fresh, moved_on, several, closed]
+def asked(world: World) -> None:
+    """Ask twice for reuse: the newer command is refused, and a former answer to the older one is outdated."""
+    world.pull(labels=[LABEL])
+    run = world.sweep(done=1, failed=1, status="completed", conclusion="cancelled")
+    world.hub.add_artifact(run.id, "results_bmk", {"x": "y"})
+    world.hub.account("mia", role="admin")
+    older = world.hub.comment(77, f"/use {run.id}", by="mia")
+    world.hub.react(older.id, "+1", by=BOT)
+    world.hub.react(older.id, "+1", by="cody")
+    newer = world.hub.comment(77, "/reuse-sweep-run", by="mia")
+    world.hub.react(newer.id, "+1", by=BOT)
+
+
+SCENES: list[Callable[[World], None]] = [fresh, moved_on, several, closed, asked]
 
 
 @dataclass(frozen=True)
@@ -218,10 +231,18 @@ def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("applied", [True, False], ids=["after the write", "before it"])
-@pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_killed_process_is_recovered_from(world: World, tmp_path: Path, nth: int, *, applied: bool) -> None:
+@pytest.mark.parametrize(
+    ("make", "nth"),
+    [
+        *((fresh, nth) for nth in (1, 2, 3)),
+        *((asked, nth) for nth in (3, 4, 5, 6)),  # the notice, two reactions to remove, one to add
+    ],
+)
+def test_a_killed_process_is_recovered_from(
+    world: World, tmp_path: Path, make: Callable[[World], None], nth: int, *, applied: bool
+) -> None:
     """Send SIGKILL at a write of `infx reconcile`, then run the same command again."""
-    fresh(world)
+    make(world)
     start = world.hub.snapshot()
     (tmp_path / "policy.yaml").write_bytes(POLICY)
     environ = {**os.environ, **world.hub.environ(world.token()), "INFX_POLICY": str(tmp_path / "policy.yaml")}

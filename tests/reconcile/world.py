@@ -225,6 +225,15 @@ class World:
                 for sha in sorted(heads)
             },
             sorted((run.id, run.status, run.conclusion) for run in state.runs.values()),
+            {number: self.reactions(number) for number in sorted(state.pulls)},
+        )
+
+    def reactions(self, number: int = 77) -> list[tuple[str, str, str]]:
+        """Return every reaction in a conversation: the comment's body, the kind and the account."""
+        return sorted(
+            (comment.body or "", reaction.content, reaction.author)
+            for comment in self.hub.comments_of(number)
+            for reaction in comment.reactions
         )
 
 

@@ -271,18 +271,20 @@ def test_a_commit_beyond_the_list_of_github_is_proven_by_git(world: World) -> No
     assert answer(world.check(inside=False)) == ("refused", "commits-unknown", None)
 
 
-def test_a_shallow_clone_is_no_reason_to_refuse(world: World) -> None:
-    """What the clone lacks is not absent: the answer is exit code 3, with what to fetch."""
-    world.sweep()
+def test_a_shallow_clone_is_deepened(world: World) -> None:
+    """A workflow checks out one commit; only a request for reuse needs the history."""
+    run = world.sweep()
     world.ask()
     world.hub.push("main", {"README.md": "Other words\n"}, by="mia")
     event = world.merge()
     shutil.rmtree(world.folder / "clone")
     origin = f"file://{world.hub.git.path}"
     Git(world.folder).run("clone", "--quiet", "--depth", "1", origin, str(world.folder / "clone"))
+    assert world.clone.is_shallow()
     for called in (world.check(), world.check(event=event)):
-        assert called.code == 3
-        assert "shallow" in called.err
+        assert answer(called) == ("reuse", "newest", run.id)
+        assert counts(called) == (4, 0, 0)
+    assert not world.clone.is_shallow()
 
 
 def test_without_a_clone_the_coverage_is_unknown(world: World) -> None:
@@ -443,6 +445,8 @@ def requests(world: World, *arguments: str, **more: Any) -> int:
 
 def test_requests_are_counted(world: World) -> None:
     """A question takes the pull request and its comments; with authority come permission, branch, run, and rows."""
+    assert requests(world) == 1  # the pull request says that it has no comments
+    world.hub.comment(77, "Nice.", by="mia")
     assert requests(world) == 2
     run = world.sweep()
     world.ask()

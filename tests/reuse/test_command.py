@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from infx.model import GHOST, Comment, CommentKind, User, UserType
 from infx.policy.load import default_policy
-from infx.reuse.command import find_command, find_misread, find_misread_commands, list_usage, select_command
+from infx.reuse.command import (
+    find_command,
+    find_misread,
+    find_misread_commands,
+    list_usage,
+    select_authorized,
+)
 from tests.builders import NOW, comment, person
 
 POLICY = default_policy().reuse
@@ -56,11 +63,16 @@ def test_other_lines_are_not_commands(body: str) -> None:
     assert find_command(body, POLICY.commands) is None
 
 
+def associated(body: str, author: str = "noor", **fields: Any) -> Comment:
+    """Return a comment whose author GitHub associates with the repository."""
+    return comment(body, author, **{"association": "MEMBER", **fields})
+
+
 def test_the_newest_command_by_creation_counts() -> None:
     """An edit does not make an old comment the newest."""
-    old = comment("/use 1", id=1, created_at=NOW, updated_at=NOW + timedelta(days=1))
-    new = comment("/use 2", id=2, created_at=NOW + timedelta(hours=1))
-    chosen = select_command([new, old], POLICY, PEOPLE)
+    old = associated("/use 1", id=1, created_at=NOW, updated_at=NOW + timedelta(days=1))
+    new = associated("/use 2", id=2, created_at=NOW + timedelta(hours=1))
+    chosen = select_authorized([new, old], POLICY, PEOPLE)
     assert chosen is not None
     assert (chosen.run_id, chosen.comment.id) == (2, 2)
 
@@ -79,10 +91,10 @@ def test_the_newest_command_by_creation_counts() -> None:
 )
 def test_current_permission_and_role_decide(permission: str, role: str, *, counts: bool) -> None:
     people = {"noor": person("noor", role, permission=permission)}
-    command = comment("/use 1")
-    assert (select_command([command], POLICY, people) is not None) is counts
-    assert select_command([replace(command, kind=CommentKind.REVIEW)], POLICY, people) is None
-    assert select_command([command], POLICY, {}) is None
+    command = associated("/use 1")
+    assert (select_authorized([command], POLICY, people) is not None) is counts
+    assert select_authorized([replace(command, kind=CommentKind.REVIEW)], POLICY, people) is None
+    assert select_authorized([command], POLICY, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -99,15 +111,15 @@ def test_current_permission_and_role_decide(permission: str, role: str, *, count
 def test_only_commands_of_people_with_a_login_count(author: User) -> None:
     """This is so even if that login is listed as an administrator."""
     people = {name: person(name, "admin") for name in ("noor", "ghost", "")}
-    comments = [comment("/use 1", id=1), replace(comment("/use 2", id=2), author=author)]
-    chosen = select_command(comments, POLICY, people)
+    comments = [associated("/use 1", id=1), replace(associated("/use 2", id=2), author=author)]
+    chosen = select_authorized(comments, POLICY, people)
     assert chosen is not None
     assert chosen.run_id == 1
 
 
 def test_a_command_without_write_access_hides_no_older_command() -> None:
-    comments = [comment("/use 1", id=1), comment("/use 2", "eve", id=2)]
-    chosen = select_command(comments, POLICY, PEOPLE)
+    comments = [associated("/use 1", id=1), associated("/use 2", "eve", id=2)]
+    chosen = select_authorized(comments, POLICY, PEOPLE)
     assert chosen is not None
     assert chosen.run_id == 1
 

@@ -147,6 +147,17 @@ class World:
         environ: Mapping[str, str] | None = None,
     ) -> Called:
         """Call `infx reuse check`, by default about pull request 77. inside: in the clone."""
+        words = ("reuse", "check", "--format", "json", *arguments)
+        return self.call(*words, event=event, inside=inside, environ=environ)
+
+    def call(
+        self,
+        *arguments: str,
+        event: tuple[str, Mapping[str, Any]] | None = None,
+        inside: bool = True,
+        environ: Mapping[str, str] | None = None,
+    ) -> Called:
+        """Call infx, by default about pull request 77. inside: in the clone."""
         given = list(arguments)
         if event is not None:
             file = self.folder / "event.json"
@@ -154,10 +165,6 @@ class World:
             given += ["--event", str(file), "--event-name", event[0]]
         elif not {"--pr", "--facts"} & set(given):
             given += ["--pr", "77"]
-        return self.call("reuse", "check", "--format", "json", *given, inside=inside, environ=environ)
-
-    def call(self, *arguments: str, inside: bool = True, environ: Mapping[str, str] | None = None) -> Called:
-        """Call a command with a token that only reads. inside: in the clone."""
         policy = self.folder / "policy.yaml"
         if not policy.exists():
             policy.write_text(POLICY, encoding="utf-8")
@@ -166,7 +173,12 @@ class World:
         )
         surroundings = {**self.hub.environ(token), "INFX_POLICY": str(policy), **(environ or {})}
         with _standing_in(self.folder / "clone" if inside else self.folder):
-            return call(*arguments, environ=surroundings)
+            return call(*given, environ=surroundings)
+
+    def follow(self, on_merge: str) -> None:
+        """Let the policy decide what a merge does."""
+        text = f"{POLICY}on-merge: {on_merge}\n"
+        (self.folder / "policy.yaml").write_text(text, encoding="utf-8")
 
     def merge(self, method: str = "squash") -> tuple[str, Mapping[str, Any]]:
         """Merge pull request 77, and return the push event of the merge."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from infx.model import Conclusion, FileStatus, User
+from infx.model import Comment, Conclusion, FileStatus, User
 from infx.policy.signoff import CheckStatus
+from infx.reuse.facts import ReuseFacts
 from infx.signoff.facts import (
     LinkState,
     Membership,
@@ -34,6 +35,7 @@ from tests.signoff.facts import (
     WAIVER,
     change,
     checklist,
+    facts,
     file,
     job,
     judged,
@@ -55,6 +57,20 @@ AMD = "configs/amd.yaml"
 def outcome(slug: str, signoff_facts: SignoffFacts) -> CheckOutcome:
     results = judge(signoff_facts, POLICY).results
     return next(result.outcome for result in results if result.check.slug == slug)
+
+
+def asked(body: str, author: str = "mia", **fields: Any) -> Comment:
+    return comment(body, author, **{"id": 1, "association": "MEMBER", **fields})
+
+
+def partly_swept(body: str = "/use 900") -> ReuseFacts:
+    """Return the facts of a run whose last row failed."""
+    reuse = facts(comments=(asked(body),)).reuse
+    assert reuse is not None
+    (source,) = reuse.runs
+    assert source.sweep is not None
+    source = replace(source, sweep=replace(source.sweep, done=source.sweep.done[:-1]))
+    return replace(reuse, runs=(source,))
 
 
 def files(*paths: str, **fields: Any) -> dict[str, Any]:
@@ -228,14 +244,20 @@ CASES: list[tuple[str, str, dict[str, Any], CheckStatus, str]] = [
     ("recipe", "vendor engine", {"configs": (change(state(framework="trt"), state(framework="trt", points="p")),)}, NA, "No configuration of an open engine"),
     ("recipe", "link in a quote", signed("noor", checklist(detail=f"> {RECIPE_URL}")), FAIL, "No link"),
     # 4: on a line of its own, by a person with write access.
-    ("reuse", "asked for", {}, PASS, "run 900"),
-    ("reuse", "newest", {"comments": (comment("/reuse-sweep-run\r\nthanks", id=1),)}, PASS, "newest suitable run"),
+    ("reuse", "asked for", {}, PASS, "run 900 to be reused"),
+    ("reuse", "newest", {"comments": (asked("/reuse-sweep-run\r\nthanks"),)}, PASS, "newest suitable run to be reused, which is run 900"),
     ("reuse", "no command", {"comments": ()}, WARN, "/use <run id>"),
-    ("reuse", "bare /use", {"comments": (comment("/use", id=1),)}, WARN, "No one with write access"),
-    ("reuse", "outsider", {"comments": (comment("/use 900", "eve", id=1),)}, WARN, "No one with write access"),
-    ("reuse", "in a fence", {"comments": (comment("```\n/use 900\n```", id=1),)}, WARN, "No one with write access"),
-    ("reuse", "in a sentence", {"comments": (comment("please /use 900", id=1),)}, WARN, "No one with write access"),
-    ("reuse", "another run", {"comments": (comment("/use 5", id=1),)}, WARN, "run 5, which is not a sweep"),
+    ("reuse", "incomplete", {"reuse": partly_swept()}, PASS, "It is incomplete: 7 of 8 rows (1 missing)"),
+    ("reuse", "incomplete and not named", {"reuse": partly_swept("/reuse-sweep-run")}, WARN, "pin it\\: /reuse\\-sweep\\-run 900"),
+    ("reuse", "not swept", {"runs": (sweep(run=run(None)),)}, WARN, "run 900 cannot be used, because it has not completed"),
+    ("reuse", "bare /use", {"comments": (asked("/use"),)}, WARN, "No one with write access"),
+    ("reuse", "outsider", {"comments": (asked("/use 900", "eve"),)}, WARN, "No one with write access"),
+    ("reuse", "not associated", {"comments": (asked("/use 900", association="CONTRIBUTOR"),)}, WARN, "No one with write access"),
+    ("reuse", "in a fence", {"comments": (asked("```\n/use 900\n```"),)}, WARN, "No one with write access"),
+    ("reuse", "in a sentence", {"comments": (asked("please /use 900"),)}, WARN, "No one with write access"),
+    ("reuse", "no such run", {"comments": (asked("/use 5"),)}, WARN, "there is no run 5"),
+    ("reuse", "another branch", {"runs": (sweep(run=run(head_branch="x-@acme/core")),)}, WARN, "it belongs to the branch"),
+    ("reuse", "not read", {"reuse": None}, WARN, "No one with write access"),
     ("reuse", "nothing planned", {"plan": plan(())}, NA, "nothing to reuse"),
     # 5: every item ticked, or left open with a reason.
     ("checklist", "all ticked", {}, PASS, "6 of 6 items are ticked"),

@@ -14,9 +14,13 @@ from infx.bench.entry import Entry
 from infx.bench.family import family_of
 from infx.bench.identity import IdentifiedRow, curve_of
 from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Row
+from infx.evidence.rows import FULL
+from infx.gate.event import Event, EventName
 from infx.model import Conclusion, FileStatus, Job
 from infx.policy.load import default_policy
 from infx.policy.model import Policy
+from infx.reuse.coverage import MergePlan, MergeRow, SourceSweep
+from infx.reuse.facts import AskedPull, ReuseFacts, SourceArtifact, SourceRun
 from infx.signoff.facts import (
     AddedLine,
     EvalScore,
@@ -172,7 +176,7 @@ def sweep(rows: Sequence[IdentifiedRow] = ROWS, **fields: Any) -> EvidenceRun:
     return EvidenceRun(**{**defaults, **fields})
 
 
-REUSE = comment("/use 900", author="mia", id=556)
+REUSE = comment("/use 900", author="mia", id=556, association="MEMBER")
 THRESHOLDS = "default: {gsm8k: 0.9}\nmodels: {m1: {gsm8k: 0.94}}\n"
 MODELS = (
     "scenarios: {agentic-coding: {}, 8k1k: {}, 1k1k: {deprecated: 2026-07-17}}\n"
@@ -221,7 +225,32 @@ def facts(**fields: Any) -> SignoffFacts:
         ),
         "reported_at": NOW,
     }
-    return SignoffFacts(**{**defaults, **fields})
+    values = {**defaults, **fields}
+    return SignoffFacts(**{"reuse": reuse_facts(values), **values})
+
+
+def reuse_facts(values: Mapping[str, Any]) -> ReuseFacts:
+    """Return what reuse depends on, where every run has succeeded in all its rows and has results."""
+    planned_rows = values["plan"].rows if values["plan"] else ()
+    rows = tuple(MergeRow(id=planned.id, key=KEY) for planned in planned_rows)
+    done = tuple(row.id for row in rows)
+    sources = [
+        SourceRun(
+            run=evidence.run,
+            artifacts=(SourceArtifact(name="results_bmk"),),
+            sweep=SourceSweep(kind=FULL, done=done),
+        )
+        for evidence in values["runs"]
+    ]
+    return ReuseFacts(
+        event=Event(name=EventName.ASKED, pull=77),
+        pulls=(AskedPull(number=77, comments=values["comments"]),),
+        people=values["people"],
+        pull=values["pull"],
+        commits=values["commits"],
+        runs=tuple(sources),
+        plan=MergePlan(rows=rows),
+    )
 
 
 POLICY: Policy = replace(

@@ -435,7 +435,8 @@ def test_rejection_is_exit_code_1_on_a_laptop(world: World) -> None:
 
 
 def test_budget_of_requests(world: World) -> None:
-    # 40 files, 30 commits and 300 comments take at most 25 requests and pages, and less than 3 seconds.
+    # 40 files, 30 commits and 300 comments take at most 35 requests and pages, and less than 3 seconds. Ten of them are
+    # for the decision about reuse: pull requests of the branch, artifacts, and four pages of the timeline, read twice.
     files = {f"benchmarks/x{number}.sh": f"echo {number}\n" for number in range(38)}
     for number, part in enumerate(zip(list(files)[::2], list(files)[1::2], strict=True)):
         world.hub.push("feat-x", {path: files[path] for path in part}, f"part {number}")
@@ -450,7 +451,7 @@ def test_budget_of_requests(world: World) -> None:
     start = time.perf_counter()
     world.verify("--pr", "77", "--publish")
     took = time.perf_counter() - start
-    assert len(world.hub.log) <= 25
+    assert len(world.hub.log) <= 35
     assert took < 3
     assert world.verdicts()[0].startswith(WARN)  # the new scripts need human review
 
@@ -472,7 +473,7 @@ def test_budget_with_many_owners_runs_and_signoffs(world: World) -> None:
         world.sign(checklist(login), by=login)
     world.hub.clear_log()
     world.verify("--pr", "77", "--publish")
-    assert count_requests(world) <= 28
+    assert count_requests(world) <= 31  # three for the decision about reuse
     assert len(world.verdicts()) == 3
 
 
@@ -485,7 +486,7 @@ def count_requests(world: World) -> int:
 
 
 def test_budget_does_not_grow_with_rows(world: World) -> None:
-    # 1,502 rows with a job and an artifact each take at most 25 requests and 16 further pages of jobs.
+    # 1,502 rows with a job and an artifact each take at most 25 requests and 16 further pages of each.
     concs = ", ".join(map(str, range(1, 1501)))
     world.hub.push("feat-x", {**CHANGE, "configs/nvidia.yaml": MASTER.replace("CONC", f"[{concs}]")}, "many")
     run = world.sweep()
@@ -498,7 +499,7 @@ def test_budget_does_not_grow_with_rows(world: World) -> None:
     world.hub.clear_log()
     world.verify("--pr", "77", "--publish")
     assert count_requests(world) <= 25
-    assert len(world.hub.log) - count_requests(world) <= 16 + 2  # and two downloads
+    assert len(world.hub.log) - count_requests(world) <= 16 + 16 + 2  # and two downloads
     assert "All 1,502 rows" in world.verdicts()[0]
 
 

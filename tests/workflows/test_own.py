@@ -30,6 +30,7 @@ def load(name: str) -> Any:
 
 
 RUN_SWEEP, SWEEP, BENCHMARK = load("run-sweep.yml"), load("sweep.yml"), load("benchmark.yml")
+RECONCILE = load("reconcile.yml")
 
 
 def test_the_projects_own_files_have_no_problems() -> None:
@@ -330,3 +331,40 @@ def test_the_plan_completes_the_run_that_the_second_gate_names() -> None:
     steps = {step.get("id"): step for step in SWEEP["jobs"]["plan"]["steps"]}
     assert steps["plan"]["with"]["complete"] == "${{ steps.gate.outputs.complete }}"
     assert "complete" not in SWEEP["on"]["workflow_call"]["inputs"]  # inputs of a called workflow are older
+
+
+@pytest.mark.parametrize(
+    ("values", "runs"),
+    [
+        ({"github.event_name": "push"}, True),
+        ({"github.event_name": "schedule"}, True),
+        ({"github.event_name": "workflow_dispatch"}, True),
+        ({"github.event_name": "workflow_run"}, True),
+        ({"github.event.comment.body": "/use 42"}, True),
+        ({"github.event.comment.body": "Thanks.\n/reuse-sweep-run"}, True),
+        ({"github.event.changes.body.from": "/use 42", "github.event.comment.body": "never mind"}, True),
+        ({"github.event.comment.body": "Thanks."}, False),
+        ({"github.event.comment.body": "/use 42", "github.event.comment.user.type": "Bot"}, False),
+        ({"github.event.comment.body": "/use 42", "github.event.issue.pull_request": ""}, False),
+    ],
+)
+def test_of_the_comments_only_reuse_commands_are_reconciled_at_once(
+    values: dict[str, str], runs: bool
+) -> None:
+    comment = {
+        "github.event_name": "issue_comment",
+        "github.event.issue.pull_request": "url",
+        "github.event.comment.user.type": "User",
+    }
+    assert (
+        holds(RECONCILE["jobs"]["reconcile"]["if"], Situation(values={**comment, **values}, results=()))
+        is runs
+    )
+
+
+def test_a_comment_without_a_command_replaces_no_waiting_run() -> None:
+    """GitHub enters a workflow's group before it evaluates a job's condition, and a job's group after it."""
+    assert "concurrency" not in RECONCILE
+    group = RECONCILE["jobs"]["reconcile"]["concurrency"]
+    assert group["group"].startswith("reconcile-${{ github.event.issue.number || ")
+    assert group["cancel-in-progress"] is False

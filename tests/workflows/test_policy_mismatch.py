@@ -112,10 +112,16 @@ def test_a_change_of_the_policy_alone_is_found(change: str, file: str, words: st
     )
 
 
-@pytest.mark.parametrize("word", list_trigger_words(POLICY))
-def test_every_word_that_starts_signoff_is_compared(word: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "word"),
+    [
+        *(("signoff.yml", word) for word in list_trigger_words(POLICY)),
+        *(("reconcile.yml", word) for word in POLICY.reuse.commands),
+    ],
+)
+def test_every_word_that_starts_a_job_is_compared(file: str, word: str) -> None:
     """A word that only the policy has starts nothing; a word that only the file has is also reported."""
-    path = ".github/workflows/signoff.yml"
+    path = f".github/workflows/{file}"
     text = FILES[path].decode()
     assert f"'{word}'" in text
     mismatches = find_mismatches(files={**FILES, path: text.replace(f"'{word}'", "'/other'").encode()})

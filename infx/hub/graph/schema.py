@@ -58,6 +58,18 @@ _COMMENT_TYPES = {
 }
 _EVENT_TYPES = {"labeled": "LabeledEvent", "unlabeled": "UnlabeledEvent"}
 
+# the names of reactions → those of REST
+REACTIONS = {
+    "THUMBS_UP": "+1",
+    "THUMBS_DOWN": "-1",
+    "LAUGH": "laugh",
+    "HOORAY": "hooray",
+    "CONFUSED": "confused",
+    "HEART": "heart",
+    "ROCKET": "rocket",
+    "EYES": "eyes",
+}
+
 # interface or union → its types
 MEMBERS = {
     "Node": {*_COMMENT_TYPES.values(), "PullRequest"},
@@ -171,6 +183,20 @@ def _url(call: Call, comment: Comment, arguments: Arguments) -> str:
     return str(shown[comment.kind](call.hub, comment)["html_url"])
 
 
+def _reaction_groups(call: Call, comment: Comment, arguments: Arguments) -> list[Thing]:
+    """Return a group for every kind of reaction; one that no one has used has no time."""
+    groups = []
+    for kind, content in REACTIONS.items():
+        reactions = [reaction for reaction in comment.reactions if reaction.content == content]
+        group = {
+            "content": kind,
+            "createdAt": reactions[0].created_at if reactions else None,
+            "viewerHasReacted": any(reaction.author == call.login for reaction in reactions),
+        }
+        groups.append(Thing("ReactionGroup", group))
+    return groups
+
+
 def _named(name: str | None) -> Thing | None:
     return None if name is None else Thing("Repository", name)
 
@@ -190,6 +216,7 @@ _FULL_COMMENT = {
     **_COMMENT,
     "fullDatabaseId": _plain(lambda comment: str(comment.id)),  # JSON has a BigInt as text
     "url": Spec(_url),
+    "reactionGroups": Spec(_reaction_groups, "ReactionGroup"),
 }
 
 
@@ -260,6 +287,9 @@ SCHEMA: dict[str, dict[str, Spec]] = {
     "UnlabeledEvent": _LABEL_EVENT,
     **dict.fromkeys(_COMMENT_TYPES.values(), _FULL_COMMENT),
     **dict.fromkeys(MEMBERS["Actor"], _ACTOR),
+    "ReactionGroup": {
+        name: _plain(itemgetter(name)) for name in ("content", "createdAt", "viewerHasReacted")
+    },
     "Node": {"id": _COMMENT["id"]},
     "Comment": _COMMENT,
     "Actor": _ACTOR,

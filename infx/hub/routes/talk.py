@@ -108,6 +108,30 @@ def add_reaction(call: Call) -> Answer:
     return Answer(status=201 if is_new else 200, data=render.reaction(call.hub, reaction))
 
 
+@route("GET", f"{REPO}/issues/comments/{{id:int}}/reactions", needs="pull_requests=read")
+def list_reactions(call: Call) -> Answer:
+    """List the reactions to a comment, oldest first."""
+    return paginate(call, _find(call, CommentKind.ISSUE).reactions, render=render.reaction)
+
+
+@route(
+    "DELETE",
+    f"{REPO}/issues/comments/{{id:int}}/reactions/{{reaction:int}}",
+    needs=EITHER_WRITE,
+    role="none",
+)
+def remove_reaction(call: Call) -> Answer:
+    """Remove a reaction of the token's own account."""
+    comment = _find(call, CommentKind.ISSUE)
+    known = next((one for one in comment.reactions if one.id == call.number("reaction")), None)
+    if known is None:
+        raise Refused(404, "Not Found")
+    if known.author != call.login:
+        raise Refused(403, "Resource not accessible by integration")
+    call.hub.unreact(comment.id, known.id)
+    return Answer(status=204)
+
+
 @route("GET", f"{REPO}/pulls/{{number:int}}/reviews", needs=READ)
 def list_reviews(call: Call) -> Answer:
     reviews = call.hub.comments_of(find_pull(call).number, CommentKind.REVIEW)
