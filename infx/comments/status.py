@@ -68,7 +68,7 @@ def make_status(
     """
     if problems:
         state, text = StatusState.FAILURE, f"{_problem_prefix(policy)}{_locate(problems[0])}"
-    elif sweep is not None and not _is_replaced(sweep, decision):
+    elif sweep is not None and not _is_replaced(sweep, decision, proof):
         state, text = _judge_sweep(policy, sweep, proof)
     else:
         sweep = None
@@ -135,10 +135,14 @@ def _judge_without_sweep(
     )
 
 
-def _is_replaced(sweep: SweepProgress, decision: Decision) -> bool:
-    """Return whether reused results count in the place of a sweep of the head that ended badly."""
+def _is_replaced(sweep: SweepProgress, decision: Decision, proof: Proof | None) -> bool:
+    """Return whether reused results count in the place of a sweep of the head that lacks rows.
+
+    A follow-up sweep lacks the rows of the sweep that it completes; reused, its union counts.
+    """
     is_bad = sweep.state in {SweepState.FAILED, SweepState.CANCELLED}
-    return is_bad and decision.reason is Reason.REUSED
+    lacks_rows = sweep.state is SweepState.DONE and proof is not None and proof.gap is not None
+    return (is_bad or lacks_rows) and decision.reason is Reason.REUSED
 
 
 def _judge_reuse(decision: Decision) -> tuple[StatusState, str]:

@@ -244,6 +244,18 @@ def test_a_reused_sweep_counts_unless_the_head_has_a_better_one(
     assert desired.target_url == (swept.run.url if swept is not None and is_own else reused_url)
 
 
+def test_a_reused_follow_up_counts_with_the_rows_that_it_completes() -> None:
+    """By its own jobs, it lacks the rows of the sweep that it completes."""
+    own_rows = sweep("success", Counts(done=2))
+    gap = Proof(gap="38 of 40 planned rows did not succeed in it")
+    assert make(swept=own_rows, proof=gap).state == "pending"
+    desired = make(reused(), own_rows, proof=gap)
+    assert (desired.state, desired.description) == (
+        "success",
+        "The results of run 9 are reused: 40 of 40 rows.",
+    )
+
+
 def test_a_sweep_of_an_edited_workflow_stays_pending_when_it_is_reused() -> None:
     """Who may write may name a run, but only the role of the sweep check may accept edited workflows."""
     desired = make(reused(doubt=DOUBT), sweep("success", Counts(done=2)), proof=Proof(edits=EDITS))
