@@ -100,6 +100,7 @@ def test_completing_a_command_imports_no_command(tmp_path: Path) -> None:
         "infx.cli.shell",
         "infx.cli.completion",
         "infx.errors",
+        "infx.records",
     }
 
 

@@ -60,7 +60,7 @@ def test_the_token_is_the_jobs_unless_an_input_replaces_it() -> None:
 def test_the_output_goes_to_the_file_that_the_lines_name(tmp_path: Path) -> None:
     (step,) = read_action("gate", {"policy": "p", "decision-file": "kept.json"})
     shell = play(tmp_path, step)
-    assert shell.read_arguments() == ["gate"]
+    assert shell.read_arguments() == ["gate", "--clone", "."]
     shell.answer(0, "{}\n")
     assert (tmp_path / "kept.json").read_text() == "{}\n"
 

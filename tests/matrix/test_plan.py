@@ -62,7 +62,7 @@ def test_every_unknown_key_is_reported_with_its_line_and_similar_keys() -> None:
         plan(INPUTS, entry("m1-fp8-h200-vlm"), entry("nothing*", "m1-fp8-h200-trt"))
     assert [(problem.line, problem.hint) for problem in error.value.problems] == [
         (1, "Did you mean m1-fp8-h200-vllm or m1-fp8-h200-trt or m1-fp8-h200-vllm-agentic?"),
-        (4, None),
+        (4, "Name a key of a master file."),
     ]
 
 

@@ -130,7 +130,8 @@ def test_long_comments_of_strangers_are_never_parsed(world: World, monkeypatch: 
         for unit in ("[", "![", "*[", "  - a\n"):
             start = f"{command} {pull.head_sha}\n\n"
             world.hub.comment(77, (start + unit * 65_000)[:65_000], by="eve")
-    world.hub.comment(77, f"/approve-sweep {pull.head_sha}", by="eve")
+    # A text of its own: of a text that another test has parsed, the result is remembered.
+    world.hub.comment(77, f"/approve-sweep {pull.head_sha}\n\nPlease.", by="eve")
     assert not world.reconcile().failed
     assert parsed
     assert max(parsed) <= 4_000

@@ -153,8 +153,8 @@ def test_the_comments_are_the_only_list_that_a_gate_adds(world: World) -> None:
     world.sweep()
     world.ask()
     push(world)
-    # + comments, permission, branch, runs, artifacts, jobs, timeline
-    assert len(world.hub.log) == plain + 7
+    # + comments, permission, branch, runs, dispatches, artifacts, jobs, timeline
+    assert len(world.hub.log) == plain + 8
 
 
 @pytest.mark.parametrize("event", ["labeled", "unlabeled", "closed", "merge", "unlabeled push"])

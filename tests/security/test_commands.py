@@ -23,7 +23,7 @@ from tests.security.world import World
 GATE_OUTPUTS = {
     "verdict", "reason", "refused", "group", "pull", "head-sha", "merge-sha", "base-sha", "stage", "canary", "fail-fast",
     "reuse-enabled", "reuse-source-run-id", "reuse-source-run-attempt", "reuse-source-run-url", "reuse-source-pr-number",
-    "reuse-source-head-sha", "reuse-incomplete", "reuse-reason",
+    "reuse-source-head-sha", "reuse-incomplete", "reuse-reason", "complete",
 }  # fmt: skip
 
 

@@ -291,7 +291,9 @@ def find_commands() -> set[str]:
     """Return the commands that the actions run, as words without options."""
     actions = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github/actions").glob("*/action.yml")]
     scripts = [step["run"] for action in actions for step in action["runs"]["steps"]]
-    found = {words for script in scripts for words in re.findall(r"\binfx ([a-z]+(?: [a-z]+)*)", script)}
+    found = {
+        words for script in scripts for words in re.findall(r"\binfx ([a-z-]+(?: [a-z][a-z-]*)*)", script)
+    }
     assert {"approve", "gate", "plan", "changelog validate", "signoff retry"} <= found
     return found
 
