@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from infx.errors import UnavailableError
@@ -262,6 +261,8 @@ def get_server_time(headers: Mapping[str, str], now: float) -> float:
 
 
 def _parse_http_date(value: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(value)
     except (TypeError, ValueError):
