@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infx.bench.uploads import artifact_name
-from infx.hub import Hub
+from infx.hub import FOREVER, Fault, FaultKind, Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
 from infx.results.sample import make_files
@@ -203,3 +204,40 @@ def test_a_run_that_does_not_exist_is_not_a_source_without_results(hub: Hub) -> 
     called = call("reuse", "validate", "--run", "99")
     assert called.code == 3
     assert called.out == ""
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": FaultKind.DROP},
+        {"kind": FaultKind.BAD_GATEWAY},
+        {"kind": FaultKind.EMPTY},
+        {"kind": FaultKind.FORBIDDEN, "times": FOREVER},
+        {"kind": FaultKind.DROP, "times": FOREVER},  # GitHub is gone from here on
+    ],
+    ids=["dropped", "502", "empty", "forbidden", "gone"],
+)
+def test_a_fault_at_each_request_never_makes_a_source_usable(
+    fault: dict[str, Any], source: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is the same, or exit code 3; an artifact that cannot be read is never without problems."""
+    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
+    run = upload(hub, source)
+    (source / "results_bmk" / "agg_bmk.json").write_text(
+        "[]"
+    )  # what the run has is right, the folder's is not read
+    arguments = ("reuse", "validate", "--run", str(run), "--plan", "sweep-plan")
+    hub.clear_log()
+    assert call(*arguments).code == 0
+    requests = hub.reads
+    assert requests > 6
+    for position in range(1, requests + 1):
+        hub.faults.clear()
+        hub.faults.add(Fault(nth=position, **fault))
+        called = call(*arguments)
+        if called.code == 0:
+            assert called.json["results"] == {"fixed": 3, "agentic": 1, "accuracy": 1}, position
+        else:
+            assert called.code == 3, (position, called.out, called.err)
+    hub.faults.clear()
+    assert call(*arguments).code == 0
