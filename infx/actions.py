@@ -84,13 +84,6 @@ def quote_shell(text: str) -> str:
     return re.sub(r"(?<!\s)(\s+)::", lambda m: f"{m[1]}''::" if set(m[1]) & {"\r", "\n"} else m[0], quoted)
 
 
-def format_stop() -> str:
-    """Return the workflow command that disables commands until a secret word is printed."""
-    import secrets
-
-    return f"::stop-commands::{secrets.token_hex(16)}"
-
-
 def format_output(name: str, value: str) -> str:
     """Return one output in the multi-line form, with a delimiter that the value does not contain."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
