@@ -1,0 +1,85 @@
+"""Statistics of measured values, in the form that an AgentX aggregate has: six numbers, rounded to five decimals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+PERCENTILES = (50, 75, 90, 95)
+DECIMALS = 5
+MAX_DIGITS = 30  # of a whole number that is written as text
+
+
+def read_number(value: Any) -> float | None:
+    """Return a finite number that may be written as text, or None for another value."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_count(value: Any) -> int | None:
+    """Return a whole number of at least 0 that may be written as text, or None for another value."""
+    if isinstance(value, str):
+        value = value.strip()
+        return int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def summarize(values: list[float]) -> dict[str, float]:
+    """Return mean, percentiles and population standard deviation; nothing without values."""
+    if not values:
+        return {}
+    ordered = sorted(values)
+    mean = sum(ordered) / len(ordered)
+    summary = {"mean": mean}
+    for percent in PERCENTILES:
+        summary["p" + str(percent)] = interpolate(ordered, percent)
+    summary["std"] = math.sqrt(sum((value - mean) ** 2 for value in ordered) / len(ordered))
+    return summary
+
+
+def interpolate(ordered: list[float], percent: float) -> float:
+    """Return a percentile of sorted values, linear between the closest ranks. Raises IndexError without values."""
+    rank = (len(ordered) - 1) * percent / 100
+    lower = int(rank)
+    upper = min(lower + 1, len(ordered) - 1)
+    return ordered[lower] + (ordered[upper] - ordered[lower]) * (rank - lower)
+
+
+def invert(times: list[float]) -> dict[str, float]:
+    """Return the reciprocals of a summary of times, so that a high percentile is the slow end.
+
+    The standard deviation is that of the reciprocals: the reciprocal of a deviation has no meaning.
+    """
+    summary = {name: 1 / value for name, value in summarize(times).items() if name != "std"}
+    if times:
+        summary["std"] = summarize([1 / value for value in times])["std"]
+    return summary
+
+
+def divide(part: float | None, whole: float | None) -> float | None:
+    """Return a rate, or None if a number is unknown or the denominator is 0."""
+    return part / whole if part is not None and whole else None
+
+
+def round_all(value: Any) -> Any:
+    """Return a JSON value whose floats are rounded; one of at least 1 that is whole becomes an integer.
+
+    A number that is not finite becomes None, because JSON has no form for it.
+    """
+    if isinstance(value, dict):
+        return {name: round_all(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [round_all(item) for item in value]
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    rounded = round(value, DECIMALS)
+    return int(rounded) if rounded >= 1 and rounded.is_integer() else rounded
