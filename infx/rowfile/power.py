@@ -1,0 +1,3 @@
+"""Placeholder."""
+
+from __future__ import annotations
