@@ -69,7 +69,9 @@ def _parse_single(variables: Variables) -> Layout:
 
 
 def _parse_roles(variables: Variables, role_gpus: RoleGpus | None) -> Layout:
-    gpus = role_gpus or _parse_gpus(variables)
+    gpus = _parse_gpus(variables) if role_gpus is None else role_gpus
+    if role_gpus is not None:
+        check_gpus(variables, role_gpus)
     fields: dict[str, Any] = {"is_multinode": True}
     for role in ROLES:
         fields.update(_parse_role(variables, role))

@@ -28,7 +28,11 @@ def run_process(arguments: list[str]) -> int:
     if "--help" in arguments:
         sys.stdout.write(render_usage())
         return 0
-    report = process(parse_options(arguments), os.environ)
+    options = parse_options(arguments)
+    try:
+        report = process(options, os.environ)
+    except OSError as error:
+        raise RowError(str(error.filename or options.out) + ": " + str(error.strerror) + ".", 2) from None
     show_report(report)
     return int(bool(report.faults))
 
