@@ -1,4 +1,4 @@
-"""`python3 row.py run`: run one row of a plan."""
+"""`python3 row.py`: run one row of a plan, or make its result rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from .plan import RowTask, read_row
 from .results import find_missing, find_results, gather_results
 from .runner import print_error, print_line, write_output
 
+ROW_FILE = "INFX_ROW_FILE"  # the variable with which a row command finds this program
 MAX_NAMES = 20  # of gathered files that are listed
 
 
 USAGE = """\
 Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
-Run one row of a plan and gather the results that it leaves.
+       python3 row.py process --help
+
+Run one row of a plan and gather the results that it leaves. The row command makes them with process.
 
   --plan DIR       folder that infx shards wrote
   --id ID          the row's id: the start of its job's name
@@ -29,6 +32,10 @@ Run one row of a plan and gather the results that it leaves.
 def main() -> int:
     """Run the command line and return the exit code."""
     try:
+        if sys.argv[1:2] == ["process"]:
+            from .process_command import run_process  # a row's start does not pay for it
+
+            return run_process(sys.argv[2:])
         options = _parse(sys.argv[1:])
         if options is None:
             sys.stdout.write(USAGE)
@@ -65,7 +72,8 @@ def _run(row: RowTask, folder: str, out: str) -> int:
         check_again(row.rules)
     write_output("artifact-name", row.artifact)  # without it nothing is uploaded: the row did not start
     earlier = find_results(folder, row.gathered)
-    code, started_at = run_command(row.command, folder, row.environment, row.minutes)
+    environment = {**row.environment, ROW_FILE: os.path.abspath(sys.argv[0])}
+    code, started_at = run_command(row.command, folder, environment, row.minutes)
     names = gather_results(folder, out, row.gathered, earlier, started_at)
     if names:
         more = "" if len(names) <= MAX_NAMES else " and " + str(len(names) - MAX_NAMES) + " more"
