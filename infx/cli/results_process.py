@@ -9,20 +9,20 @@ import click
 
 from infx.cli.options import OutputPath, examples
 from infx.cli.report import print_problems, print_text
-from infx.rowfile.clients import CLIENTS, DETECT
+from infx.rowfile.clients import DETECT, NAMES
 
 
 @examples("infx results process --result output.json --out results")
 @click.command()
 @click.option(
     "--result",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The client's output. Default: $RESULT_FILENAME.json.",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The client's output. Default: $RESULT_FILENAME.json; for AgentX the folder $RESULT_DIR.",
 )
 @click.option(
     "--client",
-    type=click.Choice([DETECT, *(client.name for client in CLIENTS)]),
+    type=click.Choice(NAMES),
     default=DETECT,
     show_default=True,
     help="The client that wrote it.",
@@ -37,7 +37,10 @@ from infx.rowfile.clients import CLIENTS, DETECT
     "--out",
     type=OutputPath(folder=True),
     default=Path(),
-    help="Folder for agg_$RESULT_FILENAME.json. Default: the current folder.",
+    help=(
+        "Folder for agg_$RESULT_FILENAME.json. Default: the current folder; for AgentX $AGENTIC_OUTPUT_DIR, if it is set, "
+        "and there without agg_."
+    ),
 )
 @click.option("--all", "has_all", is_flag=True, help="Make a row of every $RESULT_FILENAME_*.json.")
 @click.pass_context

@@ -6,15 +6,15 @@ import json
 import os
 from typing import Any, Mapping
 
-from .agentic_deployment import EnvironmentReader, describe_deployment, raise_problems
 from .agentic_metrics import measure_requests
 from .agentic_pool import parse_sglang_pool, parse_vllm_pool, read_logs
-from .agentic_records import Replay, read_replay
+from .agentic_records import read_replay
 from .agentic_series import ServerSeries
 from .agentic_servers import NO_METRICS, choose_adapter, read_server
-from .agentic_statistics import divide, read_number, round_all
+from .agentic_statistics import divide, round_all
 from .agentic_traces import find_expected
-from .errors import RowError
+from .faults import FaultsError, RowFault
+from .values import parse_finite, show_value
 
 ARTIFACTS = "aiperf_artifacts"  # the client's folder, in the folder of results
 RECORDS = "profile_export.jsonl"
@@ -34,7 +34,7 @@ class ReplayFiles:
     """
 
     def __init__(self, results: str) -> None:
-        """Read the files. Raises RowError without records."""
+        """Read the files. Raises FaultsError without records."""
         self.folder = find_export(results, RECORDS)
         self.replay = read_replay(os.path.join(self.folder, RECORDS))
         self.warnings: list[str] = []
@@ -61,7 +61,7 @@ class ReplayFiles:
 def find_export(results: str, name: str) -> str:
     """Return the client's folder that holds a file: that of the results, or the first of its subfolders.
 
-    Raises RowError if neither holds the file.
+    Raises FaultsError if neither holds the file.
     """
     folder = os.path.join(results, ARTIFACTS)
     try:
@@ -71,19 +71,20 @@ def find_export(results: str, name: str) -> str:
     for place in (folder, *subfolders):
         if os.path.isfile(os.path.join(place, name)):
             return place
-    raise RowError(folder + ": the client left no " + name + " here.")
+    message = "The client left no " + name + " here."
+    raise FaultsError([RowFault("replay-file-missing", message, folder)])
 
 
-def make_aggregate(environment: Mapping[str, str], files: ReplayFiles, results: str) -> dict[str, Any]:
-    """Return the aggregate. Raises RowError if the environment or the server's metrics cannot be read.
+def make_aggregate(
+    fields: Mapping[str, Any], gpus: int, files: ReplayFiles, results: str, cache: str
+) -> dict[str, Any]:
+    """Return the aggregate. Raises FaultsError if the server's metrics cannot be read.
 
-    results: the folder of results, where the logs of the server are.
+    fields: what the environment says. results: the folder of results, where the logs of the server are. cache: folder of
+    downloaded data sets; empty if there is none.
     """
-    reader = EnvironmentReader(environment)
-    fields, gpus = describe_deployment(reader)
-    raise_problems(reader)
     server = _describe_server(files, fields["framework"], results)
-    expected = find_expected(environment.get("HF_HUB_CACHE", ""), files.replay.good)
+    expected = find_expected(cache, files.replay.good)
     metadata = files.summary.get("metadata")
     aggregate = {
         **fields,
@@ -109,22 +110,24 @@ def read_theoretical(summary: dict[str, Any]) -> float | None:
     hit = summary.get("theoretical_prefix_cache_hit")
     if not isinstance(hit, dict):
         return None
-    rate = divide(read_number(hit.get("sum")), read_number(hit.get("count")))
-    mean = read_number(hit.get("avg"))
+    rate = divide(parse_finite(hit.get("sum")), parse_finite(hit.get("count")))
+    mean = parse_finite(hit.get("avg"))
     if rate is None and mean is not None:
         rate = mean / 100 if hit.get("unit") == "%" else mean
     return rate
 
 
 def _describe_server(files: ReplayFiles, framework: str, results: str) -> dict[str, Any]:
-    """Return the server's part. Raises RowError for metrics of no known server."""
+    """Return the server's part. Raises FaultsError for metrics of no known server."""
     series = ServerSeries(files.server)
     adapter = choose_adapter(series, framework)
     if adapter is None and series.names:
-        raise RowError(
-            os.path.join(files.folder, SERVER) + ": no known server has the metric " + series.names[0]
-            + ". Expected names that begin with vllm:, sglang:, dynamo_ or atom:."
+        message = (
+            "No known server has the metric " + show_value(series.names[0])
+            + "; expected names that begin with vllm:, sglang:, dynamo_ or atom:."
         )  # fmt: skip
+        path = os.path.join(files.folder, SERVER)
+        raise FaultsError([RowFault("server-metrics-unknown", message, path)])
     sections = read_server(adapter, series)
     pool = _read_pool(adapter, results)
     if pool is not None:
@@ -152,20 +155,3 @@ def _read_pool(adapter: str | None, results: str) -> int | None:
     if adapter in ("vllm", "dynamo-vllm"):
         return parse_vllm_pool(read_logs(results))
     return None
-
-
-def mark_outcome(aggregate: dict[str, Any], replay: Replay, limit: float) -> bool:
-    """Write how the replay's requests ended into the aggregate. Return whether the replay has a result at all.
-
-    limit: the largest share of failed requests with which the row passes, from 0 to 1.
-    """
-    completed, failed = len(replay.good), replay.failed_measured
-    passes = bool(completed) and failed / (completed + failed) <= limit
-    aggregate["benchmark_outcome"] = {
-        "requested": completed + failed,
-        "completed": completed,
-        "failed": failed,
-        "max_failure_rate": limit,
-        "status": "passed" if passes else "failed",
-    }
-    return bool(completed)

@@ -1,55 +1,92 @@
-"""Process an AgentX replay: read what the client left, write the aggregate, and check the replay."""
+"""Process an AgentX replay: read what the client left, and write the aggregate with its power and its outcome."""
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, Mapping
+from typing import Mapping, NamedTuple
 
-from .agentic import ReplayFiles, make_aggregate, mark_outcome
-from .agentic_errors import LIMIT, parse_limit
-from .errors import RowError
+from .agentic import ReplayFiles, make_aggregate
+from .agentic_deployment import AgenticVariables, describe_deployment
+from .agentic_errors import LIMIT, LIMIT_VARIABLE, parse_limit
+from .agentic_outcome import describe_outcome, judge_replay
+from .agentic_power import find_replay_power
+from .faults import FaultsError, RowFault
+from .power import add_power
+from .power_source import check_power
+from .values import show_value
+from .written import remove_file, write_json
+
+NAME = "RESULT_FILENAME"  # the variable with the name that all files of a row share
+RESULTS = "RESULT_DIR"  # the variable with the folder in which the client's folder is
+OUTPUT = "AGENTIC_OUTPUT_DIR"  # the variable with the folder of aggregates whose names have no prefix
 
 
-def process_agentic(environment: Mapping[str, str]) -> str:
-    """Write the aggregate of a replay, and return its path.
+class ReplayReport(NamedTuple):
+    """What was done.
 
-    Raises RowError if there is no aggregate. One without a good record is written, because it says why, and is refused
-    all the same.
+    Attributes:
+        path: of the aggregate.
+        faults: why its job fails although there is an aggregate.
+        notes: sentences about things that are not faults.
     """
-    results, path = find_places(environment)
-    limit = parse_limit(environment.get("AIPERF_FAILED_REQUEST_THRESHOLD") or LIMIT)
+
+    path: str
+    faults: list[RowFault]
+    notes: list[str]
+
+
+def process_agentic(environment: Mapping[str, str], result: str = "", out: str = "") -> ReplayReport:
+    """Write the aggregate of a replay, after an earlier one was removed.
+
+    result: the folder of results, instead of the variable. out: a folder for `agg_<name>.json`, instead of the variable
+    with the folder for `<name>.json`. Raises FaultsError if there is no aggregate. One without a good record is written,
+    because it says why; it has a fault.
+    """
+    variables = AgenticVariables(environment)
+    results = result or variables.demand(RESULTS)
+    name = _find_name(variables)
+    is_bare = not out and variables.is_set(OUTPUT)
+    folder = variables.find(OUTPUT) if is_bare else out or "."
+    target = ("" if is_bare else "agg_") + name + ".json"
+    sidecar = "power_validation_" + name + ".json"
+    for earlier in (target, sidecar):
+        remove_file(os.path.join(folder, earlier))
+    limit = _find_limit(variables)
+    fields, gpus = describe_deployment(variables)
+    if faults := variables.find_faults():
+        raise FaultsError(faults)
     files = ReplayFiles(results)
-    aggregate = make_aggregate(environment, files, results)
-    has_result = mark_outcome(aggregate, files.replay, limit)
-    _write(path, aggregate)
-    if not has_result:
-        raise RowError(
-            path
-            + " has no figures: none of "
-            + str(files.replay.total)
-            + " requests was measured and answered."
-        )
-    return path
+    aggregate = make_aggregate(fields, gpus, files, results, environment.get("HF_HUB_CACHE", ""))
+    power = find_replay_power(environment, files, results, fields["is_multinode"], gpus)
+    outcome = judge_replay(files.replay, limit)
+    write_json(folder, sidecar, power.sidecar)
+    write_json(folder, target, {**add_power(aggregate, power), "benchmark_outcome": outcome})
+    faults = [*_check_records(files), *check_power(environment, power)]
+    return ReplayReport(os.path.join(folder, target), faults, describe_outcome(outcome))
 
 
-def find_places(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the folder of results, and the path of the aggregate. Raises RowError if a variable is missing or unusable."""
-    names = ("RESULT_DIR", "AGENTIC_OUTPUT_DIR", "RESULT_FILENAME")
-    missing = [name for name in names if not environment.get(name)]
-    if missing:
-        raise RowError("Set " + " and ".join(missing) + ": without, there is no place for the aggregate.")
-    name = environment["RESULT_FILENAME"]
-    if os.path.basename(name) != name:
-        raise RowError("RESULT_FILENAME is " + name + ". It must be a file's name without a folder.")
-    return environment["RESULT_DIR"], os.path.join(environment["AGENTIC_OUTPUT_DIR"], name + ".json")
+def _find_name(variables: AgenticVariables) -> str:
+    name = variables.demand(NAME)
+    if os.path.basename(name) == name:
+        return name
+    variables.refuse("result-name-invalid", NAME + " is " + name + "; expected a file name without a folder.")
+    return os.path.basename(name)
 
 
-def _write(path: str, aggregate: dict[str, Any]) -> None:
-    text = json.dumps(aggregate, indent=2, allow_nan=False) + "\n"
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise RowError(path + " cannot be written: " + str(error.strerror) + ".") from None
+def _find_limit(variables: AgenticVariables) -> float:
+    text = variables.find(LIMIT_VARIABLE) or LIMIT
+    limit = parse_limit(text)
+    if limit is None:
+        message = LIMIT_VARIABLE + " is " + show_value(text) + "; expected a number from 0 to 1."
+        variables.refuse("limit-invalid", message)
+    return 0.0 if limit is None else limit
+
+
+def _check_records(files: ReplayFiles) -> list[RowFault]:
+    """Return a fault if no record counts; such an aggregate is written nevertheless."""
+    if files.replay.good:
+        return []
+    message = (
+        "None of " + str(files.replay.total) + " requests was measured and answered. The row has no figures."
+    )
+    return [RowFault("no-good-record", message, files.folder)]

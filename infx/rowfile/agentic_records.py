@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Iterable
 
-from .agentic_statistics import read_count, read_number
-from .errors import RowError
+from .agentic_statistics import read_count
+from .faults import FaultsError, RowFault
+from .values import parse_finite
 
 MEASURED = "profiling"  # the phase that counts; requests before it warm the server up
 MAX_CATEGORY = 120  # characters of an error's category that comes from a message
@@ -91,18 +92,19 @@ class Replay:
 
 
 def read_replay(path: str) -> Replay:
-    """Read all records of a file. Raises RowError if it cannot be read or a line is not a record."""
+    """Read all records of a file. Raises FaultsError if it cannot be read or a line is not a record."""
     try:
         with open(path, encoding="utf-8") as lines:
             return parse_replay(lines, path)
     except OSError as error:
-        raise RowError(path + " cannot be read: " + str(error.strerror) + ".") from None
+        message = "The records cannot be read: " + str(error.strerror) + "."
     except UnicodeDecodeError:
-        raise RowError(path + " is not UTF-8.") from None
+        message = "The records are not UTF-8."
+    raise FaultsError([RowFault("records-unreadable", message, path)])
 
 
 def parse_replay(lines: Iterable[str], path: str) -> Replay:
-    """Return all records of these lines; empty lines are skipped. Raises RowError for a line that is not a record."""
+    """Return all records of these lines; empty lines are skipped. Raises FaultsError for a line that is not a record."""
     replay = Replay()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -113,12 +115,10 @@ def parse_replay(lines: Iterable[str], path: str) -> Replay:
             record = None
         if not isinstance(record, dict):
             # A replay that was cut off has lost records, so its rates would be wrong.
-            raise RowError(
-                path
-                + ":"
-                + str(number)
-                + ": the line is not a JSON object, so the replay is not complete. Run it again."
+            message = (
+                "Line " + str(number) + " is not a JSON object, so the replay is not complete. Run it again."
             )
+            raise FaultsError([RowFault("record-unreadable", message, path)])
         replay.add(record)
     return replay
 
@@ -147,7 +147,7 @@ def _value(metrics: dict[str, Any], name: str) -> Any:
 
 
 def _read_positive(value: Any) -> float | None:
-    number = read_number(value)
+    number = parse_finite(value)
     return number if number is not None and number > 0 else None
 
 

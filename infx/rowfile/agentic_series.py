@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .agentic_statistics import read_number
+from .values import parse_finite
 
 PERCENTAGE = 1.5  # a share above this number is a percentage
 _COUNTER = ("total", "sum", "max", "avg")  # the first of these statistics that a series of a counter has
@@ -66,7 +66,9 @@ class ServerSeries:
             labels, values = (
                 (item.get("labels"), item.get("stats")) if isinstance(item, dict) else (None, None)
             )
-            numbers = [read_number(values.get(key)) for key in statistics] if isinstance(values, dict) else []
+            numbers = (
+                [parse_finite(values.get(key)) for key in statistics] if isinstance(values, dict) else []
+            )
             number = next((number for number in numbers if number is not None), None)
             if number is not None:
                 yield labels if isinstance(labels, dict) else {}, number

@@ -10,17 +10,6 @@ DECIMALS = 5
 MAX_DIGITS = 30  # of a whole number that is written as text
 
 
-def read_number(value: Any) -> float | None:
-    """Return a finite number that may be written as text, or None for another value."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
 def read_count(value: Any) -> int | None:
     """Return a whole number of at least 0 that may be written as text, or None for another value."""
     if isinstance(value, str):

@@ -13,6 +13,7 @@ from .values import parse_number
 
 TOTAL = "total_token_throughput"
 DETECT = "auto"  # the value of --client that detects the client
+AIPERF = "aiperf"  # the value of --client for AgentX, whose client writes a folder
 
 
 class Client(NamedTuple):
@@ -46,6 +47,7 @@ CLIENTS = (
         marks=(TOTAL, "output_throughput"),
     ),
 )
+NAMES = (DETECT, *(client.name for client in CLIENTS), AIPERF)  # every value of --client
 
 
 class Measurement(NamedTuple):

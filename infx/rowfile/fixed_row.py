@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any, Mapping
 
 from .clients import TOTAL, Measurement
+from .components import parse_component
 from .faults import FaultsError, RowFault
 from .layout import Layout
 from .values import Variables, is_true, parse_number, parse_whole, show_value
@@ -27,7 +27,7 @@ def parse_identity(variables: Variables) -> dict[str, Any]:
     columns["recipe_fingerprint"] = variables.find("RECIPE_FINGERPRINT")
     for name in ("ISL", "OSL"):
         columns[name.lower()] = variables.require_whole(name)
-    router = _parse_router(variables)
+    router = parse_component(variables, "ROUTER_METADATA")
     if router is not None:
         columns["router"] = router
     if variables.is_set("KV_P2P_TRANSFER"):
@@ -135,27 +135,3 @@ class _Reader:
 
 def _divide(rate: float, gpus: int) -> float:
     return rate / gpus if gpus else math.nan
-
-
-def _parse_router(variables: Variables) -> dict[str, str] | None:
-    """Return the router; None if the variable is not set, empty or `null`."""
-    text = variables.find("ROUTER_METADATA")
-    if text.strip() in ("", "null"):
-        return None
-    try:
-        router = json.loads(text)
-    except (ValueError, RecursionError):
-        router = text
-    if (
-        isinstance(router, dict)
-        and set(router) == {"name", "version"}
-        and all(isinstance(value, str) and value for value in router.values())
-    ):
-        return router
-    message = (
-        "ROUTER_METADATA is "
-        + show_value(text)
-        + "; expected an object with exactly name and version, both texts."
-    )
-    variables.refuse("component-metadata-shape", message)
-    return None

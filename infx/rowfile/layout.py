@@ -81,7 +81,7 @@ def _parse_roles(variables: Variables, role_gpus: RoleGpus | None) -> Layout:
     if variables.is_set("AGGREGATE_GPUS"):
         fields["num_aggregate_gpu"] = gpus.prefill
     total = gpus.prefill + gpus.decode
-    hardware = _find_hardware(variables)
+    hardware = find_hardware(variables)
     return Layout(fields, hardware, Gpus(total, gpus.prefill, gpus.decode or total))
 
 
@@ -133,7 +133,8 @@ def _parse_aggregate(variables: Variables, rule: str) -> RoleGpus:
     return RoleGpus(total, 0)
 
 
-def _find_hardware(variables: Variables) -> dict[str, str]:
+def find_hardware(variables: Variables) -> dict[str, str]:
+    """Return the columns with the hardware of both roles; empty if both have the same. One without the other is noted."""
     hardware = {role + "_hw": variables.find(role.upper() + "_HARDWARE") for role in ROLES}
     named = [name for name in hardware.values() if name]
     if len(named) == 1:

@@ -19,6 +19,7 @@ USAGE = """\
 Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
        python3 row.py process --help
+       python3 row.py check-replay --help
 
 Run one row of a plan and gather the results that it leaves. The row command makes them with process.
 
@@ -36,6 +37,10 @@ def main() -> int:
             from .process_command import run_process  # a row's start does not pay for it
 
             return run_process(sys.argv[2:])
+        if sys.argv[1:2] == ["check-replay"]:
+            from .check_command import run_check
+
+            return run_check(sys.argv[2:])
         options = _parse(sys.argv[1:])
         if options is None:
             sys.stdout.write(USAGE)

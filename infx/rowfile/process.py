@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, NamedTuple
 
-from .clients import DETECT, read_measurement
+from .clients import AIPERF, DETECT, read_measurement
 from .faults import FaultsError, RowFault
 from .fixed_row import make_row, parse_identity
 from .layout import RoleGpus, parse_layout
 from .outcome import Outcome, judge_outcome
 from .power import PowerReport, add_power
-from .power_source import find_power, is_power_required
+from .power_source import check_power, find_power
 from .values import Variables
 from .written import remove_file, write_json
 
@@ -59,11 +59,36 @@ class ProcessReport(NamedTuple):
 
 def process(options: ProcessOptions, environment: Mapping[str, str]) -> ProcessReport:
     """Make rows of the clients' outputs, and write them as `agg_*.json`."""
+    if _is_replay(options, environment):
+        return _process_replay(options, environment)
     if options.has_all:
         from .batch import process_all
 
         return process_all(options, environment)
     return process_one(options, environment, environment.get(NAME, ""), None)
+
+
+def _is_replay(options: ProcessOptions, environment: Mapping[str, str]) -> bool:
+    """Return whether the client's output is that of an AgentX replay: by the option, else by the environment."""
+    if options.client != DETECT:
+        return options.client == AIPERF
+    scenario, folder = environment.get("SCENARIO_TYPE"), environment.get("AGENTIC_OUTPUT_DIR")
+    has_folder = not options.result or os.path.isdir(options.result)
+    return has_folder and (scenario == "agentic-coding" if scenario else bool(folder))
+
+
+def _process_replay(options: ProcessOptions, environment: Mapping[str, str]) -> ProcessReport:
+    from .agentic_process import process_agentic
+
+    if options.has_all:
+        message = "A replay makes one row, so there is nothing to do for --all. Leave it out."
+        return ProcessReport([], [RowFault("replay-with-all", message)], [])
+    out = "" if options.out == "." else options.out
+    try:
+        done = process_agentic(environment, options.result, out)
+    except FaultsError as error:
+        return ProcessReport([], error.faults, [])
+    return ProcessReport([done.path], done.faults, done.notes)
 
 
 def process_one(
@@ -105,7 +130,7 @@ def process_one(
     target = "agg_" + name + ".json"
     write_json(options.out, "power_validation_" + name + ".json", power.sidecar)
     write_json(options.out, target, _complete(row, power, outcome))
-    faults = [*outcome.faults, *_check_power(environment, power)]
+    faults = [*outcome.faults, *check_power(environment, power)]
     return ProcessReport([os.path.join(options.out, target)], faults, [] if outcome.is_known else [_UNKNOWN])
 
 
@@ -119,11 +144,3 @@ def _complete(row: dict[str, Any], power: PowerReport, outcome: Outcome) -> dict
     if outcome.values is None:
         return add_power(row, power)
     return {**add_power(row, power), "benchmark_outcome": outcome.values}
-
-
-def _check_power(environment: Mapping[str, str], power: PowerReport) -> list[RowFault]:
-    """Return a fault if the row needs its power and does not have it; such a row is written nevertheless."""
-    if not power.reasons or not is_power_required(environment):
-        return []
-    message = "The row needs its power, which is not valid: " + ", ".join(power.reasons) + "."
-    return [RowFault("power-required-but-invalid", message + " The row is written without it.")]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-from .clients import CLIENTS, DETECT
+from .clients import DETECT, NAMES
 from .errors import RowError
 from .process import ProcessOptions, ProcessReport, process
 from .runner import print_error, print_line
 
 USAGE = """\
-Usage: python3 row.py process [--result FILE] [--client NAME] [--requests N] [--out DIR] [--all]
+Usage: python3 row.py process [--result PATH] [--client NAME] [--requests N] [--out DIR] [--all]
 
 Make the result row of a client's output. The environment of the row command says what was measured.
 
-  --result FILE   the client's output (default: $RESULT_FILENAME.json)
+  --result PATH   the client's output (default: $RESULT_FILENAME.json; AgentX: the folder $RESULT_DIR)
   --client NAME   the client that wrote it: {clients} (default: {default}, which detects it)
   --requests N    number of requests, if the client's output does not have it
   --out DIR       folder for agg_$RESULT_FILENAME.json (default: the current folder)
+                  (AgentX: $AGENTIC_OUTPUT_DIR, if it is set, and there without agg_)
   --all           make a row of every $RESULT_FILENAME_*.json
 """
 
@@ -39,7 +40,7 @@ def run_process(arguments: list[str]) -> int:
 
 def render_usage() -> str:
     """Return the help of the command."""
-    clients = ", ".join(client.name for client in CLIENTS)
+    clients = ", ".join(name for name in NAMES if name != DETECT)
     return USAGE.replace("{clients}", clients).replace("{default}", DETECT)
 
 
@@ -52,7 +53,7 @@ def parse_options(arguments: list[str]) -> ProcessOptions:
     if len(rest) % 2 or not set(given) <= known:
         raise RowError("Wrong arguments. See row.py process --help.", 2)
     client = given.get("--client", DETECT)
-    if client not in [DETECT, *(entry.name for entry in CLIENTS)]:
+    if client not in NAMES:
         raise RowError("No client is called " + client + ". See row.py process --help.", 2)
     requests = given.get("--requests", "")
     if requests and not (requests.isascii() and requests.isdigit() and int(requests)):

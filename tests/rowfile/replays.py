@@ -87,7 +87,7 @@ def place(folder: Path, **changes: str | None) -> dict[str, str]:
 
 def aggregate(folder: Path, **changes: str | None) -> dict[str, Any]:
     """Process the replay below a folder, and return the aggregate that is then in its file."""
-    path = process_agentic(place(folder, **changes))
+    path = process_agentic(place(folder, **changes)).path
     values: dict[str, Any] = json.loads(Path(path).read_text())
     return values
 

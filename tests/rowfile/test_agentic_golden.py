@@ -6,18 +6,17 @@ Keys of the aggregate for which no rule is known are left out: the list of a ser
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infx.rowfile.agentic_errors import check_replay, parse_limit
-from infx.rowfile.agentic_process import process_agentic
-from infx.rowfile.errors import RowError
+from infx.rowfile.process import ProcessOptions, ProcessReport, process
+from tests.calling import call
 from tests.golden import read_cases, require_data
+from tests.rowfile.closeness import find_differences
 
 pytestmark = pytest.mark.golden
 
@@ -27,15 +26,18 @@ WITHOUT_RULE = {
     ("server_metrics", "sources"),
     *(("server_metrics", "kv_cache", f"cpu_{name}") for name in ("usage_pct", "used_tokens", "total_tokens")),
 }
-# What a refusal says for each class of errors.
+# Our rule for each class of refusals, where the class says what is wrong.
+RULES = {
+    "backend_given_but_offloading_none": "offload-backend-unexpected",
+    "backend_missing": "offload-backend-missing",
+    "unknown_server_metrics": "server-metrics-unknown",
+}
+# What our check says for each class of refusals.
 WORDS = {
-    "backend_given_but_offloading_none": "although KV_OFFLOADING is none",
-    "backend_missing": "must name a backend",
-    "unknown_server_metrics": "no known server has the metric",
     "above_limit": "requests failed, at most",
     "request_count_missing": "has no request_count",
     "file_missing": "left no profile_export_aiperf.json",
-    "bad_limit": "must be a number from 0 to 1",
+    "bad_limit": "not in the range 0<=x<=1",
 }
 
 
@@ -46,19 +48,19 @@ class Difference:
     Attributes:
         reason: why ours is right.
         applies: whether a case is of this kind, by what is in it, never by its name.
-        exit_code: ours.
+        rules: of our faults.
     """
 
     reason: str
     applies: Callable[[dict[str, Any]], bool]
-    exit_code: int
+    rules: set[str]
 
 
 DIFFERENCES = [
     Difference(
         "A replay without a good record has failed; its aggregate is written all the same.",
         lambda case: case["agg"] is not None and not case["agg"]["num_requests_successful"],
-        1,
+        {"no-good-record"},
     ),
 ]
 
@@ -73,15 +75,21 @@ def test_there_are_cases() -> None:
 def test_the_aggregate_is_the_same(case: dict[str, Any], tmp_path: Path) -> None:
     rules = [rule for rule in DIFFERENCES if rule.applies(case)]
     assert bool(rules) == (case["right_outcome"] != "as upstream"), case["right_outcome"]
-    code, message = play(case, tmp_path)
-    assert code == (rules[0].exit_code if rules else case["exit_code"]), message
+    report = play(case, tmp_path)
+    expected = rules[0].rules if rules else set()
+    found = {fault.rule for fault in report.faults}
     if case["agg"] is None:
-        assert WORDS.get(case["error_class"], "") in message
-        assert not (tmp_path / "out").exists()
+        assert case["exit_code"] == 1
+        assert found
+        assert found <= {RULES.get(case["error_class"], *found)}
+        assert report.written == []
         return
-    [path] = (tmp_path / case["env_paths"]["AGENTIC_OUTPUT_DIR"]).iterdir()
-    assert path.name == case["env"]["RESULT_FILENAME"] + ".json"
-    assert list(find_differences(case["agg"], json.loads(path.read_text()))) == []
+    assert case["exit_code"] == 0
+    assert found == expected
+    place = tmp_path / case["env_paths"]["AGENTIC_OUTPUT_DIR"]
+    path = place / (case["env"]["RESULT_FILENAME"] + ".json")
+    assert report.written == [str(path)]
+    assert list(find_differences(*cut(json.loads(path.read_text()), case["agg"]))) == []
 
 
 @pytest.mark.parametrize("rule", DIFFERENCES, ids=lambda rule: rule.reason[:40])
@@ -98,42 +106,33 @@ def test_the_check_of_errors_is_the_same(case: dict[str, Any], tmp_path: Path) -
         path.parent.mkdir()
         content = case["aggregate"]
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-    code, message = 0, ""
-    try:
-        check_replay(str(tmp_path), parse_limit(str(case["limit"])), "")
-    except RowError as error:
-        code, message = error.code, error.message
-    assert code == case["exit_code"], message
-    assert WORDS.get(case["reason_class"] or "", "") in message
+    done = call("results", "check-replay", "--result", str(tmp_path), "--limit", str(case["limit"]))
+    assert done.code == case["exit_code"], done.err
+    assert WORDS.get(case["reason_class"] or "", "") in done.err
 
 
-def play(case: dict[str, Any], folder: Path) -> tuple[int, str]:
-    """Write the files of a case and process them. Return the exit code and the message of a refusal."""
+def play(case: dict[str, Any], folder: Path) -> ProcessReport:
+    """Write the files of a case and process them."""
     for name, text in case["files"].items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     places = {name: str(folder / value) for name, value in case["env_paths"].items()}
-    try:
-        process_agentic({**case["env"], **places})
-    except RowError as error:
-        return error.code, error.message
-    return 0, ""
+    return process(ProcessOptions(), {**case["env"], **places})
 
 
-def find_differences(
-    expected: Any, actual: Any, place: tuple[str, ...] = ()
-) -> Iterator[tuple[str, object, object]]:
-    """Yield each key that differs, with both values. Keys that only ours has are not compared."""
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        for name, value in expected.items():
-            if (*place, name) not in WITHOUT_RULE:
-                yield from find_differences(value, actual.get(name, "absent"), (*place, name))
-    elif type(expected) is not type(actual) or not is_equal(expected, actual):
-        yield "/".join(place), expected, actual
-
-
-def is_equal(expected: Any, actual: Any) -> bool:
-    if isinstance(expected, float):
-        return math.isclose(expected, actual, rel_tol=1e-9)
-    return bool(expected == actual)
+def cut(
+    ours: dict[str, Any], theirs: dict[str, Any], place: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two objects without the keys that have no rule, and without those that only ours has, such as power."""
+    cut_ours, cut_theirs = {}, {}
+    for name, value in theirs.items():
+        path = (*place, name)
+        if path in WITHOUT_RULE:
+            continue
+        cut_theirs[name] = value
+        if name in ours:
+            cut_ours[name] = ours[name]
+            if isinstance(value, dict) and isinstance(ours[name], dict):
+                cut_ours[name], cut_theirs[name] = cut(ours[name], value, path)
+    return cut_ours, cut_theirs

@@ -8,21 +8,29 @@ from pathlib import Path
 import pytest
 
 from infx.rowfile.agentic_process import process_agentic
-from infx.rowfile.errors import RowError
+from infx.rowfile.faults import FaultsError
 from tests.rowfile.replays import EXPORT, aggregate, counters, gauge, place, record, write_replay
 
 MISSING = "server_metrics_export.json missing or empty"
 
 
-def refuse(folder: Path, **changes: str | None) -> RowError:
-    with pytest.raises(RowError) as caught:
+def refuse(folder: Path, **changes: str | None) -> str:
+    with pytest.raises(FaultsError) as caught:
         process_agentic(place(folder, **changes))
-    return caught.value
+    return str(caught.value)
 
 
-def test_the_name_of_the_file_has_no_prefix(tmp_path: Path) -> None:
+def test_the_name_of_the_file_has_no_prefix_in_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is the existing layout. Without its folder, the row has the name that a job gathers."""
     write_replay(tmp_path, [record(0)])
-    assert process_agentic(place(tmp_path)) == str(tmp_path / "out" / "m1_tp4.json")
+    out = tmp_path / "out"
+    assert process_agentic(place(tmp_path)).path == str(out / "m1_tp4.json")
+    assert {path.name for path in out.iterdir()} == {"m1_tp4.json", "power_validation_m1_tp4.json"}
+    monkeypatch.chdir(tmp_path)
+    assert process_agentic(place(tmp_path, AGENTIC_OUTPUT_DIR=None)).path == "./agg_m1_tp4.json"
+    assert process_agentic(place(tmp_path), out="rows").path == "rows/agg_m1_tp4.json"
 
 
 def test_without_server_metrics_there_is_a_warning_and_tokens_of_records(tmp_path: Path) -> None:
@@ -47,9 +55,7 @@ def test_the_counters_of_the_warm_up_are_not_read(tmp_path: Path) -> None:
 
 def test_metrics_of_no_known_server_are_refused(tmp_path: Path) -> None:
     write_replay(tmp_path, [record(0)], metrics={"trt:x": counters(1)})
-    error = refuse(tmp_path, FRAMEWORK="trt")
-    assert error.code == 1
-    assert "no known server has the metric trt:x" in error.message
+    assert "No known server has the metric 'trt:x'" in refuse(tmp_path, FRAMEWORK="trt")
     assert not (tmp_path / "out").exists()
 
 
@@ -100,8 +106,7 @@ def test_files_may_be_in_the_first_subfolder_that_holds_records(tmp_path: Path) 
 
 
 def test_without_records_there_is_no_aggregate(tmp_path: Path) -> None:
-    error = refuse(tmp_path)
-    assert (error.code, "left no profile_export.jsonl" in error.message) == (1, True)
+    assert refuse(tmp_path) == "The client left no profile_export.jsonl here."
 
 
 def test_an_optional_file_that_is_broken_is_a_warning(tmp_path: Path) -> None:
@@ -117,9 +122,9 @@ def test_an_optional_file_that_is_broken_is_a_warning(tmp_path: Path) -> None:
 def test_a_replay_without_a_good_record_has_failed(tmp_path: Path) -> None:
     """Its aggregate is written, because it says why."""
     write_replay(tmp_path, [record(0, error={"code": 500}), record(1, phase="warmup")])
-    error = refuse(tmp_path)
-    values = json.loads((tmp_path / "out/m1_tp4.json").read_text())
-    assert (error.code, "none of 2 requests" in error.message) == (1, True)
+    report = process_agentic(place(tmp_path))
+    values = json.loads(Path(report.path).read_text())
+    assert [fault.rule for fault in report.faults] == ["no-good-record"]
     assert (values["num_requests_total"], values["num_requests_successful"]) == (2, 0)
     assert values["request_accounting"]["error_categories"] == {"500": 1}
     assert values["server_metrics"]["tokens"]["prompt_total"] is None
@@ -142,17 +147,32 @@ def test_the_outcome_of_the_measured_requests(
     assert outcome["status"] == status
 
 
-@pytest.mark.parametrize("name", ["RESULT_DIR", "AGENTIC_OUTPUT_DIR", "RESULT_FILENAME", "KV_OFFLOADING"])
+@pytest.mark.parametrize("name", ["RESULT_DIR", "RESULT_FILENAME", "KV_OFFLOADING"])
 def test_a_required_variable_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
     write_replay(tmp_path, [record(0)])
-    assert name in refuse(tmp_path, **{name: None}).message
+    assert f"not set: {name}." in refuse(tmp_path, **{name: None})
+    assert f"not set: {name}." in refuse(tmp_path, **{name: ""})
 
 
 def test_the_name_of_the_file_cannot_lead_elsewhere(tmp_path: Path) -> None:
     write_replay(tmp_path, [record(0)])
-    assert "without a folder" in refuse(tmp_path, RESULT_FILENAME="../m1").message
+    assert "without a folder" in refuse(tmp_path, RESULT_FILENAME="../m1")
 
 
-def test_a_limit_that_is_not_a_share_is_a_wrong_call(tmp_path: Path) -> None:
+def test_a_limit_that_is_not_a_share_is_refused(tmp_path: Path) -> None:
     write_replay(tmp_path, [record(0)])
-    assert refuse(tmp_path, AIPERF_FAILED_REQUEST_THRESHOLD="10").code == 2
+    assert "expected a number from 0 to 1" in refuse(tmp_path, AIPERF_FAILED_REQUEST_THRESHOLD="10")
+
+
+def test_failed_requests_are_noted_although_the_aggregate_is_good(tmp_path: Path) -> None:
+    write_replay(tmp_path, [record(0), record(1, error={"code": 500})])
+    report = process_agentic(place(tmp_path))
+    assert report.faults == []
+    assert report.notes == ["1 of 2 measured requests failed, at most 10 % may. The row is marked as failed."]
+
+
+def test_an_earlier_aggregate_does_not_survive_a_failure(tmp_path: Path) -> None:
+    write_replay(tmp_path, [record(0)])
+    path = Path(process_agentic(place(tmp_path)).path)
+    assert "not set: KV_OFFLOADING." in refuse(tmp_path, KV_OFFLOADING=None)
+    assert not path.exists()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infx.rowfile.agentic_records import find_category, parse_replay
-from infx.rowfile.errors import RowError
+from infx.rowfile.faults import FaultsError
 from tests.rowfile.replays import record
 
 
@@ -81,5 +81,6 @@ def test_a_metric_may_be_a_bare_number() -> None:
 @pytest.mark.parametrize("line", ["{", "[]", "3", '{"a": NaN'])
 def test_a_line_that_is_not_a_record_is_refused(line: str) -> None:
     """A replay that was cut off has lost records, so no rate of it is right."""
-    with pytest.raises(RowError, match=r"export\.jsonl:3: the line is not a JSON object"):
+    with pytest.raises(FaultsError, match="Line 3 is not a JSON object") as caught:
         parse_replay([json.dumps(record(0)), "\n", line], "export.jsonl")
+    assert caught.value.faults[0].path == "export.jsonl"

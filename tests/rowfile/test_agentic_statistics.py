@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infx.rowfile.agentic_statistics import divide, invert, read_count, read_number, round_all, summarize
+from infx.rowfile.agentic_statistics import divide, invert, read_count, round_all, summarize
 
 
 def test_percentiles_are_linear_between_the_closest_ranks() -> None:
@@ -31,14 +31,6 @@ def test_reciprocals_are_those_of_the_statistics() -> None:
     assert summary["p50"] == pytest.approx(1 / 0.03)
     assert summary["p90"] == pytest.approx(1 / 0.038)
     assert summary["std"] == pytest.approx(12.5)
-
-
-@pytest.mark.parametrize(
-    ("value", "number"),
-    [(3, 3.0), (2.5, 2.5), ("2.5", 2.5), ("NaN", None), ("x", None), (True, None), (None, None), ([], None)],
-)
-def test_a_number_may_be_text_and_must_be_finite(value: Any, number: float | None) -> None:
-    assert read_number(value) == number
 
 
 @pytest.mark.parametrize(
