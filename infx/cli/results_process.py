@@ -16,9 +16,9 @@ from infx.rowfile.clients import CLIENTS, DETECT
 @click.command()
 @click.option(
     "--result",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The client's output. Default: $RESULT_FILENAME.json.",
+    help="The client's output. Default: $RESULT_FILENAME.json. With --all, the folder of the outputs.",
 )
 @click.option(
     "--client",

@@ -29,7 +29,7 @@ class ProcessOptions(NamedTuple):
     """The command line of `process`.
 
     Attributes:
-        result: file with the client's output; empty for `<RESULT_FILENAME>.json`.
+        result: file with the client's output, or folder of all outputs; empty for `<RESULT_FILENAME>.json`.
         out: folder for the rows.
         client: the client that wrote the file, or DETECT.
         requested: number of requests that the client was to send, if its output does not have it.
