@@ -18,7 +18,10 @@ from infx.rowfile.clients import DETECT, NAMES
     "--result",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="The client's output. Default: $RESULT_FILENAME.json; for AgentX the folder $RESULT_DIR.",
+    help=(
+        "The client's output. Default: $RESULT_FILENAME.json; for AgentX the folder $RESULT_DIR. With --all, the folder "
+        "of the outputs."
+    ),
 )
 @click.option(
     "--client",

@@ -8,7 +8,7 @@ from typing import Any, Mapping, NamedTuple
 
 from .clients import read_measurement
 from .faults import FaultsError, RowFault
-from .layout import RoleGpus
+from .layout import RoleGpus, count_gpus
 from .process import NAME, ProcessOptions, ProcessReport, process_one
 from .values import parse_whole
 from .written import write_json
@@ -43,7 +43,7 @@ def process_all(options: ProcessOptions, environment: Mapping[str, str]) -> Proc
     name = environment.get(NAME, "")
     if not name:
         return process_one(options, environment, "", None)  # it lists what is missing
-    outputs, ignored = find_outputs(options.result or ".", name, environment)
+    outputs, ignored = find_outputs(options.result or ".", name)
     points = [(output, _process_output(options, environment, output, outputs)) for output in outputs]
     faults = _check_coverage(environment, [output.conc for output in outputs], name)
     notes = [
@@ -52,8 +52,8 @@ def process_all(options: ProcessOptions, environment: Mapping[str, str]) -> Proc
     ]
     report = ProcessReport(
         [path for _, point in points for path in point.written],
-        [*(fault for _, point in points for fault in point.faults), *faults],
-        [*notes, *(note for _, point in points for note in point.notes)],
+        list(dict.fromkeys([*(fault for _, point in points for fault in point.faults), *faults])),
+        list(dict.fromkeys([*notes, *(note for _, point in points for note in point.notes)])),
     )
     summary = {
         "schema_version": 1,
@@ -66,19 +66,18 @@ def process_all(options: ProcessOptions, environment: Mapping[str, str]) -> Proc
     return report
 
 
-def find_outputs(folder: str, name: str, environment: Mapping[str, str]) -> tuple[list[Output], list[str]]:
+def find_outputs(folder: str, name: str) -> tuple[list[Output], list[str]]:
     """Return the outputs `<name>_*.json` of a folder, and the paths of those whose names do not say enough."""
     names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
-    has_gpus = all(environment.get(variable) for variable in ("PREFILL_GPUS", "DECODE_GPUS"))
     outputs, ignored = [], []
     for file in names:
         if not file.startswith(name + "_") or not file.endswith(".json") or file.endswith(_IGNORED):
             continue
         output = parse_name(os.path.join(folder, file))
-        if output.gpus is not None or (output.conc is not None and has_gpus):
-            outputs.append(_read_conc(output))
-        else:
+        if output.gpus is None and output.conc is None:
             ignored.append(output.path)
+        else:
+            outputs.append(_read_conc(output))
     return outputs, ignored
 
 
@@ -121,10 +120,10 @@ def _process_output(
 def _find_gpus(environment: Mapping[str, str], output: Output) -> RoleGpus | None:
     """Return the GPUs of both roles; None if the variables have them.
 
-    Without decode workers, or without the GPUs of both roles, all GPUs are prefill GPUs.
+    Without decode workers, or without the GPUs of both roles in the name, all GPUs are prefill GPUs.
     """
     if output.gpus is None:
-        return None
+        return None if environment.get("PREFILL_GPUS") else count_gpus(environment)
     if output.roles is None or parse_whole(environment.get("DECODE_NUM_WORKERS")) == 0:
         return RoleGpus(output.gpus, 0)
     return output.roles

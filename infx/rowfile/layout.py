@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 from .values import Variables, is_true
 
@@ -108,6 +108,19 @@ def _parse_gpus(variables: Variables) -> RoleGpus:
     if len(variables.faults) + len(variables.missing) == before:
         check_gpus(variables, gpus)
     return gpus
+
+
+def count_gpus(environment: Mapping[str, str]) -> RoleGpus | None:
+    """Return the GPUs of both roles by their workers; None if a number is missing or wrong."""
+    counts = []
+    for role in ROLES:
+        variables, prefix = Variables(environment), role.upper() + "_"
+        workers, tp = (variables.require_whole(prefix + name) for name in ("NUM_WORKERS", "TP"))
+        pp, pcp = (variables.find_size(prefix + name) for name in ("PP_SIZE", "PCP_SIZE"))
+        if variables.find_faults():
+            return None
+        counts.append(workers * tp * pp * pcp)
+    return RoleGpus(*counts)
 
 
 def check_gpus(variables: Variables, gpus: RoleGpus) -> None:

@@ -29,7 +29,7 @@ class ProcessOptions(NamedTuple):
     """The command line of `process`.
 
     Attributes:
-        result: file with the client's output; empty for `<RESULT_FILENAME>.json`.
+        result: file with the client's output, or folder of all outputs; empty for `<RESULT_FILENAME>.json`.
         out: folder for the rows.
         client: the client that wrote the file, or DETECT.
         requested: number of requests that the client was to send, if its output does not have it.
@@ -73,8 +73,9 @@ def _is_replay(options: ProcessOptions, environment: Mapping[str, str]) -> bool:
     if options.client != DETECT:
         return options.client == AIPERF
     scenario, folder = environment.get("SCENARIO_TYPE"), environment.get("AGENTIC_OUTPUT_DIR")
-    has_folder = not options.result or os.path.isdir(options.result)
-    return has_folder and (scenario == "agentic-coding" if scenario else bool(folder))
+    if options.has_all or (options.result and not os.path.isdir(options.result)):
+        return False
+    return scenario == "agentic-coding" if scenario else bool(folder)
 
 
 def _process_replay(options: ProcessOptions, environment: Mapping[str, str]) -> ProcessReport:

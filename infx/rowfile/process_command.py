@@ -20,7 +20,7 @@ Make the result row of a client's output. The environment of the row command say
   --requests N    number of requests, if the client's output does not have it
   --out DIR       folder for agg_$RESULT_FILENAME.json (default: the current folder)
                   (AgentX: $AGENTIC_OUTPUT_DIR, if it is set, and there without agg_)
-  --all           make a row of every $RESULT_FILENAME_*.json
+  --all           make a row of every $RESULT_FILENAME_*.json of a multi-node row, in the folder of --result
 """
 
 
