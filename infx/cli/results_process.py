@@ -17,7 +17,7 @@ from infx.rowfile.clients import DETECT, NAMES
 @click.option(
     "--result",
     type=click.Path(path_type=Path),
-    metavar="PATH",
+    metavar="FILE",
     help=(
         "The client's output. Default: $RESULT_FILENAME.json; for AgentX the folder $RESULT_DIR. With --all, the folder "
         "of the outputs."

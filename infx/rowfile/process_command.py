@@ -11,11 +11,11 @@ from .process import ProcessOptions, ProcessReport, process
 from .runner import print_error, print_line
 
 USAGE = """\
-Usage: python3 row.py process [--result PATH] [--client NAME] [--requests N] [--out DIR] [--all]
+Usage: python3 row.py process [--result FILE] [--client NAME] [--requests N] [--out DIR] [--all]
 
 Make the result row of a client's output. The environment of the row command says what was measured.
 
-  --result PATH   the client's output (default: $RESULT_FILENAME.json; AgentX: the folder $RESULT_DIR)
+  --result FILE   the client's output (default: $RESULT_FILENAME.json; AgentX: the folder $RESULT_DIR)
   --client NAME   the client that wrote it: {clients} (default: {default}, which detects it)
   --requests N    number of requests, if the client's output does not have it
   --out DIR       folder for agg_$RESULT_FILENAME.json (default: the current folder)
