@@ -9,9 +9,8 @@ from .command import run_command
 from .errors import RowError
 from .plan import RowTask, read_row
 from .results import find_missing, find_results, gather_results
-from .runner import print_error, print_line, write_output
+from .runner import ROW_FILE, print_error, print_line, write_output
 
-ROW_FILE = "INFX_ROW_FILE"  # the variable with which a row command finds this program
 MAX_NAMES = 20  # of gathered files that are listed
 
 

@@ -8,7 +8,7 @@ import sys
 from .clients import DETECT, NAMES
 from .errors import RowError
 from .process import ProcessOptions, ProcessReport, process
-from .runner import print_error, print_line
+from .runner import ROW_FILE, print_error, print_line
 
 USAGE = """\
 Usage: python3 row.py process [--result FILE] [--client NAME] [--requests N] [--out DIR] [--all]
@@ -72,6 +72,10 @@ def show_report(report: ProcessReport) -> None:
     for note in report.notes:
         print_line(note)
     for fault in report.faults:
-        print_error((fault.path + ": " if fault.path else "") + fault.message)
+        message = (fault.path + ": " if fault.path else "") + fault.message
+        if os.environ.get(ROW_FILE):  # the runner ignores commands of a row command
+            print_line("error: " + message)
+        else:
+            print_error(message)
     for path in report.written:
         print_line("Wrote " + path + ".")
