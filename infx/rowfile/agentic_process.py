@@ -65,6 +65,12 @@ def process_agentic(environment: Mapping[str, str], result: str = "", out: str =
     return ReplayReport(os.path.join(folder, target), faults, describe_outcome(outcome))
 
 
+def refuse_all() -> None:
+    """Raise FaultsError for the option --all."""
+    message = "A replay makes one row, so there is nothing to do for --all. Leave it out."
+    raise FaultsError([RowFault("replay-with-all", message)])
+
+
 def _find_name(variables: AgenticVariables) -> str:
     name = variables.demand(NAME)
     if os.path.basename(name) == name:

@@ -79,13 +79,12 @@ def _is_replay(options: ProcessOptions, environment: Mapping[str, str]) -> bool:
 
 
 def _process_replay(options: ProcessOptions, environment: Mapping[str, str]) -> ProcessReport:
-    from .agentic_process import process_agentic
+    from .agentic_process import process_agentic, refuse_all
 
-    if options.has_all:
-        message = "A replay makes one row, so there is nothing to do for --all. Leave it out."
-        return ProcessReport([], [RowFault("replay-with-all", message)], [])
     out = "" if options.out == "." else options.out
     try:
+        if options.has_all:
+            refuse_all()
         done = process_agentic(environment, options.result, out)
     except FaultsError as error:
         return ProcessReport([], error.faults, [])
