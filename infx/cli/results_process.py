@@ -16,7 +16,7 @@ from infx.rowfile.clients import DETECT, NAMES
 @click.command()
 @click.option(
     "--result",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True),
     metavar="FILE",
     help=(
         "The client's output. Default: $RESULT_FILENAME.json; for AgentX the folder $RESULT_DIR. With --all, the folder "
@@ -63,7 +63,8 @@ def process(
         result=str(result or ""), out=str(out), client=client, requested=requests, has_all=has_all
     )
     report = make_rows(options, os.environ)
-    print_text("\n".join([*report.notes, *(f"Wrote {path}." for path in report.written)]), os.environ)
+    for line in [*report.notes, *(f"Wrote {path}." for path in report.written)]:
+        print_text(line, os.environ)
     print_problems(
         [Problem(rule=fault.rule, message=fault.message, path=fault.path or None) for fault in report.faults],
         os.environ,

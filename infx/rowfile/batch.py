@@ -20,7 +20,7 @@ _SUFFIX = re.compile(
 _IGNORED = ".pytorch.json"  # another form of the same numbers
 
 
-class Output(NamedTuple):
+class ClientOutput(NamedTuple):
     """A client's output, by its name.
 
     Attributes:
@@ -66,7 +66,7 @@ def process_all(options: ProcessOptions, environment: Mapping[str, str]) -> Proc
     return report
 
 
-def find_outputs(folder: str, name: str) -> tuple[list[Output], list[str]]:
+def find_outputs(folder: str, name: str) -> tuple[list[ClientOutput], list[str]]:
     """Return the outputs `<name>_*.json` of a folder, and the paths of those whose names do not say enough."""
     names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
     outputs, ignored = [], []
@@ -81,7 +81,7 @@ def find_outputs(folder: str, name: str) -> tuple[list[Output], list[str]]:
     return outputs, ignored
 
 
-def parse_name(path: str) -> Output:
+def parse_name(path: str) -> ClientOutput:
     """Return what the end of an output's name says."""
     stem = os.path.basename(path)[: -len(".json")]
     match = next(found for at in range(len(stem) + 1) if (found := _SUFFIX.fullmatch(stem, at)))
@@ -89,10 +89,10 @@ def parse_name(path: str) -> Output:
         None if match[group] is None else int(match[group]) for group in ("conc", "gpus", "prefill", "decode")
     )
     roles = RoleGpus(prefill, decode) if prefill is not None and decode is not None else None
-    return Output(path, stem, conc, gpus, roles)
+    return ClientOutput(path, stem, conc, gpus, roles)
 
 
-def _read_conc(output: Output) -> Output:
+def _read_conc(output: ClientOutput) -> ClientOutput:
     """Return an output with the concurrency that it contains, if its name has none."""
     if output.conc is not None:
         return output
@@ -103,7 +103,7 @@ def _read_conc(output: Output) -> Output:
 
 
 def _process_output(
-    options: ProcessOptions, environment: Mapping[str, str], output: Output, outputs: list[Output]
+    options: ProcessOptions, environment: Mapping[str, str], output: ClientOutput, outputs: list[ClientOutput]
 ) -> ProcessReport:
     faults = _check_output(environment, output, outputs)
     if faults:
@@ -117,7 +117,7 @@ def _process_output(
     )
 
 
-def _find_gpus(environment: Mapping[str, str], output: Output) -> RoleGpus | None:
+def _find_gpus(environment: Mapping[str, str], output: ClientOutput) -> RoleGpus | None:
     """Return the GPUs of both roles; None if the variables have them.
 
     Without decode workers, or without the GPUs of both roles in the name, all GPUs are prefill GPUs.
@@ -129,7 +129,9 @@ def _find_gpus(environment: Mapping[str, str], output: Output) -> RoleGpus | Non
     return output.roles
 
 
-def _check_output(environment: Mapping[str, str], output: Output, outputs: list[Output]) -> list[RowFault]:
+def _check_output(
+    environment: Mapping[str, str], output: ClientOutput, outputs: list[ClientOutput]
+) -> list[RowFault]:
     faults = []
     same = [other.path for other in outputs if other.conc == output.conc and other.conc is not None]
     if len(same) > 1:
@@ -176,7 +178,7 @@ def _find_planned(environment: Mapping[str, str]) -> list[int]:
     return [number for number in numbers if number is not None]
 
 
-def _render(output: Output, point: ProcessReport) -> dict[str, Any]:
+def _render(output: ClientOutput, point: ProcessReport) -> dict[str, Any]:
     return {
         "file": os.path.basename(output.path),
         "concurrency": output.conc,

@@ -110,7 +110,7 @@ def test_without_gpus_in_the_name_the_workers_count() -> None:
     assert [row["num_prefill_gpu"], row["num_decode_gpu"]] == [16, 16]
 
 
-def test_an_output_without_a_concurrency_in_its_name_is_covered_by_its_content() -> None:
+def test_without_a_concurrency_in_the_name_the_content_has_it() -> None:
     write(8, f"r_{GPUS}")
     assert run({**ENVIRONMENT, "CONC_LIST": "8"}).faults == []
 
