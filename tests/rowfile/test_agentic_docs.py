@@ -46,9 +46,7 @@ def list_numbers(values: dict[str, Any], place: str = "") -> Iterator[str]:
 
 
 def test_every_number_of_an_aggregate_is_listed(tmp_path: Path) -> None:
-    write_replay(
-        tmp_path, [record(0), record(1), record(3)], metrics={"vllm:prefix_cache_hits": counters(1)}
-    )
+    write_replay(tmp_path, [record(0), record(1), record(3)], metrics={"vllm:prefix_cache_hits": counters(1)})
     values = aggregate(tmp_path)
     requests = list_names("agentic-requests") | {
         f"throughput.{name}.{unit}"
@@ -62,7 +60,9 @@ def test_every_number_of_an_aggregate_is_listed(tmp_path: Path) -> None:
     }
     assert set(list_numbers(values["request_metrics"])) <= requests
     assert set(values["request_accounting"]) == list_names("agentic-accounting")
-    server = {re.sub(r"(prompt_by_source)\..*", r"\1", path) for path in list_numbers(values["server_metrics"])}
+    server = {
+        re.sub(r"(prompt_by_source)\..*", r"\1", path) for path in list_numbers(values["server_metrics"])
+    }
     assert server == list_names("agentic-server-columns")
     for name in values:
         assert f"`{name}`" in PAGE, name
