@@ -6,11 +6,11 @@ import os
 import re
 from typing import Iterable, Iterator
 
-_VLLM_SIZE = re.compile(r"GPU KV cache size: ([0-9][0-9,]*) tokens")
+_VLLM_SIZE = re.compile(r"GPU KV cache size: ([0-9][0-9,]{0,20}) tokens")
 _VLLM_ENGINE = re.compile(r"\((EngineCore\w*)")
-_SGLANG_SIZE = re.compile(r"\bmax_total_num_tokens=([0-9]+)")
+_SGLANG_SIZE = re.compile(r"\bmax_total_num_tokens=([0-9]{1,18})\b")
 _SGLANG_RANK = re.compile(r"\b(?:DP|PP|TP|EP)[0-9]+\b")
-_SGLANG_RANKS = re.compile(r"\bdp_size=([0-9]+)")
+_SGLANG_RANKS = re.compile(r"\bdp_size=([0-9]{1,6})\b")
 _PARENTS = 3  # folders above the results in which the log of a job's watcher may be
 
 

@@ -10,7 +10,7 @@ from .faults import FaultsError, RowFault
 from .values import parse_finite
 
 MEASURED = "profiling"  # the phase that counts; requests before it warm the server up
-MAX_CATEGORY = 120  # characters of an error's category that comes from a message
+MAX_CATEGORY = 120  # characters of an error's category
 _CATEGORY_FIELDS = ("type", "error_type", "code", "class", "status")
 
 
@@ -128,7 +128,7 @@ def find_category(error: Any) -> str:
     if isinstance(error, dict):
         for field in _CATEGORY_FIELDS:
             if error.get(field) not in (None, ""):
-                return str(error[field])
+                return str(error[field])[:MAX_CATEGORY]
         error = error.get("message")
     if isinstance(error, str):
         return error.partition(":")[0].strip()[:MAX_CATEGORY] or "unknown"

@@ -7,17 +7,19 @@ from typing import Any
 
 PERCENTILES = (50, 75, 90, 95)
 DECIMALS = 5
-MAX_DIGITS = 30  # of a whole number that is written as text
+MAX_COUNT = 10**20  # nanoseconds since 1970 have 19 digits
+MAX_DIGITS = 21  # of a whole number that is written as text
 
 
 def read_count(value: Any) -> int | None:
     """Return a whole number of at least 0 that may be written as text, or None for another value."""
     if isinstance(value, str):
         value = value.strip()
-        return int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else None
+        value = int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else None
     if isinstance(value, float):
-        return int(value) if value.is_integer() and value >= 0 else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+        value = int(value) if value.is_integer() else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+    return value if is_count else None
 
 
 def summarize(values: list[float]) -> dict[str, float]:
@@ -29,7 +31,7 @@ def summarize(values: list[float]) -> dict[str, float]:
     summary = {"mean": mean}
     for percent in PERCENTILES:
         summary["p" + str(percent)] = interpolate(ordered, percent)
-    summary["std"] = math.sqrt(sum((value - mean) ** 2 for value in ordered) / len(ordered))
+    summary["std"] = math.sqrt(sum((value - mean) * (value - mean) for value in ordered) / len(ordered))
     return summary
 
 
@@ -46,10 +48,14 @@ def invert(times: list[float]) -> dict[str, float]:
 
     The standard deviation is that of the reciprocals: the reciprocal of a deviation has no meaning.
     """
-    summary = {name: 1 / value for name, value in summarize(times).items() if name != "std"}
+    summary = {name: _invert(value) for name, value in summarize(times).items() if name != "std"}
     if times:
-        summary["std"] = summarize([1 / value for value in times])["std"]
+        summary["std"] = summarize([_invert(value) for value in times])["std"]
     return summary
+
+
+def _invert(time: float) -> float:
+    return 1 / time if time else math.inf  # a mean of the smallest floats is 0
 
 
 def divide(part: float | None, whole: float | None) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 
 from infx.rowfile.agentic_metrics import measure_completions, measure_requests
 from infx.rowfile.agentic_records import parse_replay
+from infx.rowfile.agentic_statistics import round_all
 from tests.rowfile.replays import record
 
 SECOND = 10**9
@@ -40,6 +41,19 @@ def test_a_replay_shorter_than_a_second_has_a_mean_only() -> None:
 @pytest.mark.parametrize("ends", [[], [5], [5, 5]])
 def test_no_rate_without_time_between_completions(ends: list[int]) -> None:
     assert measure_completions(ends) == {}
+
+
+def test_a_wrong_clock_does_not_fill_the_memory() -> None:
+    """From 1970 to 2026 there are 1.7 billion seconds."""
+    assert measure_completions([0, 1_782_800_000 * SECOND]) == {}
+
+
+@pytest.mark.parametrize("name", ["request_latency", "inter_token_latency", "output_sequence_length"])
+@pytest.mark.parametrize("value", [1e308, 5e-324, 10**400])
+def test_extreme_numbers_end_no_row(name: str, value: float) -> None:
+    """Sums and squares of such numbers are infinite, and quotients 0; neither is in the aggregate."""
+    metrics = round_all(measure(record(0, **{name: value}), record(1, **{name: value})))
+    json.dumps(metrics, allow_nan=False)
 
 
 def test_throughput_is_over_the_time_from_first_start_to_last_end() -> None:
