@@ -144,8 +144,8 @@ def test_the_start_of_a_row_reads_nothing_of_the_packed_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("planned", "script"),
-    [(row(FIXED, 8), MAKE_ROW), (row(DISAGG, 8), MAKE_ROWS)],
+    ("planned", "script", "tput"),
+    [(row(FIXED, 8), MAKE_ROW, 3000 / 8), (row(DISAGG, 8), MAKE_ROWS, 3000 / 32)],
     ids=["one engine", "roles"],
 )
 def test_the_rows_complete_the_sweep(planned: Row, script: str, tput: float) -> None:
