@@ -9,7 +9,7 @@ from .command import run_command
 from .errors import RowError
 from .plan import RowTask, read_row
 from .results import find_missing, find_results, gather_results
-from .runner import ROW_FILE, print_error, print_line, write_output
+from .runner import print_error, print_line, write_output
 
 MAX_NAMES = 20  # of gathered files that are listed
 
@@ -76,8 +76,7 @@ def _run(row: RowTask, folder: str, out: str) -> int:
         check_again(row.rules)
     write_output("artifact-name", row.artifact)  # without it nothing is uploaded: the row did not start
     earlier = find_results(folder, row.gathered)
-    environment = {**row.environment, ROW_FILE: os.path.abspath(sys.argv[0])}
-    code, started_at = run_command(row.command, folder, environment, row.minutes)
+    code, started_at = run_command(row.command, folder, row.environment, row.minutes)
     names = gather_results(folder, out, row.gathered, earlier, started_at)
     if names:
         more = "" if len(names) <= MAX_NAMES else " and " + str(len(names) - MAX_NAMES) + " more"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from infx.rowfile import written
 from infx.rowfile.clients import CLIENTS
 from infx.rowfile.process import ProcessOptions, ProcessReport, process
 from tests.calling import call
@@ -241,7 +240,7 @@ def test_a_row_is_written_completely_or_not_at_all(monkeypatch: pytest.MonkeyPat
         file.write('{"hw": ')
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(written.json, "dump", fail)
+    monkeypatch.setattr("infx.rowfile.written.json.dump", fail)
     with pytest.raises(OSError, match="No space"):
         run(VLLM)
     assert [path.name for path in Path().iterdir()] == ["r.json"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,17 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from infx.bench.row import Row
+from infx.bench.uploads import artifact_name
 from infx.matrix.row_file import pack_row_file
 from infx.rowfile.clients import CLIENTS
+from tests.calling import call
 from tests.matrix.rows import DISAGG, FIXED, row
 from tests.rowfile.outputs import ENVIRONMENT, SGLANG, VLLM, read_row, write_output
-from tests.rowfile.playing import OLDER, cut_plan, find_python, play
+from tests.rowfile.playing import OLDER, PLAN, cut_plan, find_python, play
 
 # A row command in a shell, as a recipe has it.
 MAKE_ROW = 'cp output.json "$RESULT_FILENAME.json" && python3 "$INFX_ROW_FILE" process'
-MAKE_ROWS = (
-    'cp output.json "${RESULT_FILENAME}_conc8_gpus_32.json" && python3 "$INFX_ROW_FILE" process --all --out .'
-)
+MAKE_ROWS = 'cp output.json "${RESULT_FILENAME}_conc8_gpus_32_ctx_16_gen_16.json" && python3 "$INFX_ROW_FILE" process --all --out .'
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def test_a_multi_node_row_command_makes_all_rows() -> None:
     played = play(cut_plan(Path.cwd(), row(DISAGG, 8), ["sh", "-c", MAKE_ROWS]))
     assert played.code == 0, played.err
     assert [path.name for path in Path("out").iterdir() if path.name.startswith("agg_")] == [
-        f"agg_{played.job.result_name}_conc8_gpus_32.json"
+        f"agg_{played.job.result_name}_conc8_gpus_32_ctx_16_gen_16.json"
     ]
 
 
@@ -139,3 +141,20 @@ def test_the_start_of_a_row_reads_nothing_of_the_packed_part() -> None:
     Path("row.py").write_text(text[: text.rindex("#")])
     assert run("run", "--help").code == 0
     assert run("process", "--help").code != 0
+
+
+@pytest.mark.parametrize(
+    ("planned", "script", "tput"),
+    [(row(FIXED, 8), MAKE_ROW, 3000 / 8), (row(DISAGG, 8), MAKE_ROWS, 3000 / 32)],
+    ids=["one engine", "roles"],
+)
+def test_the_rows_complete_the_sweep(planned: Row, script: str, tput: float) -> None:
+    pytest.importorskip("infx.results.normalize")
+    write_output("output.json", {**VLLM, "model_id": "acme/m1"})
+    played = play(cut_plan(Path.cwd(), planned, ["sh", "-c", script]), out="out")
+    Path("artifacts").mkdir()
+    Path("out").rename(Path("artifacts", artifact_name(played.job)))
+    called = call("results", "collect", "--plan", PLAN, "--artifacts", "artifacts", "--out", "results")
+    assert called.code == 0, called.err
+    [point] = json.loads(Path("results/results_bmk/agg_bmk.json").read_text())
+    assert point["tput_per_gpu"] == tput
