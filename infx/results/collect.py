@@ -146,10 +146,11 @@ def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> 
     faults = [fault for item in rejected for fault in item.faults]
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
+    limit = rules.find_failure_limit(is_agentic=job.row.recipe.is_agentic)
     faults += [
-        f"too many requests failed at concurrency {point.row.conc}: {outcome.describe(rules.failed_requests)}"
+        f"too many requests failed at concurrency {point.row.conc}: {outcome.describe(limit)}"
         for point in points
-        if (outcome := point.row.outcome) and (point.row.has_failed or outcome.exceeds(rules.failed_requests))
+        if (outcome := point.row.outcome) and (point.row.has_failed or outcome.exceeds(limit))
     ]
     return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
 
