@@ -11,7 +11,7 @@ from .agentic_pool import parse_sglang_pool, parse_vllm_pool, read_logs
 from .agentic_records import read_replay
 from .agentic_series import ServerSeries
 from .agentic_servers import NO_METRICS, choose_adapter, read_server
-from .agentic_statistics import divide, round_all
+from .agentic_statistics import clean, divide
 from .agentic_traces import find_expected
 from .faults import FaultsError, RowFault
 from .values import parse_finite, show_value
@@ -101,7 +101,7 @@ def make_aggregate(
         aggregate["dataset"] = metadata["dataset"]
     if files.warnings:
         aggregate["warnings"] = files.warnings
-    rounded: dict[str, Any] = round_all(aggregate)
+    rounded: dict[str, Any] = clean(aggregate)
     return rounded
 
 

@@ -43,7 +43,7 @@ def process_agentic(environment: Mapping[str, str], result: str = "", out: str =
     because it says why; it has a fault.
     """
     variables = AgenticVariables(environment)
-    results = result or variables.demand(RESULTS)
+    results = result or _find_results(variables)
     name = _find_name(variables)
     is_bare = not out and variables.is_set(OUTPUT)
     folder = variables.find(OUTPUT) if is_bare else out or "."
@@ -69,6 +69,15 @@ def refuse_all() -> None:
     """Raise FaultsError for the option --all."""
     message = "A replay makes one row, so there is nothing to do for --all. Leave it out."
     raise FaultsError([RowFault("replay-with-all", message)])
+
+
+def _find_results(variables: AgenticVariables) -> str:
+    if not variables.is_set(RESULTS):
+        message = (
+            RESULTS + " is not set. Set it to the folder in which the client's folder is, or use --result."
+        )
+        variables.refuse("missing-environment", message)
+    return variables.find(RESULTS)
 
 
 def _find_name(variables: AgenticVariables) -> str:

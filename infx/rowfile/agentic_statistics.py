@@ -7,6 +7,7 @@ from typing import Any
 
 PERCENTILES = (50, 75, 90, 95)
 DECIMALS = 5
+MAX_DEPTH = 50  # of a nested value; the aggregate itself has five levels
 MAX_COUNT = 10**20  # nanoseconds since 1970 have 19 digits
 MAX_DIGITS = 21  # of a whole number that is written as text
 
@@ -63,15 +64,20 @@ def divide(part: float | None, whole: float | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def round_all(value: Any) -> Any:
-    """Return a JSON value whose floats are rounded; one of at least 1 that is whole becomes an integer.
+def clean(value: Any, depth: int = 0) -> Any:
+    """Return a JSON value that can be written: floats are rounded, and texts are valid Unicode.
 
-    A number that is not finite becomes None, because JSON has no form for it.
+    A float of at least 1 that is whole becomes an integer. A number that is not finite becomes None, because JSON has no
+    form for it, and so does a value that is nested too deeply.
     """
+    if depth > MAX_DEPTH:
+        return None
     if isinstance(value, dict):
-        return {name: round_all(item) for name, item in value.items()}
+        return {clean(name): clean(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list):
-        return [round_all(item) for item in value]
+        return [clean(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # a JSON file may have lone surrogates
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):

@@ -9,7 +9,7 @@ import pytest
 
 from infx.rowfile.agentic_metrics import measure_completions, measure_requests
 from infx.rowfile.agentic_records import parse_replay
-from infx.rowfile.agentic_statistics import round_all
+from infx.rowfile.agentic_statistics import clean
 from tests.rowfile.replays import record
 
 SECOND = 10**9
@@ -52,7 +52,7 @@ def test_a_wrong_clock_does_not_fill_the_memory() -> None:
 @pytest.mark.parametrize("value", [1e308, 5e-324, 10**400])
 def test_extreme_numbers_end_no_row(name: str, value: float) -> None:
     """Sums and squares of such numbers are infinite, and quotients 0; neither is in the aggregate."""
-    metrics = round_all(measure(record(0, **{name: value}), record(1, **{name: value})))
+    metrics = clean(measure(record(0, **{name: value}), record(1, **{name: value})))
     json.dumps(metrics, allow_nan=False)
 
 

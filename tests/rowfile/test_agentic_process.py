@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,18 @@ def test_the_data_set_is_copied(tmp_path: Path) -> None:
     assert aggregate(tmp_path)["dataset"] == {"loader": "x", "share": 0.12346}
 
 
+def test_foreign_texts_can_always_be_written(tmp_path: Path) -> None:
+    """JSON may hold half of a surrogate pair, and may be nested more deeply than it can be written again."""
+    nested: Any = "x"
+    for _ in range(400):
+        nested = {"a": nested}
+    summary = {"metadata": {"dataset": {"name": "\ud800", "nested": nested}}}
+    write_replay(tmp_path, [record(0), record(1, error={"type": "\udfff"})], summary=summary)
+    values = aggregate(tmp_path)
+    assert values["dataset"]["name"] == "?"
+    assert values["request_accounting"]["error_categories"] == {"?": 1}
+
+
 def test_files_may_be_in_the_first_subfolder_that_holds_records(tmp_path: Path) -> None:
     (tmp_path / EXPORT / "a").mkdir(parents=True)
     write_replay(tmp_path, [record(0), record(1)], export=f"{EXPORT}/run_1", summary={})
@@ -147,11 +160,17 @@ def test_the_outcome_of_the_measured_requests(
     assert outcome["status"] == status
 
 
-@pytest.mark.parametrize("name", ["RESULT_DIR", "RESULT_FILENAME", "KV_OFFLOADING"])
+@pytest.mark.parametrize("name", ["RESULT_FILENAME", "KV_OFFLOADING"])
 def test_a_required_variable_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
     write_replay(tmp_path, [record(0)])
     assert f"not set: {name}." in refuse(tmp_path, **{name: None})
     assert f"not set: {name}." in refuse(tmp_path, **{name: ""})
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_without_a_folder_of_results_the_option_is_named(tmp_path: Path, value: str | None) -> None:
+    assert "RESULT_DIR is not set" in refuse(tmp_path, RESULT_DIR=value)
+    assert "or use --result" in refuse(tmp_path, RESULT_DIR=value)
 
 
 def test_the_name_of_the_file_cannot_lead_elsewhere(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infx.rowfile.agentic_statistics import divide, invert, read_count, round_all, summarize
+from infx.rowfile.agentic_statistics import clean, divide, invert, read_count, summarize
 
 
 def test_percentiles_are_linear_between_the_closest_ranks() -> None:
@@ -68,7 +68,7 @@ def test_a_count_keeps_all_digits_of_a_clock() -> None:
     ],
 )
 def test_numbers_are_rounded_to_five_decimals(value: float, rounded: float | None) -> None:
-    written = round_all({"a": [value]})["a"][0]
+    written = clean({"a": [value]})["a"][0]
     assert (written, type(written)) == (rounded, type(rounded))
 
 
