@@ -78,7 +78,8 @@ def _parse_roles(variables: Variables, role_gpus: RoleGpus | None) -> Layout:
     if not gpus.decode:
         fields.update(decode_tp=0, decode_ep=0, **{"decode_" + name: 1 for name in SIZES})
     fields.update(num_prefill_gpu=gpus.prefill, num_decode_gpu=gpus.decode)
-    if variables.is_set("AGGREGATE_GPUS"):
+    has_no_roles = role_gpus is not None and not fields["decode_num_workers"]
+    if has_no_roles or variables.is_set("AGGREGATE_GPUS"):
         fields["num_aggregate_gpu"] = gpus.prefill
     total = gpus.prefill + gpus.decode
     hardware = find_hardware(variables)

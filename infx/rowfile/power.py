@@ -6,6 +6,7 @@ was sampled, without a gap, over the whole window.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Mapping, NamedTuple
 
@@ -201,8 +202,13 @@ class _Devices:
         covering = _bracket(samples, start, end)
         pairs = list(zip(covering, covering[1:]))
         self.gaps[gpu] = max(second.time - first.time for first, second in pairs)
-        self.energies[gpu] = sum(_integrate(first, second, start, end) for first, second in pairs)
-        return "sampling_gap_exceeded" if self.gaps[gpu] > MAX_GAP + _ROUNDING else ""
+        if self.gaps[gpu] > MAX_GAP + _ROUNDING:
+            return "sampling_gap_exceeded"
+        energy = sum(_integrate(first, second, start, end) for first, second in pairs)
+        if not math.isfinite(energy):
+            return "invalid_power_sample"
+        self.energies[gpu] = energy
+        return ""
 
 
 def _cut(samples: list[Sample], benchmark: Benchmark) -> list[Sample]:

@@ -99,7 +99,7 @@ def test_without_decode_workers_all_gpus_are_prefill() -> None:
     write(8, f"r_conc8_{GPUS}")
     run({**ENVIRONMENT, "CONC_LIST": "8", "DECODE_NUM_WORKERS": "0"})
     row = read_row(f"r_conc8_{GPUS}")
-    assert [row["num_prefill_gpu"], row["num_decode_gpu"]] == [32, 0]
+    assert [row[f"num_{kind}_gpu"] for kind in ("prefill", "decode", "aggregate")] == [32, 0, 32]
 
 
 def test_without_gpus_in_the_name_the_workers_count() -> None:
