@@ -11,6 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
+from infx.cli.group import LazyGroup
 from infx.cli.options import OutputPath, examples, format_option, policy_option
 from infx.cli.plan_folder import read_all_jobs, read_follow_up
 from infx.cli.report import print_text
@@ -24,7 +25,21 @@ if TYPE_CHECKING:
     from infx.results.collect import Collection
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    commands_by_name={
+        "collect": ("infx.cli.results:collect", "Compare artifacts with the plan, and keep the good rows."),
+        "report": ("infx.cli.results:report", "Print the run's summary as Markdown."),
+        "scores": (
+            "infx.cli.results_scores:scores",
+            "Judge the scores of an accuracy run, as its row's job does.",
+        ),
+        "stats": (
+            "infx.cli.results_stats:stats",
+            "Count how many jobs of each cluster succeeded, over all attempts of a run.",
+        ),
+    },
+)
 def results() -> None:
     """Collect the results of a sweep, and show them."""
 
@@ -45,7 +60,7 @@ _run = click.option(
 
 
 @examples("infx results collect --plan sweep-plan --artifacts artifacts --out results")
-@results.command()
+@click.command()
 @_plan
 @_artifacts
 @_run
@@ -87,7 +102,7 @@ def collect(
 
 
 @examples("infx results report --plan sweep-plan --artifacts artifacts")
-@results.command()
+@click.command()
 @_plan
 @_artifacts
 @_run

@@ -83,6 +83,8 @@ def _list_items(job: RowJob, max_bytes: int) -> Iterator[tuple[str, str]]:
         yield "gather", pattern
     for pattern in list_required(job):
         yield "require", pattern
+    if job.row.eval_only:
+        yield "scores", " ".join(map(str, job.row.required_concs))
     for name, value in project_job(job, max_bytes=max_bytes).items():
         yield "set", f"{name}={value}"
 

@@ -179,7 +179,7 @@ def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _
         rows = [replace(result, conc=row.conc[0]) if result.conc is None else result for result in rows]
     concs = {result.conc for result in rows}
     planned = row.eval_concs
-    required = planned if row.eval_all_concs or row.eval_conc is not None else ()
+    required = row.required_concs
     unplanned = sorted(conc for conc in concs if conc is not None and conc not in planned)
     wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, planned))}") for conc in unplanned]
     counts = Counter((result.task, result.conc) for result in rows)
