@@ -17,7 +17,8 @@ from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
 from infx.results.evals import MAX_TASKS, find_moment, find_results
 from infx.results.identity import show_value
-from infx.results.lenient import ResultIdentity, identify_eval, parse_number
+from infx.results.lenient import ResultIdentity, identify_eval
+from infx.results.normalize import parse_number
 from infx.results.row import RowFaultError
 
 MAX_CONCS = 1000  # of one batch
