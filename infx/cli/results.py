@@ -163,13 +163,14 @@ def write_files(out: Path, collection: Collection) -> None:
     from infx.results.collect import (
         EVAL_ORIGINS_FILE,
         EVALS_FILE,
+        EVENTS_FILE,
         POINT_ORIGINS_FILE,
         POINTS_FILE,
         render_files,
     )
 
     files = render_files(collection)
-    known = {POINTS_FILE, EVALS_FILE, POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE}
+    known = {POINTS_FILE, EVALS_FILE, POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE, EVENTS_FILE}
     for name in known - files.keys():  # results of an earlier call would be uploaded
         (out / name).unlink(missing_ok=True)
     for name, text in files.items():

@@ -70,6 +70,10 @@ def normalize(values: Mapping[str, Any]) -> Normalized:
         result[name] = value if parsed is None else parsed
     if is_agentic(result):
         _flatten_agentic(result, values)
+    else:
+        result.pop(
+            "std_intvty", None
+        )  # existing tools take the reciprocal of a deviation, which means nothing
     if is_multinode(result) and result.get("prefill_tp") is not None:
         for name in ENGINE:  # sums or placeholders, where there are roles
             result.pop(name, None)

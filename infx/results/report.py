@@ -9,8 +9,9 @@ from infx.bench.follow_up import RowOrigin
 from infx.bench.words import describe_row
 from infx.escape import foreign, table, table_code
 from infx.phrases import count, join_some, join_words
-from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection
+from infx.results.collect import Collection, RowCoverage, RowState, describe_collection, explain
 from infx.results.evals import EvalRow
+from infx.results.points import CollectedPoint
 from infx.results.row import ResultRow
 
 MAX_LINES = 2000  # of one table; the limit of summaries may cut more
@@ -74,7 +75,7 @@ def _render_coverage(title: str, items: Sequence[RowCoverage]) -> str:
     rows = []
     for item in items[:MAX_LINES]:
         job = item.job
-        why = "; ".join(foreign(fault) for fault in item.faults) or "see the job"
+        why = "; ".join(foreign(fault) for fault in explain(item)) or "see the job"
         rows.append((f"`{job.id}`", job.family, table_code(describe_row(job.row)), why.replace("|", "")))
     return _render_section(title, items, table(("id", "family", "row", "why"), rows))
 
