@@ -21,9 +21,11 @@ from infx.phrases import count
 from infx.policy.results import ResultRules
 from infx.records import record
 from infx.results.artifact import ReadArtifact
-from infx.results.evals import EvalReader, EvalRow, render_eval
+from infx.results.eval_row import EvalRow, render_eval
+from infx.results.evals import EvalReader
 from infx.results.identity import find_eval_mismatches
 from infx.results.job_records import JobError, JobEvent, find_event, render_events
+from infx.results.normalize import normalize
 from infx.results.points import CollectedPoint, Rejected, read_points
 
 POINTS, EVALS = (
@@ -153,8 +155,8 @@ def _reject_repeated(artifact: str, conc: int) -> Rejected:
 
 
 def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
-    reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(meta, job.row), rules=rules)
-    rows, wrong = reader.read(artifact.files)
+    reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(normalize(meta), job.row), rules=rules)
+    rows, wrong = reader.read(artifact.files, artifact.name)
     row = job.row
     if len(row.conc) == 1:  # a result may leave out the concurrency if there is only one
         rows = [replace(result, conc=row.conc[0]) if result.conc is None else result for result in rows]
@@ -234,13 +236,17 @@ def _list_uncounted(collection: Collection) -> list[Problem]:
         Problem(
             rule="samples-unknown",
             level=Level.WARNING,
-            message=f"{row.task[:200]} counted {row.samples:,} samples, but the number of its samples is unknown.",
+            message=f"{row.task[:200]} counted {_show_count(row.samples)} samples, but the number of its samples is unknown.",
             path=artifact_name(jobs[row_id]),
             hint="Write n-samples with original and effective.",
         )
         for row_id, row in collection.evals
         if row.original is None and row.fault is None
     ]
+
+
+def _show_count(samples: int | None) -> str:
+    return "an unknown number of" if samples is None else f"{samples:,}"
 
 
 def describe_collection(collection: Collection) -> str:

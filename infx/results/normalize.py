@@ -131,8 +131,9 @@ _READERS: dict[str, tuple[Callable[[object], Any], str]] = {
 
 def _flatten_agentic(result: Normalized, values: Mapping[str, Any]) -> None:
     """Give the nested numbers of an AgentX result names of their own; a number that is already there stays."""
-    for name in ("isl", "osl"):
-        result.setdefault(name, 0)
+    if "request_metrics" in result:  # an accuracy result without lengths has other defaults
+        for name in ("isl", "osl"):
+            result.setdefault(name, 0)
     if "kv_offloading" not in values and isinstance(older := values.get("offloading"), str):
         result["kv_offloading"] = older
     for name in _REMARKS:

@@ -10,7 +10,8 @@ from infx.bench.words import describe_row
 from infx.escape import foreign, table, table_code
 from infx.phrases import count, join_some, join_words
 from infx.results.collect import Collection, RowCoverage, RowState, describe_collection, explain
-from infx.results.evals import EvalRow
+from infx.results.eval_row import EvalRow
+from infx.results.eval_tables import make_tables
 from infx.results.points import CollectedPoint
 from infx.results.row import ResultRow
 
@@ -134,24 +135,12 @@ def _render_number(row: ResultRow, names: Sequence[str], factor: int) -> str:
 
 
 def _render_evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
-    if not rows:
-        return ""
-    heads = ("id", "task", "conc", "score", "by", "samples", "")
-    lines = []
-    for row_id, row in sorted(rows, key=lambda item: (item[1].fault is None, item[1].task, item[0]))[
-        :MAX_LINES
-    ]:
-        score = "" if row.score is None else f"{row.score:.4f}"
-        fault = foreign(row.fault or "").replace("|", "")
-        lines.append(
-            [
-                f"`{row_id}`",
-                table_code(row.task[:200]),
-                "" if row.conc is None else str(row.conc),
-                score,
-                row.score_name or "",
-                str(row.samples),
-                fault,
-            ]
-        )
-    return _render_section("Accuracy", rows, table(heads, lines))
+    """Return a table for each kind of deployment; faults of rows are in the sections above it."""
+    parts = []
+    for part in make_tables(rows):
+        lines = [
+            [f"`{row_id}`", *(table_code(cell[:200]) if cell else "" for cell in cells)]
+            for row_id, cells in part.lines[:MAX_LINES]
+        ]
+        parts.append(_render_section(part.title, part.lines, table(("id", *part.headers), lines)))
+    return "\n".join(parts)
