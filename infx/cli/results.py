@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 @click.group(
     cls=LazyGroup,
     commands_by_name={
+        "process": (
+            "infx.cli.results_process:process",
+            "Make result rows from the output of a benchmark client.",
+        ),
+        "check-replay": (
+            "infx.cli.results_check:check",
+            "Check that an AgentX replay counts: its failed requests, and a metric of the server.",
+        ),
         "collect": ("infx.cli.results:collect", "Compare artifacts with the plan, and keep the good rows."),
         "report": ("infx.cli.results:report", "Print the run's summary as Markdown."),
         "scores": (

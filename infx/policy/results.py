@@ -13,10 +13,16 @@ class ResultRules:
         effective_samples: the minimum share, from 0 to 1, of a task's samples that an accuracy result counts.
         failed_requests: the maximum share, from 0 to 1, of a throughput row's requests that failed. A result may
             state a stricter share for itself, but not a laxer one.
+        failed_agentic_requests: the same for rows of AgentX, whose requests depend on each other and fail more often.
     """
 
     effective_samples: float
     failed_requests: float = 0.05
+    failed_agentic_requests: float = 0.10
+
+    def find_failure_limit(self, *, is_agentic: bool) -> float:
+        """Return the maximum share of a row's requests that failed."""
+        return self.failed_agentic_requests if is_agentic else self.failed_requests
 
     def find_sample_fault(self, effective: int, original: int | None) -> str | None:
         """Return a clause that says why the number of samples is wrong; None if it is right or cannot be compared."""

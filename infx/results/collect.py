@@ -140,10 +140,11 @@ def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> 
     faults = [fault for item in rejected if item.is_error for fault in item.faults]
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
+    limit = rules.find_failure_limit(is_agentic=job.row.recipe.is_agentic)
     faults += [
-        f"too many requests failed at concurrency {point.row.conc}: {outcome.describe(rules.failed_requests)}"
+        f"too many requests failed at concurrency {point.row.conc}: {outcome.describe(limit)}"
         for point in points
-        if (outcome := point.row.outcome) and (point.row.has_failed or outcome.exceeds(rules.failed_requests))
+        if (outcome := point.row.outcome) and (point.row.has_failed or outcome.exceeds(limit))
     ]
     return _Part(coverage=_judge(job, faults), points=tuple(points), rejected=tuple(rejected))
 
@@ -196,12 +197,12 @@ def list_problems(collection: Collection) -> list[Problem]:
     rejected = [
         Problem(
             rule="result-rejected",
-            level=Level.ERROR if item.is_error else Level.WARNING,
             message=f"{'; '.join(item.faults)[:1000]}.",
             path="/".join(filter(None, (item.artifact, item.path))),
             hint="This result is not published; the others are.",
         )
         for item in collection.rejected
+        if item.is_error
     ]
     reported = {item.artifact for item in collection.rejected if item.is_error}
     failed = [

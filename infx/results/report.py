@@ -88,13 +88,14 @@ def _render_section(title: str, items: Sequence[object], content: str, shown: in
 
 
 def _render_rejected(collection: Collection) -> str:
-    if not collection.rejected:
+    rejected = [item for item in collection.rejected if item.is_error]
+    if not rejected:
         return ""
     lines = []
-    for item in collection.rejected[:100]:
+    for item in rejected[:100]:
         where = "/".join(filter(None, (item.artifact, item.path)))
         lines.append(f"- {table_code(where)}: {foreign('; '.join(item.faults))}")
-    return _render_section("Rejected", collection.rejected, "\n".join(lines), 100)
+    return _render_section("Rejected", rejected, "\n".join(lines), 100)
 
 
 def _render_points(points: Sequence[CollectedPoint]) -> str:

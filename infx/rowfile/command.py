@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 from .errors import RowError
-from .runner import print_error, stop_commands
+from .runner import ROW_FILE, print_error, stop_commands
 
 GRACE = 60.0  # seconds between SIGTERM and SIGKILL for a command that ran out of time
 TIMED_OUT = 124  # exit code, as of timeout(1)
@@ -25,7 +26,8 @@ def run_command(
 
     The runner sends a cancellation (SIGINT, and 7.5 seconds later SIGTERM) to the step's own process only. Both are
     passed on to the command and to all that it started, because it may have containers to remove. A command that runs
-    longer than `minutes` gets SIGTERM, and SIGKILL after GRACE; the code is then TIMED_OUT.
+    longer than `minutes` gets SIGTERM, and SIGKILL after GRACE; the code is then TIMED_OUT. The variable ROW_FILE has the
+    path of this program.
 
     Returns: the exit code, 128 and the signal's number if a signal ended the command; and when the command started, in
     seconds since 1970. Raises RowError (2) if the command cannot be started.
@@ -36,7 +38,9 @@ def run_command(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, group.handle)
     try:
-        leader = _start(command, folder, {**_inherited(), **variables})
+        leader = _start(
+            command, folder, {**_inherited(), **variables, ROW_FILE: os.path.abspath(sys.argv[0])}
+        )
     except OSError as error:
         message = "The row command " + command[0] + " cannot be started: " + str(error.strerror) + "."
         raise RowError(message + " The policy names it, under sweep.row-command.", 2) from None

@@ -1,4 +1,4 @@
-"""`python3 row.py run`: run one row of a plan. Other subcommands do a part of it, or what a row command needs."""
+"""`python3 row.py`: run one row of a plan, make its result rows, or judge its scores."""
 
 from __future__ import annotations
 
@@ -18,20 +18,30 @@ MAX_NAMES = 20  # of gathered files that are listed
 USAGE = """\
 Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
-Run one row of a plan and gather the results that it leaves.
+       python3 row.py process --help
+       python3 row.py check-replay --help
+       python3 row.py scores --help
+
+Run one row of a plan and gather the results that it leaves. The row command makes them with process.
 
   --plan DIR       folder that infx shards wrote
   --id ID          the row's id: the start of its job's name
   --out DIR        folder for the results
   --directory DIR  where the row command runs (default: the current folder)
-
-Other commands: python3 row.py scores --help
 """
 
 
 def main() -> int:
     """Run the command line and return the exit code."""
     try:
+        if sys.argv[1:2] == ["process"]:
+            from .process_command import run_process  # a row's start does not pay for it
+
+            return run_process(sys.argv[2:])
+        if sys.argv[1:2] == ["check-replay"]:
+            from .check_command import run_check
+
+            return run_check(sys.argv[2:])
         if sys.argv[1:2] == ["scores"]:
             from .score_command import run_scores  # costs more than a row's start
 

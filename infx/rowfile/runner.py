@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+ROW_FILE = "INFX_ROW_FILE"  # the variable by which a row command finds this program
+
 
 def show(text: str) -> str:
     """Return text on one line, with every character that does not print, and `##[`, as an escape."""

@@ -158,6 +158,22 @@ def test_too_many_failed_requests_fail_the_row_but_are_published() -> None:
     )
 
 
+@pytest.mark.parametrize(("failed", "state"), [(10, RowState.PRESENT), (11, RowState.FAILED)])
+def test_a_replay_may_fail_more_requests_than_other_rows(failed: int, state: RowState) -> None:
+    """10 % of its requests may fail, and 5 % of another row's. The result itself allows 20 %."""
+    outcome = {
+        "requested": 100,
+        "completed": 100 - failed,
+        "failed": failed,
+        "status": "passed",
+        "max_failure_rate": 0.2,
+    }
+    files = good()
+    [name] = files[artifact_name(AGENTIC_JOB)]
+    files[artifact_name(AGENTIC_JOB)][name]["benchmark_outcome"] = outcome
+    assert states(run(files))[1] is state
+
+
 def test_a_result_cannot_allow_more_failures_than_the_policy() -> None:
     """639 of 640 requests failed, and the result allows all of them to fail."""
     laxer = {"requested": 640, "completed": 1, "failed": 639, "status": "passed", "max_failure_rate": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tests.calling import call
 from tests.cli.plans import write_plan
 
 PLAN = "sweep-plan"
+OLDER = ("3.8", "3.9", "3.10")  # than the Python that infx itself needs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,3 +65,19 @@ def replace_in(name: str, old: str, new: str) -> None:
     text = path.read_text()
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
+
+
+def find_python(version: str) -> str | None:
+    """Return an interpreter of this version that works; a launcher on PATH may have none behind it."""
+    roots = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates = [shutil.which(f"python{version}"), *map(str, roots.glob(f"{version}.*/bin/python3"))]
+    for candidate in filter(None, candidates):
+        asked = subprocess.run(
+            [candidate, "-c", "import sys; sys.stdout.write(sys.version)"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if asked.stdout.startswith(f"{version}."):
+            return candidate
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from infx.rowfile.record import RECORD
 from tests.calling import call, read_outputs
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
-from tests.rowfile.playing import PLAN, Played, cut_plan, play, program, replace_in
+from tests.rowfile.playing import OLDER, PLAN, Played, cut_plan, find_python, play, program, replace_in
 
 ROWS = {
     "fixed": row(FIXED, 8),
@@ -31,7 +30,6 @@ REQUIRED = {
     "multi-node": "agg_{name}*.json",
     "accuracy": "meta_env.json or results*.json",
 }
-OLDER = ("3.8", "3.9", "3.10")  # than the Python that infx itself needs
 
 
 @pytest.fixture(autouse=True)
@@ -51,22 +49,6 @@ def find_results(folder: str) -> list[str]:
     names = sorted(path.name for path in Path(folder).iterdir())
     assert RECORD in names
     return [name for name in names if name != RECORD]
-
-
-def find_python(version: str) -> str | None:
-    """Return an interpreter of this version that works; a launcher on PATH may have none behind it."""
-    roots = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [shutil.which(f"python{version}"), *map(str, roots.glob(f"{version}.*/bin/python3"))]
-    for candidate in filter(None, candidates):
-        asked = subprocess.run(
-            [candidate, "-c", "import sys; sys.stdout.write(sys.version)"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if asked.stdout.startswith(f"{version}."):
-            return candidate
-    return None
 
 
 @pytest.mark.parametrize("kind", ROWS)
