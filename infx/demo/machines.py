@@ -215,7 +215,6 @@ class Machines:
             job=("sweep", "collect"),
             inputs={
                 "policy": f"{self._clone()}/{POLICY}",
-                "runner-config": f"{self._clone()}/{policy.runners}",
                 "plan-path": str(plan),
                 "artifacts-path": str(artifacts),
                 "out": str(out),
