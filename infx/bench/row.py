@@ -126,6 +126,11 @@ class Row:
         """Return the concurrencies that an accuracy run of this row measures."""
         return self.conc if self.eval_all_concs or self.eval_conc is None else (self.eval_conc,)
 
+    @property
+    def required_concs(self) -> tuple[int, ...]:
+        """Return the concurrencies that an accuracy run must measure; empty if its command chooses."""
+        return self.eval_concs if self.eval_all_concs or self.eval_conc is not None else ()
+
     def to_saved(self) -> dict[str, Any]:
         return render_row(self)
 

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
         ),
         "collect": ("infx.cli.results:collect", "Compare artifacts with the plan, and keep the good rows."),
         "report": ("infx.cli.results:report", "Print the run's summary as Markdown."),
+        "scores": (
+            "infx.cli.results_scores:scores",
+            "Judge the scores of an accuracy run, as its row's job does.",
+        ),
+        "stats": (
+            "infx.cli.results_stats:stats",
+            "Count how many jobs of each cluster succeeded, over all attempts of a run.",
+        ),
     },
 )
 def results() -> None:
@@ -163,13 +171,14 @@ def write_files(out: Path, collection: Collection) -> None:
     from infx.results.collect import (
         EVAL_ORIGINS_FILE,
         EVALS_FILE,
+        EVENTS_FILE,
         POINT_ORIGINS_FILE,
         POINTS_FILE,
         render_files,
     )
 
     files = render_files(collection)
-    known = {POINTS_FILE, EVALS_FILE, POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE}
+    known = {POINTS_FILE, EVALS_FILE, POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE, EVENTS_FILE}
     for name in known - files.keys():  # results of an earlier call would be uploaded
         (out / name).unlink(missing_ok=True)
     for name, text in files.items():

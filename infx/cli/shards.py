@@ -14,6 +14,7 @@ from infx.bench.config import Runners
 from infx.cli.decision import read_decision
 from infx.cli.options import OutputPath, examples, policy_option
 from infx.cli.plan_folder import check_shard, open_part, plan_folder_option, read_plan_file, refuse_broken
+from infx.cli.thresholds import read_thresholds
 from infx.errors import ProblemsError, UsageError, has_errors
 from infx.files import NoSuchSourceError, read_file, write_folder
 from infx.gather.local import find_root, read_source
@@ -71,6 +72,12 @@ if TYPE_CHECKING:
     help="Priorities: a file or <commit>:<path>. Default: the policy's, in this repository.",
 )
 @click.option(
+    "--thresholds",
+    type=click.Path(),
+    metavar="FILE",
+    help="Least scores of accuracy runs: a file or <commit>:<path>. Default: the policy's, in this repository.",
+)
+@click.option(
     "--only",
     multiple=True,
     metavar="ID",
@@ -92,6 +99,7 @@ def shards(
     event: str,
     runner_config: str | None,
     priorities: str | None,
+    thresholds: str | None,
     only: tuple[str, ...],
     follow_up_file: Path | None,
     policy: Policy,
@@ -122,7 +130,8 @@ def shards(
         only=None if follow_up is None else frozenset(follow_up.only),
     )
     repeated = follow_up if follow_up and follow_up.runs else None
-    files = render_folder(cut, text, policy, make_row_rules(decision, policy), repeated)
+    _, bars = read_thresholds(thresholds, root, policy)
+    files = render_folder(cut, text, policy, make_row_rules(decision, policy), bars, repeated)
     digests = write_folder(out, files)
     actions.write_outputs(os.environ, count_shards(cut, render_sums(digests)))
     click.echo(actions.neutralize_json((out / INDEX).read_text("utf-8")), nl=False)

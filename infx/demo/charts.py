@@ -12,7 +12,7 @@ from html import escape
 
 from infx.bench.words import describe_layout
 from infx.demo.stage import RowOutcome, SweepRecord
-from infx.results.collect import CollectedPoint
+from infx.results.points import CollectedPoint
 
 _CELL, _CELL_HEIGHT, _GAP, _LANE = 40, 36, 4, 92
 _WIDTH, _HEIGHT = 460, 320

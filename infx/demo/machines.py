@@ -29,6 +29,7 @@ from infx.results.collect import collect
 
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
+_THRESHOLDS = "configs/eval-thresholds.yaml"
 _CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
 _LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 
@@ -191,6 +192,7 @@ class Machines:
             inputs={
                 "policy": f"{base}:{POLICY}",
                 "priorities": f"{base}:{_PRIORITIES}",
+                "thresholds": f"{base}:{_THRESHOLDS}",
                 "directory": str(measured),
                 "base-ref": base,
                 "head-ref": head,

@@ -20,7 +20,7 @@ from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
 from infx.records import record
-from infx.results.collect import CollectedPoint
+from infx.results.points import CollectedPoint
 
 APP = "bench-bot[bot]"
 _ACTIONS_PREFIXES = ("GITHUB_", "GH_", "INFX_", "RUNNER_")

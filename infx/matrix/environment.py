@@ -148,8 +148,8 @@ def _render_concurrency(row: Row) -> dict[str, str]:
 
 def _render_evaluation(row: Row) -> dict[str, str]:
     values = {"RUN_EVAL": _render_flag(bool(row.run_eval)), "EVAL_ONLY": _render_flag(bool(row.eval_only))}
-    if row.eval_all_concs or row.eval_conc is not None:
-        values["EVAL_CONC"] = " ".join(map(str, row.eval_concs))
+    if row.required_concs:
+        values["EVAL_CONC"] = " ".join(map(str, row.required_concs))
     if row.eval_framework is not None:
         values["EVAL_FRAMEWORK"] = row.eval_framework
     if row.eval_suite is not None:

@@ -17,7 +17,7 @@ ROW_FILE, ROWS = "row.py", "rows.env"
 _PACKAGE = "rowfile"
 # Modules that a row's start imports. The others are packed into the file's last line, a comment, which Python skips
 # several times faster than it reads a literal.
-_STARTING = ("__init__", "again", "command", "errors", "main", "plan", "results", "runner")
+_STARTING = ("__init__", "again", "command", "errors", "main", "plan", "record", "results", "runner")
 # An archive or a folder would start more slowly: Python imports `runpy` and `zipimport` for them.
 _LOADER = """\
 # Run one row of a plan: python3 -I -S row.py --help
@@ -105,6 +105,8 @@ def _list_items(job: RowJob, max_bytes: int) -> Iterator[tuple[str, str]]:
         yield "gather", pattern
     for pattern in list_required(job):
         yield "require", pattern
+    if job.row.eval_only:
+        yield "scores", " ".join(map(str, job.row.required_concs))
     for name, value in project_job(job, max_bytes=max_bytes).items():
         yield "set", f"{name}={value}"
 

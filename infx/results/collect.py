@@ -20,10 +20,13 @@ from infx.errors import Level, Problem
 from infx.phrases import count
 from infx.policy.results import ResultRules
 from infx.records import record
-from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
-from infx.results.evals import EvalReader, EvalRow, render_eval
-from infx.results.identity import find_eval_mismatches, find_mismatches
-from infx.results.row import ResultRow, RowFaultError, parse_row
+from infx.results.artifact import ReadArtifact
+from infx.results.eval_row import EvalRow, render_eval
+from infx.results.evals import EvalReader
+from infx.results.identity import find_eval_mismatches
+from infx.results.job_records import JobError, JobEvent, find_event, render_events
+from infx.results.normalize import normalize
+from infx.results.points import CollectedPoint, Rejected, read_points
 
 POINTS, EVALS = (
     "results_bmk",
@@ -32,6 +35,7 @@ POINTS, EVALS = (
 PLAN = "sweep-plan"  # the artifact that a sweep starts with
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 # Line N belongs to result N of the file in the same folder. Readers of the results take every *.json, so this is not one.
+EVENTS_FILE = "job_events/events.jsonl"
 POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE = f"{POINTS}/origins.jsonl", f"{EVALS}/origins.jsonl"
 
 
@@ -40,25 +44,7 @@ class RowState(StrEnum):
 
     PRESENT = "present"  # every planned result exists
     MISSING = "missing"  # there is no artifact
-    FAILED = "failed"  # results are bad or incomplete
-
-
-@record
-class CollectedPoint:
-    """A result that is published."""
-
-    id: str  # the row's
-    row: ResultRow
-    values: dict[str, Any]  # the JSON that the script wrote
-
-
-@record
-class Rejected:
-    """A file, or a row in a file, that is not published."""
-
-    artifact: str
-    path: str  # "" if the fault is not in one file
-    faults: tuple[str, ...]  # clauses
+    FAILED = "failed"  # results are bad or incomplete, or the job says that it failed
 
 
 @record
@@ -68,6 +54,7 @@ class RowCoverage:
     job: RowJob
     state: RowState
     faults: tuple[str, ...] = ()  # clauses; empty if the row is present
+    error: JobError | None = None  # the first error of its job, if the job left a record
 
 
 @record
@@ -82,6 +69,7 @@ class Collection:
     origins: tuple[
         RowOrigin, ...
     ] = ()  # of a follow-up sweep: the run and the attempt that measured each row
+    events: tuple[JobEvent, ...] = ()  # the records of jobs, in the order of the plan
 
     def find_rows(self, state: RowState) -> tuple[RowCoverage, ...]:
         return tuple(item for item in self.coverage if item.state is state)
@@ -94,7 +82,7 @@ def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: Re
     unexpected: set[str] = set()
     for artifact in artifacts:
         if job := by_artifact.get(artifact.name):
-            parts[artifact.name] = _collect_job(job, artifact, rules)
+            parts[artifact.name] = _add_event(_collect_job(job, artifact, rules), artifact)
         else:
             unexpected.add(artifact.name)
     ordered = [parts.get(name) or _Part(coverage=_make_missing(job)) for name, job in by_artifact.items()]
@@ -104,6 +92,7 @@ def collect(jobs: Sequence[RowJob], artifacts: Iterable[ReadArtifact], rules: Re
         rejected=tuple(rejected for part in ordered for rejected in part.rejected),
         coverage=tuple(part.coverage for part in ordered),
         unexpected=tuple(sorted(unexpected - {POINTS, EVALS})),
+        events=tuple(part.event for part in ordered if part.event),
     )
 
 
@@ -113,6 +102,16 @@ class _Part:
     points: tuple[CollectedPoint, ...] = ()
     evals: tuple[tuple[str, EvalRow], ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    event: JobEvent | None = None
+
+
+def _add_event(part: _Part, artifact: ReadArtifact) -> _Part:
+    """Add the record of the job. A job that failed has no good row, even if its results are complete."""
+    event = find_event(artifact)
+    if event is None:
+        return part
+    state = RowState.FAILED if event.error else part.coverage.state
+    return replace(part, event=event, coverage=replace(part.coverage, state=state, error=event.error))
 
 
 def _make_missing(job: RowJob) -> RowCoverage:
@@ -132,18 +131,13 @@ def _collect_job(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Pa
 
 
 def _collect_points(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
-    points, rejected = [], []
-    for file in artifact.files:
-        try:
-            points.append(_read_point(job, file))
-        except RowFaultError as error:
-            rejected.append(Rejected(artifact=artifact.name, path=file.path, faults=tuple(error.faults)))
+    points, rejected = read_points(job, artifact)
     counts = Counter(point.row.conc for point in points)
     repeated = {conc for conc, count in counts.items() if count > 1}
     if repeated:
         rejected += [_reject_repeated(artifact.name, conc) for conc in sorted(repeated)]
         points = [point for point in points if point.row.conc not in repeated]
-    faults = [fault for item in rejected for fault in item.faults]
+    faults = [fault for item in rejected if item.is_error for fault in item.faults]
     if absent := [conc for conc in job.row.conc if conc not in counts]:
         faults.append(f"no result for concurrency {', '.join(map(str, absent))}")
     limit = rules.find_failure_limit(is_agentic=job.row.recipe.is_agentic)
@@ -161,26 +155,15 @@ def _reject_repeated(artifact: str, conc: int) -> Rejected:
     )
 
 
-def _read_point(job: RowJob, file: ArtifactFile) -> CollectedPoint:
-    try:
-        values = read_json(file)
-    except JsonFaultError as error:
-        raise RowFaultError([str(error)]) from None
-    row = parse_row(values)
-    if mismatches := find_mismatches(values, job.row):
-        raise RowFaultError(mismatches)
-    return CollectedPoint(id=job.id, row=row, values=values)
-
-
 def _collect_evals(job: RowJob, artifact: ReadArtifact, rules: ResultRules) -> _Part:
-    reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(meta, job.row), rules=rules)
-    rows, wrong = reader.read(artifact.files)
+    reader = EvalReader(check_meta=lambda meta: find_eval_mismatches(normalize(meta), job.row), rules=rules)
+    rows, wrong = reader.read(artifact.files, artifact.name)
     row = job.row
     if len(row.conc) == 1:  # a result may leave out the concurrency if there is only one
         rows = [replace(result, conc=row.conc[0]) if result.conc is None else result for result in rows]
     concs = {result.conc for result in rows}
     planned = row.eval_concs
-    required = planned if row.eval_all_concs or row.eval_conc is not None else ()
+    required = row.required_concs
     unplanned = sorted(conc for conc in concs if conc is not None and conc not in planned)
     wrong += [("", f"conc is {conc}, the plan says {', '.join(map(str, planned))}") for conc in unplanned]
     counts = Counter((result.task, result.conc) for result in rows)
@@ -219,12 +202,13 @@ def list_problems(collection: Collection) -> list[Problem]:
             hint="This result is not published; the others are.",
         )
         for item in collection.rejected
+        if item.is_error
     ]
-    reported = {item.artifact for item in collection.rejected}
+    reported = {item.artifact for item in collection.rejected if item.is_error}
     failed = [
         Problem(
             rule="result-failed",
-            message=f"The row {item.job.id} failed: {'; '.join(item.faults)[:1000]}.",
+            message=f"The row {item.job.id} failed: {'; '.join(explain(item))[:1000]}.",
             path=artifact_name(item.job),
         )
         for item in collection.find_rows(RowState.FAILED)
@@ -242,19 +226,28 @@ def list_problems(collection: Collection) -> list[Problem]:
     return [*rejected, *failed, *missing, *_list_uncounted(collection)]
 
 
+def explain(item: RowCoverage) -> list[str]:
+    """Return why a row has no good result: the first error of its job, then the faults of its results."""
+    return [*([str(item.error)] if item.error else []), *item.faults]
+
+
 def _list_uncounted(collection: Collection) -> list[Problem]:
     jobs = {item.job.id: item.job for item in collection.coverage}
     return [
         Problem(
             rule="samples-unknown",
             level=Level.WARNING,
-            message=f"{row.task[:200]} counted {row.samples:,} samples, but the number of its samples is unknown.",
+            message=f"{row.task[:200]} counted {_show_count(row.samples)} samples, but the number of its samples is unknown.",
             path=artifact_name(jobs[row_id]),
             hint="Write n-samples with original and effective.",
         )
         for row_id, row in collection.evals
         if row.original is None and row.fault is None
     ]
+
+
+def _show_count(samples: int | None) -> str:
+    return "an unknown number of" if samples is None else f"{samples:,}"
 
 
 def describe_collection(collection: Collection) -> str:
@@ -276,6 +269,8 @@ def render_files(collection: Collection) -> dict[str, str]:
         for item in collection.rejected
     ]
     files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
+    if collection.events:
+        files[EVENTS_FILE] = render_events(collection.events)
     if collection.points or collection.evals:  # an artifact would mean that the run has results
         files[POINTS_FILE] = _dump([point.values for point in collection.points])
         files[EVALS_FILE] = _dump(render_evals(collection))
@@ -301,7 +296,7 @@ def _render_origins(ids: Iterable[str], origins: Iterable[RowOrigin]) -> str:
 
 def _render_coverage(collection: Collection) -> dict[str, Any]:
     rows = [
-        {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": list(item.faults)}
+        {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": explain(item)}
         for item in collection.coverage
     ]
     counts = {state.value: len(collection.find_rows(state)) for state in RowState}

@@ -9,8 +9,10 @@ from infx.bench.follow_up import RowOrigin
 from infx.bench.words import describe_row
 from infx.escape import foreign, table, table_code
 from infx.phrases import count, join_some, join_words
-from infx.results.collect import CollectedPoint, Collection, RowCoverage, RowState, describe_collection
-from infx.results.evals import EvalRow
+from infx.results.collect import Collection, RowCoverage, RowState, describe_collection, explain
+from infx.results.eval_row import EvalRow
+from infx.results.eval_tables import make_tables
+from infx.results.points import CollectedPoint
 from infx.results.row import ResultRow
 
 MAX_LINES = 2000  # of one table; the limit of summaries may cut more
@@ -74,7 +76,7 @@ def _render_coverage(title: str, items: Sequence[RowCoverage]) -> str:
     rows = []
     for item in items[:MAX_LINES]:
         job = item.job
-        why = "; ".join(foreign(fault) for fault in item.faults) or "see the job"
+        why = "; ".join(foreign(fault) for fault in explain(item)) or "see the job"
         rows.append((f"`{job.id}`", job.family, table_code(describe_row(job.row)), why.replace("|", "")))
     return _render_section(title, items, table(("id", "family", "row", "why"), rows))
 
@@ -86,13 +88,14 @@ def _render_section(title: str, items: Sequence[object], content: str, shown: in
 
 
 def _render_rejected(collection: Collection) -> str:
-    if not collection.rejected:
+    rejected = [item for item in collection.rejected if item.is_error]
+    if not rejected:
         return ""
     lines = []
-    for item in collection.rejected[:100]:
+    for item in rejected[:100]:
         where = "/".join(filter(None, (item.artifact, item.path)))
         lines.append(f"- {table_code(where)}: {foreign('; '.join(item.faults))}")
-    return _render_section("Rejected", collection.rejected, "\n".join(lines), 100)
+    return _render_section("Rejected", rejected, "\n".join(lines), 100)
 
 
 def _render_points(points: Sequence[CollectedPoint]) -> str:
@@ -133,24 +136,12 @@ def _render_number(row: ResultRow, names: Sequence[str], factor: int) -> str:
 
 
 def _render_evals(rows: Sequence[tuple[str, EvalRow]]) -> str:
-    if not rows:
-        return ""
-    heads = ("id", "task", "conc", "score", "by", "samples", "")
-    lines = []
-    for row_id, row in sorted(rows, key=lambda item: (item[1].fault is None, item[1].task, item[0]))[
-        :MAX_LINES
-    ]:
-        score = "" if row.score is None else f"{row.score:.4f}"
-        fault = foreign(row.fault or "").replace("|", "")
-        lines.append(
-            [
-                f"`{row_id}`",
-                table_code(row.task[:200]),
-                "" if row.conc is None else str(row.conc),
-                score,
-                row.score_name or "",
-                str(row.samples),
-                fault,
-            ]
-        )
-    return _render_section("Accuracy", rows, table(heads, lines))
+    """Return a table for each kind of deployment; faults of rows are in the sections above it."""
+    parts = []
+    for part in make_tables(rows):
+        lines = [
+            [f"`{row_id}`", *(table_code(cell[:200]) if cell else "" for cell in cells)]
+            for row_id, cells in part.lines[:MAX_LINES]
+        ]
+        parts.append(_render_section(part.title, part.lines, table(("id", *part.headers), lines)))
+    return "\n".join(parts)

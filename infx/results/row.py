@@ -1,4 +1,4 @@
-"""Result rows: one measured point, as a benchmark script writes it to an `agg_*.json`.
+"""Result rows: one measured point, as a tool writes it to an `agg_*.json`, in the form of `infx.results.normalize`.
 
 Fields that identify the point are typed; every other number is a metric under the script's own name. Times are in
 seconds, throughputs in tokens per second. schemas/result-row.json defines the fields, and the numbers that may not be 0.
@@ -21,6 +21,7 @@ from infx.bench.row import read_component
 from infx.phrases import count
 from infx.records import record
 from infx.results.identity import FIELDS
+from infx.results.normalize import Normalized, normalize
 
 MAX_METRICS = 500  # of one row; scripts write a few dozen
 _TOKEN_TIME = re.compile(r"(?:mean|median|p50)_tpot")
@@ -123,10 +124,17 @@ class RowFaultError(ValueError):
 
 
 def parse_row(values: object) -> ResultRow:
-    """Return the row of a JSON value. Raises RowFaultError with every fault of the value."""
-    if faults := _check(values):
+    """Return the row of a JSON value of any tool. Raises RowFaultError with every fault of the value."""
+    if not isinstance(values, dict):
+        raise RowFaultError(["it is not a mapping"])
+    values = normalize(values)
+    if faults := find_faults(values):
         raise RowFaultError(faults)
-    assert isinstance(values, dict)
+    return make_row(values)
+
+
+def make_row(values: Normalized) -> ResultRow:
+    """Return the row of a result in which `find_faults` finds nothing."""
     optional = {"recipe_fingerprint", "router", "kv_p2p_transfer", "kv_offload_backend", "benchmark_outcome"}
     others = {key: value for key, value in values.items() if key not in {*_IDENTITY, *optional}}
     details = {key: value for key, value in others.items() if key in FIELDS}
@@ -143,13 +151,10 @@ def parse_row(values: object) -> ResultRow:
     )
 
 
-def _check(values: object) -> list[str]:
+def find_faults(values: Normalized) -> list[str]:
+    """Return a clause for each fault of a result, without a comparison with the plan."""
     # Numbers are checked first: a schema cannot exclude numbers that are not finite.
-    numbers = (
-        {key: value for key, value in values.items() if isinstance(value, int | float)}
-        if isinstance(values, dict)
-        else {}
-    )
+    numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
     faults = [f"{key} is not a finite number" for key, value in numbers.items() if not is_finite(value)]
     if len(numbers) > MAX_METRICS:
         faults.append(f"it has {len(numbers)} numbers, more than the limit of {MAX_METRICS}")
@@ -157,9 +162,14 @@ def _check(values: object) -> list[str]:
         return faults[:10]
     if not schema.is_valid("result-row", values):
         problems = schema.check_value("result-row", values, _NOWHERE)
-        clauses = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems[:10]]
-        return clauses or ["it is not a result row"]
-    assert isinstance(values, dict)
+        read = [*values.faults.values()]
+        clauses = [problem.message.removeprefix("the file: ").rstrip(".") for problem in problems]
+        clauses = [
+            clause
+            for clause in clauses
+            if not clause.startswith(tuple(f"{name}: " for name in values.faults))
+        ]
+        return [*read, *clauses][:10] or ["it is not a result row"]
     outcome = _read_outcome(values.get("benchmark_outcome"))
     fault = outcome.find_fault() if outcome else None
     return [fault] if fault else _find_empty_answers(values)

@@ -15,9 +15,12 @@ from infx.bench.uploads import META
 from infx.phrases import join_some
 from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
-from infx.results.evals import MAX_TASKS, find_moment, find_results
+from infx.results.eval_row import MAX_TASKS
+from infx.results.evals import find_moment, find_results
 from infx.results.identity import show_value
-from infx.results.lenient import ResultIdentity, identify_eval, parse_number
+from infx.results.job_records import is_record
+from infx.results.lenient import ResultIdentity, identify_eval
+from infx.results.normalize import parse_number
 from infx.results.row import RowFaultError
 
 MAX_CONCS = 1000  # of one batch
@@ -47,11 +50,17 @@ class RawEvalFaultError(ValueError):
 
 def read_raw_evals(artifact: ReadArtifact) -> Iterator[RawEval | RawEvalFaultError]:
     """Return each measured concurrency of an artifact, and each fault."""
+    if artifact.files and all(map(is_record, artifact.files)):
+        return  # a job that failed leaves its record, and no result
     metas = [file for file in artifact.files if file.name == META and "/" not in file.folder]
     if not metas:
         yield _fail(artifact, "", f"There is no {META}")
     for meta in metas:
-        siblings = [file for file in artifact.files if file.folder == meta.folder and file.name != META]
+        siblings = [
+            file
+            for file in artifact.files
+            if file.folder == meta.folder and file.name != META and not is_record(file)
+        ]
         try:
             values = read_json(meta)
             if not isinstance(values, dict):
@@ -78,7 +87,7 @@ def _read_set(
     for path, clause in file_faults:
         yield _fail(artifact, path, clause, "source-unreadable")
     tasks: dict[int | None, frozenset[str]] = {}
-    for conc, result in results:
+    for conc, _, result in results:
         listed = result.get("results")
         tasks[conc] = frozenset(map(str, listed)) if isinstance(listed, dict) else frozenset()
         if len(tasks[conc]) > MAX_TASKS:

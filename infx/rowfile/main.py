@@ -1,13 +1,14 @@
-"""`python3 row.py`: run one row of a plan, or make its result rows."""
+"""`python3 row.py`: run one row of a plan, make its result rows, or judge its scores."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from .command import run_command
+from .command import TIMED_OUT, run_command
 from .errors import RowError
 from .plan import RowTask, read_row
+from .record import JobRecord
 from .results import find_missing, find_results, gather_results
 from .runner import print_error, print_line, write_output
 
@@ -19,6 +20,7 @@ Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
        python3 row.py process --help
        python3 row.py check-replay --help
+       python3 row.py scores --help
 
 Run one row of a plan and gather the results that it leaves. The row command makes them with process.
 
@@ -40,12 +42,16 @@ def main() -> int:
             from .check_command import run_check
 
             return run_check(sys.argv[2:])
+        if sys.argv[1:2] == ["scores"]:
+            from .score_command import run_scores  # costs more than a row's start
+
+            return run_scores(sys.argv[2:])
         options = _parse(sys.argv[1:])
         if options is None:
             sys.stdout.write(USAGE)
             return 0
         row = read_row(options["--plan"], options["--id"])
-        return _run(row, options["--directory"], options["--out"])
+        return _run(row, options["--plan"], options["--directory"], options["--out"])
     except RowError as error:
         print_error(error.message)
         return error.code
@@ -68,16 +74,33 @@ def _parse(arguments: list[str]) -> dict[str, str] | None:
     return options
 
 
-def _run(row: RowTask, folder: str, out: str) -> int:
+def _run(row: RowTask, plan: str, folder: str, out: str) -> int:
     """Run a row. A command that succeeds without leaving its results has failed."""
     if row.rules and os.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1":
         from .again import check_again  # costs more than everything else here
 
         check_again(row.rules)
     write_output("artifact-name", row.artifact)  # without it nothing is uploaded: the row did not start
+    record = JobRecord(row.id, row.artifact, row.environment)
+    try:
+        return _run_stages(row, plan, folder, out, record)
+    except RowError as error:
+        record.fail("refused", error.message, error.code)
+        raise
+    finally:
+        record.write(out)
+
+
+def _run_stages(row: RowTask, plan: str, folder: str, out: str, record: JobRecord) -> int:
+    """Run the command, gather its files, and judge the scores of an accuracy run. Return the exit code."""
+    record.begin("command")
     earlier = find_results(folder, row.gathered)
     code, started_at = run_command(row.command, folder, row.environment, row.minutes)
+    if code:
+        record.fail(*_describe_end(code, row), code, retriable=code > 128)
+    record.begin("gather")
     names = gather_results(folder, out, row.gathered, earlier, started_at)
+    record.add_files(names)
     if names:
         more = "" if len(names) <= MAX_NAMES else " and " + str(len(names) - MAX_NAMES) + " more"
         counted = "1 file" if len(names) == 1 else str(len(names)) + " files"
@@ -85,5 +108,32 @@ def _run(row: RowTask, folder: str, out: str) -> int:
     missing = find_missing(names, row.required)
     if missing:
         files = " or ".join(missing)
-        print_line("The row command ended with " + str(code) + " and left no new " + files + ".")
-    return code or int(bool(missing))
+        message = "The row command ended with " + str(code) + " and left no new " + files + "."
+        record.fail("missing-results", message, 1, evidence=names)
+        print_line(message)
+    if code or missing:
+        return code or 1
+    return _judge_scores(row, plan, out, record) if row.is_accuracy else 0
+
+
+def _describe_end(code: int, row: RowTask) -> tuple[str, str]:
+    """Return the class of a command's failure, and a sentence."""
+    if code == TIMED_OUT:
+        return "timeout", "The row command ended with 124; its limit is " + format(
+            row.minutes, "g"
+        ) + " minutes."
+    if code > 128:
+        return "signal", "Signal " + str(code - 128) + " ended the row command."
+    return "exit-code", "The row command ended with " + str(code) + "."
+
+
+def _judge_scores(row: RowTask, plan: str, out: str, record: JobRecord) -> int:
+    """Judge the scores of an accuracy run, and return the exit code."""
+    from .score_command import check_row, describe_failure, print_report  # costs more than a row's start
+
+    record.begin("scores")
+    report = check_row(row, plan, out)
+    code = print_report(report)
+    if code:
+        record.fail("scores", describe_failure(report), code)
+    return code

@@ -23,6 +23,8 @@ class RowTask:
         command: argv of the row command.
         minutes: how long the row command may run.
         rules: JSON, what a later attempt asks GitHub; empty if nothing.
+        is_accuracy: whether its scores are judged.
+        expected: concurrencies that an accuracy run must measure, separated by blanks; None if its command chooses.
     """
 
     def __init__(self, items: list[tuple[str, str]]) -> None:
@@ -36,6 +38,8 @@ class RowTask:
         self.command = [value for kind, value in items if kind == "argument"]
         self.minutes = float(single["minutes"])
         self.rules = single["rules"]
+        self.is_accuracy = "scores" in single
+        self.expected = single.get("scores") or None
 
 
 def read_row(folder: str, row_id: str) -> RowTask:

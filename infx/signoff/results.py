@@ -64,7 +64,7 @@ def _parse_score(values: Mapping[str, Any]) -> EvalScore:
     return EvalScore(
         task=_field(values, "task", str),
         value=None if score is None else _number(score, "score"),
-        samples=_field(values, "n_eff", int),
+        samples=_optional(values, "n_eff", int),
         original=_optional(values, "n_original", int),
         is_sound=_field(values, "infrastructure_success", bool),
         row_id=_optional(values, "row_id", str),

@@ -196,17 +196,18 @@ def _can_start(conditions: list[Node], place: str, text: str) -> bool:
 
 
 def _compare_names(file: Workflow, step: WorkflowStep, policy: Policy) -> Iterator[tuple[Path, str]]:
-    """Yield a wrong artifact for results and a wrong file of priorities, unless an expression makes the name."""
+    """Yield a wrong artifact for results, and a wrong file for a plan, unless an expression makes the name."""
     uploads = [other.inputs for other in file.steps if other.uses.startswith("actions/upload-artifact@")]
     names = [str(inputs.get("name", "artifact")) for inputs in uploads]
     wanted = policy.comments.visualizer.results
     if step.uses_infx("results") and wanted not in names and "${{" not in "".join(names):
         key = "comments.visualizer.results"
         yield step.path, f"No step uploads the artifact {wanted}, which is the policy's {key}."
-    path = str(step.inputs.get("priorities", policy.priorities)).rpartition(":")[2]
-    if step.uses_infx("plan") and "${{" not in path and path != policy.priorities:
-        at = (*step.path, "with", "priorities")
-        yield at, f"The priorities are read from {path}, but the policy names {policy.priorities}."
+    for name, named in (("priorities", policy.priorities), ("thresholds", policy.eval_thresholds)):
+        path = str(step.inputs.get(name, named)).rpartition(":")[2]
+        if step.uses_infx("plan") and "${{" not in path and path != named:
+            at = (*step.path, "with", name)
+            yield at, f"The {name} are read from {path}, but the policy names {named}."
 
 
 def _admits_branch(filters: Mapping[str, Any], branch: str) -> bool:

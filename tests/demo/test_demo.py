@@ -219,12 +219,12 @@ def test_every_sweep_has_the_expected_outcomes(
 
 
 def test_every_sweep_left_its_plan_its_rows_and_its_results(played: Play) -> None:
-    """Only rows that passed have an artifact and a published result."""
+    """Only rows that passed have a published result; the artifact of a failed row has the record of its job."""
     for sweep in played.stage.sweeps:
         artifacts = {a.name: a.data for a in played.hub.state.artifacts.values() if a.run == sweep.run}
         passed = [row.job for row in sweep.rows if row.conclusion == "success"]
-        rows = {artifact_name(job) for job in passed}
-        assert set(artifacts) == {"sweep-plan", "results_bmk", "eval_results_all", *rows}
+        rows = {artifact_name(row.job) for row in sweep.rows if row.conclusion in ("success", "failure")}
+        assert set(artifacts) == {"sweep-plan", "results_bmk", "eval_results_all", "job_events", *rows}
         measured = sorted(max(job.row.conc) for job in passed if not job.row.eval_only)
         checked = sorted(max(job.row.conc) for job in passed if job.row.eval_only)
         assert sorted(row["conc"] for row in read_json(artifacts["results_bmk"], "agg_bmk.json")) == measured
@@ -486,6 +486,8 @@ def test_the_sweep_with_a_failed_row_names_the_row(played: Play) -> None:
     [sweep] = [sweep for sweep in played.stage.sweeps if any(r.conclusion != "success" for r in sweep.rows)]
     without_result = [row.job.id for row in sweep.rows if row.conclusion != "success"]
     assert collected.pull == sweep.pull == ARMS
+    [failed] = [row.job.id for row in sweep.rows if row.conclusion == "failure"]
+    without_result.remove(failed)  # it has the record of its job
     named = [line.split()[2] for line in collected.shown if " has no result " in line]
     assert named == sorted(without_result)[: len(named)]
     assert named

@@ -199,7 +199,7 @@ def test_a_label_moves_a_pull_request_to_the_front(on: tuple[str, ...], skips: i
 
 def test_the_folder_returns_the_jobs_of_the_shards() -> None:
     shards = cut([row(FIXED, 1), row(AGENTIC, 2), row(DISAGG, 4, 8), row(FIXED, 1)])
-    files = {name: "".join(parts) for name, parts in render_folder(shards, "{}\n", POLICY, None).items()}
+    files = {name: "".join(parts) for name, parts in render_folder(shards, "{}\n", POLICY, None, {}).items()}
     lines = files[JOBS].splitlines(keepends=True)
     assert tuple(read_jobs(lines)) == shards.jobs
     index = json.loads(files["index.json"])

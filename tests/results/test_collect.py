@@ -138,7 +138,7 @@ def test_a_concurrency_that_is_missing() -> None:
 def test_two_results_for_one_point_are_rejected() -> None:
     """It is unknown which result counts, so neither is published."""
     files = good()
-    files[artifact_name(FIXED_JOB)]["again.json"] = result(tput_per_gpu=1)
+    files[artifact_name(FIXED_JOB)]["agg_2.json"] = result(tput_per_gpu=1)
     collection = run(files)
     assert states(collection)[0] is RowState.FAILED
     assert 64 not in [point.row.conc for point in collection.points]

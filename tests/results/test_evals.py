@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from infx.results.artifact import ArtifactFile
-from infx.results.evals import MAX_TASKS, EvalReader, EvalRow, render_eval
+from infx.results.eval_row import MAX_TASKS, EvalRow, render_eval
+from infx.results.evals import EvalReader
 from tests.results.made import RULES, artifact, harness
 
 READER = EvalReader(check_meta=lambda meta: [], rules=RULES)
@@ -25,7 +26,7 @@ def test_one_row_for_each_task() -> None:
     rows, faults = read({"meta_env.json": META, "results.json": value})
     assert faults == []
     assert [(row.task, row.score, row.score_name, row.samples, row.conc) for row in rows] == [
-        ("gsm8k", 0.9, "strict", 1319, 64),
+        ("gsm8k", 0.9, "em_strict", 1319, 64),
         ("gpqa", 0.5, "accuracy", 7, 64),
     ]
     flat = render_eval(rows[0])
@@ -41,10 +42,10 @@ def test_one_row_for_each_task() -> None:
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ({"exact_match,strict-match": 0.1, "exact_match,flexible-extract": 0.3}, ("strict", 0.1)),
+        ({"exact_match,strict-match": 0.1, "exact_match,flexible-extract": 0.3}, ("em_strict", 0.1)),
         ({"acc,none": 0.2, "exact_match,flexible-extract": 0.3}, ("accuracy", 0.2)),
-        ({"exact_match,flexible-extract": 0.3, "x_stderr,strict-match": 0.9}, ("flexible", 0.3)),
-        ({"exact_match,get-extract": 1}, ("flexible", 1)),
+        ({"exact_match,flexible-extract": 0.3, "x_stderr,strict-match": 0.9}, ("em_flexible", 0.3)),
+        ({"exact_match,get-extract": 1}, ("em_flexible", 1)),
     ],
 )
 def test_precedence_of_scores(scores: dict[str, float], expected: tuple[str, float]) -> None:

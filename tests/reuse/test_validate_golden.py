@@ -13,8 +13,9 @@ import pytest
 
 from infx.artifacts import read_folder
 from infx.policy.load import default_policy
-from infx.results.evals import EvalRow, render_eval
+from infx.results.eval_row import EvalRow, EvalScoreValue, render_eval
 from infx.results.lenient import SIZES, ResultKind
+from infx.results.normalize import normalize
 from infx.reuse.validate import validate_source
 from infx.reuse.verdict import Validation
 from tests.golden import read_cases, require_data
@@ -151,7 +152,12 @@ def test_our_own_aggregate_of_an_accuracy_run_matches_it(case: dict[str, Any], t
     """Our aggregate keeps every size that the metadata has, so that nothing must be guessed."""
     meta = case["files"]["eval_a/meta_env.json"]
     kept = {key: value for key, value in meta.items() if key not in {"task", "conc"}}
-    row = render_eval(EvalRow(task="gsm8k", conc=meta["conc"], samples=1319, strict=0.9, meta=kept))
+    score = EvalScoreValue(value=0.9)
+    row = render_eval(
+        EvalRow(
+            task="gsm8k", conc=meta["conc"], samples=1319, strict=score, meta=kept, layout=normalize(meta)
+        )
+    )
     files = {"eval_a/meta_env.json": meta, "eval_results_all/agg_eval_all.json": [row]}
     assert judge(files, tmp_path).is_valid
     assert {name: row[name] for name in SIZES} == {name: meta[name] for name in SIZES}

@@ -128,7 +128,7 @@ def test_an_aggregate_holds_exactly_what_the_rows_brought(
     [
         (FIXED_JOB, None, "result-missing", "has no result"),
         (FIXED_JOB, {"agg.json": result(hw="cluster:b200-a")}, "result-rejected", "hw is cluster:b200-a"),
-        (FIXED_JOB, {"a.json": result(), "b.json": result()}, "result-rejected", "concurrency 64"),
+        (FIXED_JOB, {"agg_a.json": result(), "agg_b.json": result()}, "result-rejected", "concurrency 64"),
         (AGENTIC_JOB, {"agg.json": result(conc=8)}, "result-rejected", "isl is 8192"),
         (DISAGG_JOB, {"agg.json": result(conc=4, **MULTI)}, "result-failed", "concurrency 8"),
         (EVAL_JOB, {"meta_env.json": {"conc": 8}, "results.json": harness()}, "result-rejected", "conc is 8"),

@@ -11,6 +11,7 @@ import pytest
 
 from infx.bench.row import Row
 from infx.bench.uploads import artifact_name, list_required
+from infx.rowfile.record import RECORD
 from tests.calling import call, read_outputs
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
@@ -43,13 +44,22 @@ def play_script(planned: Row, script: str, **variables: str) -> Played:
     return play(cut_plan(Path.cwd(), planned, [sys.executable, "work.py"]), **variables)
 
 
+def find_results(folder: str) -> list[str]:
+    """Return the names of the gathered files; every job also leaves its record."""
+    names = sorted(path.name for path in Path(folder).iterdir())
+    assert RECORD in names
+    return [name for name in names if name != RECORD]
+
+
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_log_names_the_gathered_files(kind: str) -> None:
     played = play_script(ROWS[kind], SAMPLE)
     assert played.code == 0
-    names = sorted(path.name for path in Path("out").iterdir())
+    names = find_results("out")
     counted = "1 file" if len(names) == 1 else f"{len(names)} files"
-    assert played.err == f"Gathered {counted} in out: {', '.join(names)}.\n"
+    first, *judged = played.err.splitlines()
+    assert first == f"Gathered {counted} in out: {', '.join(names)}."
+    assert {line[:4] for line in judged} == ({"PASS"} if kind == "accuracy" else set())
 
 
 @pytest.mark.parametrize("version", OLDER)
@@ -84,7 +94,7 @@ def test_a_command_that_leaves_nothing_has_failed(ends: int, code: int, kind: st
     assert played.code == code
     required = REQUIRED[kind].format(name=played.job.result_name)
     assert played.err == f"The row command ended with {ends} and left no new {required}.\n"
-    assert list(Path("out").iterdir()) == []
+    assert find_results("out") == []
 
 
 @pytest.mark.parametrize(
@@ -121,7 +131,7 @@ def test_a_result_from_before_the_start_is_not_gathered() -> None:
     again = play(played.job, out="again")
     assert again.code == 1
     assert again.err == f"The row command ended with 0 and left no new agg_{played.job.result_name}*.json.\n"
-    assert list(Path("again").iterdir()) == []
+    assert find_results("again") == []
 
 
 def test_results_may_stay_in_the_folder_of_the_command() -> None:

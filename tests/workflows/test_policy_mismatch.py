@@ -102,6 +102,11 @@ CHANGES = [
         "sweep.yml",
         "read from configs/ci-priority.yaml, but the policy names configs/p.yaml",
     ),
+    (
+        "eval-thresholds: configs/t.yaml",
+        "sweep.yml",
+        "read from configs/eval-thresholds.yaml, but the policy names configs/t.yaml",
+    ),
 ]
 
 

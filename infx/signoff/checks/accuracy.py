@@ -14,11 +14,10 @@ from infx.policy.model import Policy
 from infx.policy.results import ResultRules
 from infx.records import record
 from infx.results.identity import plan_identity
+from infx.rowfile.thresholds import MIN_SCORE
 from infx.signoff.coverage import SweepCoverage, choose_coverage
 from infx.signoff.facts import EvalScore, SignoffFacts
 from infx.signoff.outcome import CheckOutcome, Link, code, failed, name_all, not_applicable, passed, warned
-
-DEFAULT_BAR = 0.85  # of a task that the thresholds file does not name
 
 
 @record
@@ -30,7 +29,7 @@ class Thresholds:
 
     def find_bar(self, model_prefix: str, task: str) -> float:
         own = self.models.get(model_prefix, {})
-        return own.get(task, self.tasks.get(task, DEFAULT_BAR))
+        return own.get(task, self.tasks.get(task, MIN_SCORE))
 
 
 def parse_thresholds(text: str, path: str) -> Thresholds:
