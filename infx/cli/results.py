@@ -46,6 +46,11 @@ if TYPE_CHECKING:
             "infx.cli.results_stats:stats",
             "Count how many jobs of each cluster succeeded, over all attempts of a run.",
         ),
+        "publications": ("infx.cli.results_store:publications", "List the published runs."),
+        "withdraw": (
+            "infx.cli.results_store:withdraw",
+            "Withdraw a run, so that no result is compared with its rows.",
+        ),
     },
 )
 def results() -> None:

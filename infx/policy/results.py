@@ -14,11 +14,13 @@ class ResultRules:
         failed_requests: the maximum share, from 0 to 1, of a throughput row's requests that failed. A result may
             state a stricter share for itself, but not a laxer one.
         failed_agentic_requests: the same for rows of AgentX, whose requests depend on each other and fail more often.
+        store: the address of the store of published results, or `environment`.
     """
 
     effective_samples: float
     failed_requests: float = 0.05
     failed_agentic_requests: float = 0.10
+    store: str = "branch:infx-results"
 
     def find_failure_limit(self, *, is_agentic: bool) -> float:
         """Return the maximum share of a row's requests that failed."""
