@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from infx.records import record
 
 
@@ -13,10 +16,20 @@ class ResultRules:
         effective_samples: the minimum share, from 0 to 1, of a task's samples that an accuracy result counts.
         failed_requests: the maximum share, from 0 to 1, of a throughput row's requests that failed. A result may
             state a stricter share for itself, but not a laxer one.
+        model_aliases: model prefix → other prefixes under which results of the same model were published. Without an
+            entry, only results with an equal prefix are compared.
     """
 
     effective_samples: float
     failed_requests: float = 0.05
+    model_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def list_prefixes(self, model_prefix: str) -> tuple[str, ...]:
+        """Return the model prefix and its aliases, in lower case, each once."""
+        aliases = next(
+            (names for name, names in self.model_aliases.items() if name.lower() == model_prefix.lower()), ()
+        )
+        return tuple(dict.fromkeys(name.lower() for name in (model_prefix, *aliases)))
 
     def find_sample_fault(self, effective: int, original: int | None) -> str | None:
         """Return a clause that says why the number of samples is wrong; None if it is right or cannot be compared."""
