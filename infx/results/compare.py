@@ -6,10 +6,10 @@ A store answers with the newest rows of some series; `list_series` says which, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from infx.records import replace, record
 from typing import Any
 
 from infx.policy.results import ResultRules
+from infx.records import record, replace
 from infx.results.compare_metrics import AGENTIC_METRICS, METRICS, MetricChange, compare_metrics, find_numbers
 from infx.results.identity import ROLES
 from infx.results.lenient import parse_number
@@ -137,9 +137,7 @@ def compare(results: ReadResults, newest: Newest, *, fault: str | None = None) -
     """
     rows = [_compare_row(row, newest) for row in results.rows]
     rows.sort(key=lambda compared: compared.row.order)
-    return ResultComparison(
-        rows=tuple(rows), refused=results.refused, left_out=results.left_out, fault=fault
-    )
+    return ResultComparison(rows=tuple(rows), refused=results.refused, left_out=results.left_out, fault=fault)
 
 
 def _compare_row(row: MeasuredRow, newest: Newest) -> ComparedRow:

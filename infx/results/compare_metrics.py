@@ -41,7 +41,9 @@ def _title(name: str) -> str:
 METRICS = (
     ComparedMetric(key="tput_per_gpu", label="TPUT/GPU", is_higher_better=True, digits=2),
     *(
-        ComparedMetric(key=f"{name}_ttft", label=f"TTFT {_title(name)} (ms)", is_higher_better=False, scale=1000)
+        ComparedMetric(
+            key=f"{name}_ttft", label=f"TTFT {_title(name)} (ms)", is_higher_better=False, scale=1000
+        )
         for name in _PERCENTILES
     ),
     ComparedMetric(key="median_intvty", label="Intvty Median", is_higher_better=True),
@@ -179,9 +181,7 @@ def compare_metrics(
 ) -> tuple[MetricChange, ...]:
     """Return the change of every metric. numbers, baseline: from `find_numbers`; baseline: None if there is none."""
     return tuple(
-        MetricChange(
-            metric=metric, value=_scale(numbers, metric), baseline=_scale(baseline or {}, metric)
-        )
+        MetricChange(metric=metric, value=_scale(numbers, metric), baseline=_scale(baseline or {}, metric))
         for metric in metrics
     )
 

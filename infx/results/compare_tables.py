@@ -27,7 +27,10 @@ class ComparedTable:
 
     @property
     def columns(self) -> list[str]:
-        return [*self.heads, *(text for metric in self.metrics for text in (metric.label, f"{metric.label} Delta"))]
+        return [
+            *self.heads,
+            *(text for metric in self.metrics for text in (metric.label, f"{metric.label} Delta")),
+        ]
 
 
 def make_tables(rows: Sequence[ComparedRow]) -> list[ComparedTable]:
@@ -53,7 +56,11 @@ def make_tables(rows: Sequence[ComparedRow]) -> list[ComparedTable]:
 
 def _list_heads(*, is_agentic: bool, is_multinode: bool) -> tuple[str, ...]:
     lengths = () if is_agentic else ("ISL", "OSL")
-    sizes = ("Prefill TP", "Prefill EP", "Decode TP", "Decode EP") if is_multinode else ("TP", "EP", "DP Attention")
+    sizes = (
+        ("Prefill TP", "Prefill EP", "Decode TP", "Decode EP")
+        if is_multinode
+        else ("TP", "EP", "DP Attention")
+    )
     return (*_NAMES, *lengths, *sizes, "Conc")
 
 
