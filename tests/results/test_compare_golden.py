@@ -118,8 +118,9 @@ def is_same_cell(own: str | MetricChange, expected: str | dict[str, Any], *, fin
     if isinstance(own, MetricChange):
         if isinstance(expected, str):
             return expected == ABSENT and (own.trend is None or finds_more)
-        shown = {"delta": own.difference_text, "percent": own.percent_text, "colour": COLORS.get(own.trend)}  # type: ignore[arg-type]
-        return shown == expected
+        (color,) = (value for name, value in expected.items() if name not in {"delta", "percent"})
+        shown = (own.difference_text, own.percent_text, own.trend and COLORS[own.trend])
+        return shown == (expected["delta"], expected["percent"], color)
     assert isinstance(expected, str)
     return own == expected or is_same_number(own, expected)
 
