@@ -10,6 +10,7 @@ from typing import Any
 
 from infx.policy.results import ResultRules
 from infx.records import record, replace
+from infx.results.artifact import JsonFaultError
 from infx.results.compare_metrics import AGENTIC_METRICS, METRICS, MetricChange, compare_metrics, find_numbers
 from infx.results.identity import ROLES
 from infx.results.lenient import parse_number
@@ -113,7 +114,11 @@ class ResultComparison:
 
 
 def read_results(results: Iterable[tuple[str, Any]], rules: ResultRules) -> ReadResults:
-    """Return the rows of JSON values. results: where each value was found, and the value."""
+    """Return the rows of JSON values.
+
+    Args:
+        results: where each value was found, and the value, or the fault of a file that is not JSON.
+    """
     rows, refused, left_out = [], [], 0
     for where, value in results:
         try:
@@ -149,6 +154,8 @@ def _compare_row(row: MeasuredRow, newest: Newest) -> ComparedRow:
 
 
 def _read_row(value: Any, rules: ResultRules) -> MeasuredRow:
+    if isinstance(value, JsonFaultError):
+        raise RowFaultError([str(value)])
     if not isinstance(value, dict):
         raise RowFaultError(["it is not an object, expected a result row"])
     values = _complete(value)
