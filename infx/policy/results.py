@@ -16,12 +16,14 @@ class ResultRules:
         effective_samples: the minimum share, from 0 to 1, of a task's samples that an accuracy result counts.
         failed_requests: the maximum share, from 0 to 1, of a throughput row's requests that failed. A result may
             state a stricter share for itself, but not a laxer one.
+        store: the address of the store of published results, or `environment`.
         model_aliases: model prefix → other prefixes under which results of the same model were published. Without an
             entry, only results with an equal prefix are compared.
     """
 
     effective_samples: float
     failed_requests: float = 0.05
+    store: str = "branch:infx-results"
     model_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def list_prefixes(self, model_prefix: str) -> tuple[str, ...]:
