@@ -150,14 +150,15 @@ def describe_digest(digest: ComparisonDigest) -> str:
         return f"No baseline could be read: {foreign(digest.fault)}."
     if not digest.rows:
         return f"There is nothing to compare.{_describe_refused(digest)}"
-    absent = digest.rows - digest.compared
-    shown = [f"{digest.compared:,} of {count(digest.rows, 'result')} have a published baseline"]
+    if not digest.compared:
+        return f"No result of {digest.rows:,} has a published baseline.{_describe_refused(digest)}"
+    clauses = [f"{digest.compared:,} of {count(digest.rows, 'result')} have a published baseline"]
     trends = [(digest.better, "better"), (digest.worse, "worse"), (digest.equal, "equal")]
     if words := [f"{number:,} {word}" for number, word in trends if number]:
-        shown.append(f"throughput per GPU: {join_words(words)}")
-    if absent:
-        shown.append(f"{count(absent, 'result')} without a baseline")
-    return "; ".join(shown) + f".{_describe_refused(digest)}"
+        clauses.append(f"throughput per GPU: {join_words(words)}")
+    if absent := digest.rows - digest.compared:
+        clauses.append(f"{absent:,} without a baseline")
+    return "; ".join(clauses) + f".{_describe_refused(digest)}"
 
 
 def _describe_refused(digest: ComparisonDigest) -> str:

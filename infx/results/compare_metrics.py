@@ -150,7 +150,8 @@ class MetricChange:
         return ABSENT if share is None else f"{100 * share:+{'.1f' if abs(share) < _MAX_PLAIN else '.6g'}}%"
 
     def _write(self, value: float | None) -> str:
-        return ABSENT if value is None else self._format(value)
+        text = ABSENT if value is None else self._format(value)
+        return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
     def _format(self, number: float, sign: str = "") -> str:
         form = f".{self.metric.digits}f" if abs(number) < _MAX_PLAIN else ".6g"

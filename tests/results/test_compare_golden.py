@@ -16,12 +16,14 @@ from infx.records import replace
 from infx.results.compare import ResultComparison, compare, flatten_results, read_results
 from infx.results.compare_metrics import ABSENT, MetricChange, Trend
 from infx.results.compare_tables import identify_cells, make_tables
-from infx.results.series import StoredRow, make_row, pick_newest
+from infx.results.series import Publication, StoredRow, make_row
+from infx.store.memory import MemoryStore
 from tests.golden import read_cases, require_data
 from tests.results.made import RULES
 
 pytestmark = pytest.mark.golden
 
+DAY = datetime(2026, 8, 21, tzinfo=UTC)
 Tables = list[dict[str, Any]]
 CASES = read_cases("compare")
 COLORS = {Trend.BETTER: "green", Trend.WORSE: "red", Trend.EQUAL: None}
@@ -37,8 +39,12 @@ def compare_case(case: Mapping[str, Any]) -> ResultComparison:
     workers = find_workers(case)
     # A store has only official rows: those of the base branch, without an error.
     official = [row for row in case["baseline_rows"] if row["head_branch"] == "main" and row["error"] is None]
-    stored = [make_stored_row(row, number, workers) for number, row in enumerate(official, 1)]
-    return compare(results, pick_newest(stored))
+    stored = tuple(make_stored_row(row, number, workers) for number, row in enumerate(official, 1))
+    store = MemoryStore()
+    store.publish(
+        Publication(run=1, attempt=1, commit="c" * 40, origin="merge", published_at=DAY, rows=stored)
+    )
+    return compare(results, store.read_newest(results.list_series()))
 
 
 def read_rules(case: Mapping[str, Any]) -> ResultRules:
