@@ -6,12 +6,20 @@ A store answers with the newest rows of some series; `list_series` says which, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from infx.policy.results import ResultRules
 from infx.records import record, replace
 from infx.results.artifact import JsonFaultError
-from infx.results.compare_metrics import AGENTIC_METRICS, METRICS, MetricChange, compare_metrics, find_numbers
+from infx.results.compare_metrics import (
+    AGENTIC_METRICS,
+    METRICS,
+    ComparedMetric,
+    MetricChange,
+    compare_metrics,
+    find_numbers,
+)
 from infx.results.identity import ROLES
 from infx.results.lenient import parse_number
 from infx.results.row import RowFaultError
@@ -35,6 +43,11 @@ class MeasuredRow:
     conc: int
     numbers: Mapping[str, float]
     keys: tuple[str, ...]
+
+    @property
+    def metrics(self) -> tuple[ComparedMetric, ...]:
+        """Return the metrics that are compared, in the order of the columns."""
+        return AGENTIC_METRICS if self.series.is_agentic else METRICS
 
     @property
     def order(self) -> tuple[str, str, str, int, int, int]:
@@ -66,27 +79,33 @@ class ReadResults:
 
 @record
 class ComparedRow:
-    """A result, its baseline if there is one, and the change of each metric."""
+    """A result and its baseline, if there is one.
+
+    Attributes:
+        numbers: the metrics of the baseline, by key; None without a baseline.
+        size: the largest change of a metric as a share of the baseline, without its sign; -1 if no change is known.
+    """
 
     row: MeasuredRow
     baseline: StoredRow | None
-    changes: tuple[MetricChange, ...]
+    numbers: Mapping[str, float] | None
+    size: float
+
+    @property
+    def changes(self) -> tuple[MetricChange, ...]:
+        """Return the change of each metric, in the order of the columns."""
+        return compare_metrics(self.row.numbers, self.numbers, self.row.metrics)
+
+    @property
+    def throughput(self) -> MetricChange:
+        """Return the change of the throughput per GPU, the metric of the first column."""
+        return compare_metrics(self.row.numbers, self.numbers, self.row.metrics[:1])[0]
 
     @property
     def largest(self) -> MetricChange | None:
         """Return the largest change in percent; None if no change is known."""
         known = [change for change in self.changes if change.share is not None]
-        return max(known, key=_size, default=None)
-
-    @property
-    def size(self) -> float:
-        """Return the share of the largest change, without its sign; -1 if no change is known."""
-        largest = self.largest
-        return -1.0 if largest is None else _size(largest)
-
-
-def _size(change: MetricChange) -> float:
-    return abs(change.share or 0.0)
+        return max(known, key=lambda change: abs(change.share or 0.0), default=None)
 
 
 @record
@@ -148,9 +167,17 @@ def compare(results: ReadResults, newest: Newest, *, fault: str | None = None) -
 def _compare_row(row: MeasuredRow, newest: Newest) -> ComparedRow:
     candidates = [points[row.conc] for key in row.keys if (points := newest.get(key)) and row.conc in points]
     baseline = max(candidates, key=lambda stored: stored.age, default=None)
-    metrics = AGENTIC_METRICS if row.series.is_agentic else METRICS
-    numbers = None if baseline is None else find_numbers(baseline.values, metrics)
-    return ComparedRow(row=row, baseline=baseline, changes=compare_metrics(row.numbers, numbers, metrics))
+    numbers = None if baseline is None else find_numbers(baseline.values, row.metrics)
+    return ComparedRow(
+        row=row, baseline=baseline, numbers=numbers, size=_find_size(row.numbers, numbers or {})
+    )
+
+
+def _find_size(numbers: Mapping[str, float], baseline: Mapping[str, float]) -> float:
+    shares = (
+        abs(numbers[key] - value) / abs(value) for key, value in baseline.items() if value and key in numbers
+    )
+    return max((share for share in shares if isfinite(share)), default=-1.0)
 
 
 def _read_row(value: Any, rules: ResultRules) -> MeasuredRow:
@@ -170,7 +197,7 @@ def _read_row(value: Any, rules: ResultRules) -> MeasuredRow:
         series=series,
         conc=conc,
         numbers=find_numbers(value, AGENTIC_METRICS if series.is_agentic else METRICS),
-        keys=tuple(replace(series, model_prefix=prefix).key for prefix in prefixes),
+        keys=(series.key, *(replace(series, model_prefix=prefix).key for prefix in prefixes[1:])),
     )
 
 

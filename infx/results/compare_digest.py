@@ -24,7 +24,6 @@ MAX_LARGEST = 10  # rows with the largest changes
 MAX_TEXT = 160  # characters of a row's name or of a fault
 MAX_NUMBER = 1e15  # a larger number was not measured
 _MARKS = {Trend.BETTER: "🟢 ", Trend.WORSE: "🔴 ", Trend.EQUAL: "", None: ""}
-_THROUGHPUT = {METRICS[0].key, AGENTIC_METRICS[0].key}
 _METRICS = {metric.key: metric for metric in (*METRICS, *AGENTIC_METRICS)}
 
 
@@ -81,10 +80,7 @@ class ComparisonDigest:
 
 def make_digest(comparison: ResultComparison) -> ComparisonDigest:
     """Return the summary of a comparison."""
-    changes = [
-        change for row in comparison.rows for change in row.changes if change.metric.key in _THROUGHPUT
-    ]
-    trends = Counter(change.trend for change in changes)
+    trends = Counter(row.throughput.trend for row in comparison.rows)
     large = [row for row in comparison.find_largest()[:MAX_LARGEST] if row.size > 0]
     return ComparisonDigest(
         rows=len(comparison.rows),
@@ -99,8 +95,9 @@ def make_digest(comparison: ResultComparison) -> ComparisonDigest:
 
 
 def _save_row(row: ComparedRow) -> LargeChange:
-    throughput = [change for change in row.changes if change.metric.key in _THROUGHPUT and change.trend]
-    shown = dict.fromkeys([*throughput, *([row.largest] if row.largest else [])])
+    shown = dict.fromkeys(
+        change for change in (row.throughput, row.largest) if change is not None and change.trend
+    )
     return LargeChange(
         row=f"{row.row.series.key} c{row.row.conc}"[:MAX_TEXT],
         changes=tuple(

@@ -146,7 +146,6 @@ def _render_row(row: ComparedRow) -> dict[str, Any]:
 def _render_metric(change: MetricChange) -> dict[str, Any]:
     return {
         "metric": change.metric.key,
-        "label": change.metric.label,
         "value": change.value,
         "baseline": change.baseline,
         "difference": change.difference,
