@@ -149,7 +149,8 @@ def describe_digest(digest: ComparisonDigest) -> str:
         return f"There is nothing to compare.{_describe_refused(digest)}"
     if not digest.compared:
         return f"No result of {digest.rows:,} has a published baseline.{_describe_refused(digest)}"
-    clauses = [f"{digest.compared:,} of {count(digest.rows, 'result')} have a published baseline"]
+    verb = "has" if digest.rows == 1 else "have"
+    clauses = [f"{digest.compared:,} of {count(digest.rows, 'result')} {verb} a published baseline"]
     trends = [(digest.better, "better"), (digest.worse, "worse"), (digest.equal, "equal")]
     if words := [f"{number:,} {word}" for number, word in trends if number]:
         clauses.append(f"throughput per GPU: {join_words(words)}")
