@@ -37,9 +37,11 @@ def render_comparison(digest: ComparisonDigest | None, languages: Sequence[Langu
 
     The counts are only in the first language because they are mostly numbers.
     """
-    if digest is None or not (digest.rows or digest.refused or digest.fault):
+    if digest is None or not (digest.rows or digest.refused or digest.store_failed):
         return ""
     text = f"**{join_inline(_TITLE, languages)}** — {describe_digest(digest)}"
+    if digest.store_failed:
+        text += " The summary of the job that collected the results says why."
     hidden = _hide(digest)
     first, second, third, fourth, fifth = (join_inline(head, languages, " ") for head in _HEADS)
     if not (changes := render_large_changes(digest, (first, second, third, fourth, fifth))):

@@ -11,7 +11,7 @@ from typing import Any
 
 from infx import saved
 from infx.errors import UsageError
-from infx.escape import foreign, table, table_code
+from infx.escape import table, table_code
 from infx.phrases import count, join_words
 from infx.records import record
 from infx.results.artifact import ArtifactFile, JsonFaultError, ReadArtifact, read_json
@@ -21,7 +21,7 @@ from infx.results.row import is_finite
 
 DIGEST_FILE = f"{COMPARISON}/comparison.json"
 MAX_LARGEST = 10  # rows with the largest changes
-MAX_TEXT = 160  # characters of a row's name or of a fault
+MAX_TEXT = 160  # characters of a row's name
 MAX_NUMBER = 1e15  # a larger number was not measured
 _MARKS = {Trend.BETTER: "🟢 ", Trend.WORSE: "🔴 ", Trend.EQUAL: "", None: ""}
 _METRICS = {metric.key: metric for metric in (*METRICS, *AGENTIC_METRICS)}
@@ -65,7 +65,7 @@ class ComparisonDigest:
         compared: the number of them that have a baseline.
         refused: the number of results that cannot be compared.
         better, worse, equal: numbers of rows, by the change of their throughput.
-        fault: a clause that says why no baseline was read.
+        store_failed: whether no baseline could be read. The reason is not here, because it may name hosts and paths.
     """
 
     rows: int
@@ -74,7 +74,7 @@ class ComparisonDigest:
     better: int = 0
     worse: int = 0
     equal: int = 0
-    fault: str | None = None
+    store_failed: bool = False
     largest: tuple[LargeChange, ...] = ()
 
 
@@ -89,7 +89,7 @@ def make_digest(comparison: ResultComparison) -> ComparisonDigest:
         better=trends[Trend.BETTER],
         worse=trends[Trend.WORSE],
         equal=trends[Trend.EQUAL],
-        fault=None if comparison.fault is None else comparison.fault[:MAX_TEXT],
+        store_failed=comparison.fault is not None,
         largest=tuple(_save_row(row) for row in large),
     )
 
@@ -124,7 +124,7 @@ def parse_digest(file: ArtifactFile) -> ComparisonDigest | None:
                 change.restore()
     except (JsonFaultError, UsageError, ValueError):
         return None
-    texts = [digest.fault or "", *(item.row for item in digest.largest)]
+    texts = [item.row for item in digest.largest]
     numbers = (digest.rows, digest.compared, digest.refused, digest.better, digest.worse, digest.equal)
     is_bounded = (
         len(digest.largest) <= MAX_LARGEST
@@ -143,8 +143,8 @@ def render_digest(digest: ComparisonDigest) -> dict[str, Any]:
 
 def describe_digest(digest: ComparisonDigest) -> str:
     """Return the counts as Markdown: how many rows have a baseline, and how their throughput changed."""
-    if digest.fault is not None:
-        return f"No baseline could be read: {foreign(digest.fault)}."
+    if digest.store_failed:
+        return "No baseline could be read from the store of published results."
     if not digest.rows:
         return f"There is nothing to compare.{_describe_refused(digest)}"
     if not digest.compared:

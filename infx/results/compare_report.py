@@ -42,7 +42,8 @@ def render_summary(comparison: ResultComparison, room: int) -> str:
 
 def _render_head(comparison: ResultComparison) -> str:
     digest = make_digest(comparison)
-    parts = [TITLE, "", describe_digest(digest), *_describe_left_out(comparison), ""]
+    reason = [] if comparison.fault is None else ["", f"The reason: {foreign(comparison.fault)}."]
+    parts = [TITLE, "", describe_digest(digest), *reason, *_describe_left_out(comparison), ""]
     if changes := render_large_changes(digest, _HEADS):
         parts += ["### Largest changes", "", changes, "", _describe_runs(comparison), ""]
     if comparison.refused:

@@ -116,6 +116,6 @@ def test_an_expired_artifact_is_not_downloaded(world: World) -> None:
 
 
 def test_a_store_that_could_not_be_read_is_said(world: World) -> None:
-    upload(world, sweep(world), change(DIGEST, fault="the branch cannot be read"))
+    upload(world, sweep(world), change(DIGEST, store_failed=True))
     world.reconcile()
-    assert "No baseline could be read: the branch cannot be read." in body(world)
+    assert "No baseline could be read from the store of published results." in body(world)

@@ -33,7 +33,7 @@ def result(layout: Mapping[str, Any] = ENGINE, **changes: Any) -> dict[str, Any]
 def agentic(**latency: Any) -> dict[str, Any]:
     """Return an AgentX result; latency: its `ttft`."""
     metrics = {"latency": {"ttft": latency}, "throughput": {"per_gpu": {"total_tput_tps": 60.0}}}
-    values = {"scenario_type": "agentic-coding", "request_metrics": metrics}
+    values: dict[str, Any] = {"scenario_type": "agentic-coding", "request_metrics": metrics}
     return {name: value for name, value in result(**values).items() if name not in {"isl", "osl"}}
 
 

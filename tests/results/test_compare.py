@@ -8,7 +8,7 @@ import pytest
 
 from infx.results.artifact import JsonFaultError
 from infx.results.compare import ComparedRow, compare, flatten_results, read_results
-from infx.results.compare_metrics import ABSENT, METRICS, MetricChange, Trend
+from infx.results.compare_metrics import ABSENT, METRICS, ComparedMetric, MetricChange, Trend
 from infx.results.compare_tables import identify_cells, make_tables
 from tests.results.comparisons import ROLES, agentic, compare_results, result, with_aliases
 from tests.results.made import RULES
@@ -96,10 +96,11 @@ def test_a_missing_or_zero_value_of_the_baseline_is_not_compared(baseline: Any) 
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.key)
-def test_the_direction_of_each_metric(metric: Any) -> None:
+def test_the_direction_of_each_metric(metric: ComparedMetric) -> None:
     """Throughput and interactivity are better if they are higher, times if they are lower."""
     lower = any(part in metric.key for part in ("ttft", "e2el"))
-    (row,) = compare_results([result(**{metric.key: 2.0})], result(**{metric.key: 1.0})).rows
+    values: list[dict[str, Any]] = [{metric.key: 2.0}, {metric.key: 1.0}]
+    (row,) = compare_results([result(**values[0])], result(**values[1])).rows
     assert change_of(row, metric.label).trend is (Trend.WORSE if lower else Trend.BETTER)
 
 

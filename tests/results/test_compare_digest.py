@@ -49,14 +49,14 @@ def test_equal_results_are_not_large_changes() -> None:
     assert (digest.equal, digest.largest, render_large_changes(digest, HEADS)) == (1, (), "")
 
 
-LARGE = {"row": "m1 c4", "changes": [{"metric": "tput_per_gpu", "value": 2.0, "baseline": 1.0}]}
+LARGE: dict[str, Any] = {"row": "m1 c4", "changes": [{"metric": "tput_per_gpu", "value": 2.0, "baseline": 1.0}]}
 
 
 @pytest.mark.parametrize(
     "value",
     [
         b"{", b"[]", {}, {"rows": 1}, {"rows": "1", "compared": 0}, {"rows": -1, "compared": 0},
-        {"rows": 10**30, "compared": 0}, {"rows": 1, "compared": 0, "more": 1}, {"rows": 1, "compared": 0, "fault": "x" * 161},
+        {"rows": 10**30, "compared": 0}, {"rows": 1, "compared": 0, "more": 1}, {"rows": 1, "compared": 0, "store-failed": "@octocat"},
         {"rows": 1, "compared": 1, "largest": [LARGE] * 11},
         {"rows": 1, "compared": 1, "largest": [{**LARGE, "row": "x" * 161}]},
         {"rows": 1, "compared": 1, "largest": [{**LARGE, "changes": LARGE["changes"] * 3}]},
@@ -90,8 +90,8 @@ def test_an_artifact_without_a_digest() -> None:
             "2,000 of 2,000 results have a published baseline; throughput per GPU: 1,500 better, 3 worse and 497 equal.",
         ),
         (
-            ComparisonDigest(rows=2, compared=0, fault="@octocat"),
-            "No baseline could be read: @&#8203;octocat.",
+            ComparisonDigest(rows=2, compared=0, store_failed=True),
+            "No baseline could be read from the store of published results.",
         ),
     ],
     ids=str,

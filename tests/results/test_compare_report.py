@@ -112,7 +112,8 @@ def test_hostile_names_stay_text() -> None:
 def test_a_store_that_cannot_be_read_is_said_without_tables() -> None:
     comparison = compare(read_results([("a", result())], RULES), {}, fault="the branch *x* is gone")
     assert render_summary(comparison, ROOM) == (
-        "## Comparison with published results\n\nNo baseline could be read: the branch \\*x\\* is gone.\n"
+        "## Comparison with published results\n\nNo baseline could be read from the store of published results.\n\n"
+        "The reason: the branch \\*x\\* is gone.\n"
     )
 
 
