@@ -13,6 +13,7 @@ from infx.policy.results import ResultRules
 from infx.records import record, replace
 from infx.results.artifact import JsonFaultError
 from infx.results.compare_metrics import (
+    AGENTIC_MEDIANS,
     AGENTIC_METRICS,
     METRICS,
     ComparedMetric,
@@ -145,7 +146,7 @@ def read_results(results: Iterable[tuple[str, Any]], rules: ResultRules) -> Read
         except RowFaultError as error:
             refused.append(RefusedResult(where=where, faults=tuple(error.faults)))
             continue
-        if row.series.is_agentic and not row.numbers:
+        if row.series.is_agentic and not AGENTIC_MEDIANS & row.numbers.keys():
             left_out += 1
         else:
             rows.append(row)

@@ -24,14 +24,16 @@ MAX_LARGEST = 10  # rows with the largest changes
 MAX_TEXT = 160  # characters of a row's name
 MAX_NUMBER = 1e15  # a larger number was not measured
 _MARKS = {Trend.BETTER: "🟢 ", Trend.WORSE: "🔴 ", Trend.EQUAL: "", None: ""}
-_METRICS = {metric.key: metric for metric in (*METRICS, *AGENTIC_METRICS)}
+_METRICS = {
+    metric.label: metric for metric in (*METRICS, *AGENTIC_METRICS)
+}  # an equal label has an equal form
 
 
 @record
 class SavedChange:
     """The numbers of a change, in the unit of the metric's label."""
 
-    metric: str
+    metric: str  # its label
     value: float
     baseline: float
 
@@ -101,7 +103,7 @@ def _save_row(row: ComparedRow) -> LargeChange:
     return LargeChange(
         row=f"{row.row.series.key} c{row.row.conc}"[:MAX_TEXT],
         changes=tuple(
-            SavedChange(metric=change.metric.key, value=change.value, baseline=change.baseline)
+            SavedChange(metric=change.metric.label, value=change.value, baseline=change.baseline)
             for change in shown
             if change.value is not None and change.baseline is not None
         ),

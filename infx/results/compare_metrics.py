@@ -21,6 +21,7 @@ class ComparedMetric:
     Attributes:
         scale: the factor from the row's unit to the unit of the label.
         digits: decimals of a shown value.
+        path: the place of the number in a result with nested numbers, as AgentX's tools write it.
     """
 
     key: str
@@ -28,6 +29,7 @@ class ComparedMetric:
     is_higher_better: bool
     digits: int = 4
     scale: int = 1
+    path: tuple[str, ...] = ()
 
 
 _PERCENTILES = ("median", "p90", "p99", "p99.9")
@@ -59,20 +61,22 @@ METRICS = (
 )
 
 
-# Metrics of AgentX results, which have parts; a key is the path to the number.
+# Metrics of AgentX results, which have other statistics.
 AGENTIC_METRICS = (
     ComparedMetric(
-        key="request_metrics.throughput.per_gpu.total_tput_tps",
+        key="tput_per_gpu",
         label="TPUT/GPU",
         is_higher_better=True,
         digits=2,
+        path=("request_metrics", "throughput", "per_gpu", "total_tput_tps"),
     ),
     *(
         ComparedMetric(
-            key=f"request_metrics.latency.{part}.{name}",
+            key=f"{name}_{part}",
             label=label.format(_title(name)),
             is_higher_better=is_higher_better,
             scale=scale,
+            path=("request_metrics", "latency", part, name),
         )
         for part, label, is_higher_better, scale in (
             ("ttft", "TTFT {} (ms)", False, 1000),
@@ -82,6 +86,8 @@ AGENTIC_METRICS = (
         for name in ("p50", "p90", "p95")
     ),
 )
+# Only AgentX results have these; without them, a result has nothing that is compared.
+AGENTIC_MEDIANS = frozenset(metric.key for metric in AGENTIC_METRICS if metric.key.startswith("p50_"))
 
 
 class Trend(StrEnum):
@@ -162,17 +168,17 @@ def find_numbers(values: Mapping[str, Any], metrics: Iterable[ComparedMetric]) -
     """Return the finite numbers of a row's metrics, by key, in the units of result rows."""
     numbers = {}
     for metric in metrics:
-        number = _find_number(values, metric.key)
+        number = _find_number(values, metric)
         if isinstance(number, int | float) and not isinstance(number, bool) and is_finite(number):
             numbers[metric.key] = float(number)
     return numbers
 
 
-def _find_number(values: Mapping[str, Any], key: str) -> object:
-    if key in values:  # `p99.9_ttft` is one key
-        return values[key]
+def _find_number(values: Mapping[str, Any], metric: ComparedMetric) -> object:
+    if metric.key in values or not metric.path:
+        return values.get(metric.key)
     value: Any = values
-    for part in key.split("."):
+    for part in metric.path:
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
 

@@ -116,7 +116,8 @@ def test_a_store_that_cannot_be_read_is_said(
     digest = (tmp_path / "results_compare" / "comparison.json").read_text("utf-8")
     assert json.loads(digest)["store-failed"]
     assert fault not in digest
-    assert fault in called.summary
+    assert fault in called.err
+    assert "No baseline could be read" in called.summary
     assert "hunter2" not in called.out + called.err + called.summary
 
 

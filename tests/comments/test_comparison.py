@@ -19,7 +19,7 @@ from tests.results.comparisons import compare_results, result
 
 ENGLISH = (Language.ENGLISH,)
 BOTH = (Language.ENGLISH, Language.CHINESE)
-CHANGE = SavedChange(metric="tput_per_gpu", value=120.0, baseline=100.0)
+CHANGE = SavedChange(metric="TPUT/GPU", value=120.0, baseline=100.0)
 DIGEST = ComparisonDigest(
     rows=2, compared=1, better=1, largest=(LargeChange(row="m1 c64", changes=(CHANGE,)),)
 )
@@ -40,7 +40,7 @@ def test_the_whole_section() -> None:
 
 </details>
 
-<!-- comparison {"rows":2,"compared":1,"refused":0,"better":1,"worse":0,"equal":0,"store-failed":false,"largest":[{"row":"m1 c64","changes":[{"metric":"tput_per_gpu","value":120.0,"baseline":100.0}]}]} -->"""
+<!-- comparison {"rows":2,"compared":1,"refused":0,"better":1,"worse":0,"equal":0,"store-failed":false,"largest":[{"row":"m1 c64","changes":[{"metric":"TPUT/GPU","value":120.0,"baseline":100.0}]}]} -->"""
     )
 
 

@@ -184,6 +184,14 @@ def test_agentx_results_are_compared_by_their_own_metrics() -> None:
     assert len(identify_cells(second.rows[0].row)) == len(second.heads)
 
 
+def test_agentx_results_are_the_same_with_nested_and_with_flat_numbers() -> None:
+    """Existing tools nest the numbers, and published rows do not."""
+    flat = {**result(scenario_type="agentic-coding", p50_ttft=0.4, tput_per_gpu=50.0), "isl": 0, "osl": 0}
+    (row,) = compare_results([agentic(p50=0.5)], flat).rows
+    assert change_of(row, "TTFT P50 (ms)").difference_text == "+100.0000"
+    assert change_of(row, "TPUT/GPU").difference_text == "+10.00"
+
+
 def test_agentx_results_without_these_metrics_are_counted() -> None:
     comparison = compare_results([result(scenario_type="agentic-coding")])
     assert (comparison.rows, comparison.left_out) == ((), 1)

@@ -49,7 +49,7 @@ def test_equal_results_are_not_large_changes() -> None:
     assert (digest.equal, digest.largest, render_large_changes(digest, HEADS)) == (1, (), "")
 
 
-LARGE: dict[str, Any] = {"row": "m1 c4", "changes": [{"metric": "tput_per_gpu", "value": 2.0, "baseline": 1.0}]}
+LARGE: dict[str, Any] = {"row": "m1 c4", "changes": [{"metric": "TPUT/GPU", "value": 2.0, "baseline": 1.0}]}
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ LARGE: dict[str, Any] = {"row": "m1 c4", "changes": [{"metric": "tput_per_gpu", 
         {"rows": 1, "compared": 1, "largest": [{**LARGE, "row": "x" * 161}]},
         {"rows": 1, "compared": 1, "largest": [{**LARGE, "changes": LARGE["changes"] * 3}]},
         {"rows": 1, "compared": 1, "largest": [{"row": "x", "changes": [{"metric": "@octocat", "value": 1.0, "baseline": 1.0}]}]},
-        {"rows": 1, "compared": 1, "largest": [{"row": "x", "changes": [{"metric": "p99_ttft", "value": 1e20, "baseline": 1.0}]}]},
-        b'{"rows": 1, "compared": 1, "largest": [{"row": "x", "changes": [{"metric": "p99_ttft", "value": NaN, "baseline": 1}]}]}',
+        {"rows": 1, "compared": 1, "largest": [{"row": "x", "changes": [{"metric": "TTFT P99 (ms)", "value": 1e20, "baseline": 1.0}]}]},
+        b'{"rows": 1, "compared": 1, "largest": [{"row": "x", "changes": [{"metric": "TTFT P99 (ms)", "value": NaN, "baseline": 1}]}]}',
     ],
     ids=lambda value: str(value)[:70],
 )  # fmt: skip
