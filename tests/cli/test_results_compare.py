@@ -101,7 +101,7 @@ def test_results_that_cannot_be_compared_are_warnings(results: Path, store: str)
     ("address", "code", "fault"),
     [
         ("branch:infx-results", 3, "the remote origin"),
-        ("postgresql://nobody:hunter2@127.0.0.1:1/x", 3, "127.0.0.1"),
+        ("postgresql://infx:hunter2@127.0.0.1:1/x", 3, "127.0.0.1"),
         ("mysql:x", 2, "address"),
     ],
 )

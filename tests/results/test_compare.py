@@ -130,9 +130,7 @@ def test_enormous_numbers_are_shown_in_few_characters(value: Any, baseline: Any)
     ],
     ids=str,
 )
-def test_a_row_without_a_field_is_named_and_the_others_are_compared(
-    changes: dict[str, Any], fault: str
-) -> None:
+def test_a_row_without_a_field_is_named_and_others_are_compared(changes: dict[str, Any], fault: str) -> None:
     comparison = compare_results([result(conc=8), result(**changes)], result(conc=8))
     assert [(item.where, item.faults) for item in comparison.refused] == [("agg.json, result 2", (fault,))]
     assert len(comparison.compared) == 1
@@ -160,7 +158,7 @@ def test_texts_of_dp_attention(text: Any, is_on: bool) -> None:
     assert identify_cells(row.row)[9] == str(text)
 
 
-def test_rows_are_sorted_by_model_hardware_framework_lengths_and_concurrency() -> None:
+def test_rows_are_sorted_by_name_lengths_and_concurrency() -> None:
     current = [
         result(infmax_model_prefix="b"), result(conc=128), result(conc=8), result(isl=8192, conc=1), result(hw="a100"),
         result(framework="sglang", conc=512),
@@ -184,7 +182,7 @@ def test_agentx_results_are_compared_by_their_own_metrics() -> None:
     assert len(identify_cells(second.rows[0].row)) == len(second.heads)
 
 
-def test_agentx_results_are_the_same_with_nested_and_with_flat_numbers() -> None:
+def test_agentx_results_may_have_nested_or_flat_numbers() -> None:
     """Existing tools nest the numbers, and published rows do not."""
     flat = {**result(scenario_type="agentic-coding", p50_ttft=0.4, tput_per_gpu=50.0), "isl": 0, "osl": 0}
     (row,) = compare_results([agentic(p50=0.5)], flat).rows

@@ -65,7 +65,7 @@ Baselines: run 2 (2026-08-03) and run 1 (2026-08-02).
     )
 
 
-def test_a_summary_that_is_too_long_keeps_the_largest_changes_and_counts_the_others() -> None:
+def test_a_summary_that_is_too_long_keeps_the_largest_changes() -> None:
     """Row N changes by N percent, so the last rows are the ones that stay, the last one first."""
     current = [result(conc=number, tput_per_gpu=100.0 + number) for number in range(1, 201)]
     comparison = compare_results(current, *(result(conc=number) for number in range(1, 201)))
