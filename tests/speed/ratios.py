@@ -18,6 +18,7 @@ from tests.speed.folders import (
     two_plans,
     two_revisions,
     two_sizes,
+    write_comparisons,
     write_job_files,
     write_signoffs,
 )
@@ -98,6 +99,11 @@ def verify(rows: int) -> tuple[str, ...]:
     return (*INFX, "signoff", "verify", "--policy", POLICY, "--facts", f"{rows}.json")
 
 
+def compare(results: str) -> tuple[str, ...]:
+    command = " ".join((*map(shlex.quote, INFX), "results", "compare", f"{results}.json", "--out", "out"))
+    return ("sh", "-c", f"rm -f summary.md && exec {command}")
+
+
 RATIOS: tuple[Ratio, ...] = (
     Ratio(name="infx --help", command=HELP, base=CLICK, limit=1.6),
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
@@ -120,6 +126,7 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="changelog canonicalize, 100 x", command=changelog("canonicalize", 100), base=START_AND_READ, limit=1.0, where=histories),
     Ratio(name="signoff verify of 7 rows", command=verify(7), base=CLICK, limit=4.0, where=write_signoffs(7)),
     Ratio(name="signoff verify of 448 rows, of 112", command=verify(448), base=verify(112), limit=5.0, where=write_signoffs(112, 448)),
+    Ratio(name="results compare, 20,000 of 5,000", command=compare("large"), base=compare("small"), limit=5.0, where=write_comparisons, environ={"INFX_STORE": "sqlite:results.db", "GITHUB_STEP_SUMMARY": "summary.md"}),
     Ratio(name="row of 300", command=("sh", "row.sh"), base=PASS, limit=2.0, where=cut_plan, environ={"GITHUB_OUTPUT": os.devnull}),
     Ratio(name="install.sh with pip", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("pip"), removed=TEMP, max_runs=3),
     Ratio(name="install.sh with uv", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("uv"), removed=TEMP, max_runs=3),
